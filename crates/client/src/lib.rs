@@ -1,0 +1,5 @@
+//! Rust clients for the protocols Rossum speaks: blocking, on the standard library's sockets.
+
+#![forbid(unsafe_code)]
+
+pub mod odcp;

@@ -1,0 +1,41 @@
+//! Where things touch.
+
+use std::ffi::c_int;
+
+use crate::{engine, id::GeomId, sim::Sim};
+
+/// One point where two geoms touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The two that touch.
+    pub geoms: [GeomId; 2],
+    /// In the middle between the two surfaces, in m, world frame.
+    pub pos: [f64; 3],
+    /// Unit vector from the first geom towards the second, world frame.
+    pub normal: [f64; 3],
+    /// How deep they are in each other, in m; negative while there is a gap.
+    pub depth: f64,
+    /// In N, in the contact's frame: along the normal, then along the two tangents. The normal force is not negative.
+    pub force: [f64; 3],
+}
+
+impl Sim {
+    /// All contacts of the last evaluated state, in the engine's order. Contacts of soft bodies are left out.
+    pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
+        self.data.contact().iter().enumerate().filter_map(|(index, contact)| {
+            let geoms = [GeomId::of(contact.geom[0])?, GeomId::of(contact.geom[1])?];
+            let [nx, ny, nz, ..] = contact.frame;
+            let force = self.contact_force(index);
+            Some(Contact { geoms, pos: contact.pos, normal: [nx, ny, nz], depth: -contact.dist, force })
+        })
+    }
+
+    fn contact_force(&self, index: usize) -> [f64; 3] {
+        let mut wrench = [0.0; 6];
+        let index = c_int::try_from(index).unwrap_or(-1);
+        // SAFETY: model and data are valid and belong together; the engine checks the index and writes six values
+        unsafe { engine::mj_contactForce(self.raw_model(), self.data.ffi(), index, &raw mut wrench) }
+        let [normal, first, second, ..] = wrench;
+        [normal, first, second]
+    }
+}

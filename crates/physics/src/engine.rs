@@ -1,0 +1,78 @@
+//! The MuJoCo functions we call, declared so that an engine error may unwind through them.
+//!
+//! `mujoco-rs` declares the same functions as plain `C`, through which unwinding ends the process.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use mujoco_rs::mujoco_c::{
+    mjData, mjModel, mjSpec, mjVFS, mjfLogHandler, mjsBody, mjsElement, mjsFrame, mjsGeom, mjtNum, mjtObj, mjtSize,
+};
+
+unsafe extern "C-unwind" {
+    pub(crate) fn mju_setLogHandler(handler: mjfLogHandler) -> mjfLogHandler;
+
+    pub(crate) fn mj_defaultVFS(vfs: *mut mjVFS);
+    pub(crate) fn mj_addBufferVFS(vfs: *mut mjVFS, name: *const c_char, buffer: *const c_void, nbuffer: c_int)
+    -> c_int;
+    pub(crate) fn mj_deleteVFS(vfs: *mut mjVFS);
+
+    pub(crate) fn mj_parseXML(
+        filename: *const c_char,
+        vfs: *const mjVFS,
+        error: *mut c_char,
+        error_sz: c_int,
+    ) -> *mut mjSpec;
+    pub(crate) fn mj_deleteSpec(s: *mut mjSpec);
+    pub(crate) fn mj_compile(s: *mut mjSpec, vfs: *const mjVFS) -> *mut mjModel;
+    pub(crate) fn mj_deleteModel(m: *mut mjModel);
+    pub(crate) fn mj_sizeModel(m: *const mjModel) -> mjtSize;
+    pub(crate) fn mj_saveModel(m: *const mjModel, filename: *const c_char, buffer: *mut c_void, buffer_sz: mjtSize);
+
+    pub(crate) fn mjs_getError(s: *mut mjSpec) -> *const c_char;
+    pub(crate) fn mjs_discardVisual(s: *mut mjSpec, vfs: *const mjVFS) -> c_int;
+    pub(crate) fn mjs_findBody(s: *const mjSpec, name: *const c_char) -> *mut mjsBody;
+    pub(crate) fn mjs_findElement(s: *const mjSpec, kind: mjtObj, name: *const c_char) -> *mut mjsElement;
+    pub(crate) fn mjs_asGeom(element: *mut mjsElement) -> *mut mjsGeom;
+    pub(crate) fn mjs_addFrame(body: *mut mjsBody, parentframe: *mut mjsFrame) -> *mut mjsFrame;
+    pub(crate) fn mjs_getFrame(element: *const mjsElement) -> *mut mjsFrame;
+    pub(crate) fn mjs_setFrame(dest: *mut mjsElement, frame: *mut mjsFrame) -> c_int;
+    pub(crate) fn mjs_firstChild(body: *const mjsBody, kind: mjtObj, recurse: c_int) -> *mut mjsElement;
+    pub(crate) fn mjs_nextChild(body: *const mjsBody, child: *const mjsElement, recurse: c_int) -> *mut mjsElement;
+    pub(crate) fn mjs_setDeepCopy(s: *mut mjSpec, deepcopy: c_int) -> c_int;
+    pub(crate) fn mjs_attach(
+        parent: *mut mjsElement,
+        child: *const mjsElement,
+        prefix: *const c_char,
+        suffix: *const c_char,
+    ) -> *mut mjsElement;
+
+    pub(crate) fn mj_makeData(m: *const mjModel) -> *mut mjData;
+    pub(crate) fn mj_deleteData(d: *mut mjData);
+    pub(crate) fn mj_resetData(m: *const mjModel, d: *mut mjData);
+    pub(crate) fn mj_step(m: *const mjModel, d: *mut mjData);
+    pub(crate) fn mj_forward(m: *const mjModel, d: *mut mjData);
+    pub(crate) fn mj_setConst(m: *mut mjModel, d: *mut mjData);
+    pub(crate) fn mj_stateSize(m: *const mjModel, sig: c_int) -> c_int;
+    pub(crate) fn mj_getState(m: *const mjModel, d: *const mjData, state: *mut mjtNum, sig: c_int);
+    pub(crate) fn mj_setState(m: *const mjModel, d: *mut mjData, state: *const mjtNum, sig: c_int);
+    pub(crate) fn mj_contactForce(m: *const mjModel, d: *const mjData, id: c_int, result: *mut [mjtNum; 6]);
+    pub(crate) fn mj_objectVelocity(
+        m: *const mjModel,
+        d: *const mjData,
+        objtype: c_int,
+        objid: c_int,
+        res: *mut [mjtNum; 6],
+        flg_local: c_int,
+    );
+    pub(crate) fn mj_ray(
+        m: *const mjModel,
+        d: *const mjData,
+        pnt: *const [mjtNum; 3],
+        vec: *const [mjtNum; 3],
+        geomgroup: *const u8,
+        flg_static: bool,
+        bodyexclude: c_int,
+        geomid: *mut c_int,
+        normal: *mut [mjtNum; 3],
+    ) -> mjtNum;
+}

@@ -1,0 +1,124 @@
+//! Engine errors made into values.
+//!
+//! MuJoCo reports an error it cannot go on from by calling a log handler, and ends the process when that handler
+//! returns. Ours does not return: it unwinds, out of the C code and into [`guarded`]. All calls that may raise such an
+//! error are declared `C-unwind` in [`engine`](crate::engine) and made inside `guarded`.
+
+use std::{
+    ffi::{CStr, c_char, c_int},
+    panic::{self, AssertUnwindSafe},
+    sync::Once,
+};
+
+use mujoco_rs::mujoco_c::{mjLogMessage, mjfLogHandler};
+
+use crate::engine;
+
+/// Why a step did not happen. The simulation goes on from the state it had before.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Fault {
+    /// The engine itself gave up, or a state was offered that it cannot take.
+    #[error("the physics engine refused: {cause}")]
+    Engine {
+        /// The engine's own words.
+        cause: String,
+    },
+    /// A number left the range the engine can work with: not finite, or beyond ±1e10.
+    #[error("{quantity} of {what} is {value}")]
+    NotFinite {
+        /// Name of the joint, actuator or body, with the prefix of the robot it belongs to; "number N" when unnamed.
+        what: String,
+        /// "position", "velocity", "acceleration", "activation", "control", "mocap pose" or "time".
+        quantity: &'static str,
+        /// The value, in the unit of the quantity.
+        value: f64,
+    },
+}
+
+/// What unwinds out of the engine: its own words.
+struct EngineError(String);
+
+/// Level of a message after which MuJoCo does not go on.
+const LEVEL_ERROR: c_int = mujoco_rs::mujoco_c::mjtLogLevel::mjLOG_ERROR as c_int;
+
+/// The first fields of `mjLogMessage`, which are all we read.
+#[repr(C)]
+struct Message {
+    level: c_int,
+    topic: c_int,
+    subject: [c_char; 1024],
+}
+
+/// Errors unwind. All else is dropped: warnings are counted in the data of the world they belong to, and nothing is
+/// printed or written to a file.
+unsafe extern "C-unwind" fn on_message(message: *const mjLogMessage) {
+    // SAFETY: MuJoCo hands over a valid message whose first three fields are those of `Message`
+    let message = unsafe { &*message.cast::<Message>() };
+    if message.level == LEVEL_ERROR {
+        // SAFETY: MuJoCo ends the subject with a zero inside the array
+        let subject = unsafe { CStr::from_ptr(message.subject.as_ptr()) };
+        // not a panic!: the panic hook has nothing to say here
+        panic::resume_unwind(Box::new(EngineError(subject.to_string_lossy().into_owned())));
+    }
+}
+
+/// Installs the log handler. Called before anything else is asked of the engine.
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        type Handler = unsafe extern "C-unwind" fn(*const mjLogMessage);
+        // SAFETY: the two types differ only in whether the callee may unwind, and every caller of MuJoCo in this crate
+        // expects that it does. No thread uses the engine yet: all ways into it come through here first.
+        unsafe {
+            let handler = std::mem::transmute::<Handler, mjfLogHandler>(on_message);
+            engine::mju_setLogHandler(handler);
+        }
+    });
+}
+
+/// Runs `work`; an engine error inside it is returned as the engine's own words. Our own panics pass through.
+///
+/// What the engine was working on may be half done: the caller throws it away or puts it back.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    install();
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<EngineError>() {
+        Ok(error) => error.0,
+        Err(ours) => panic::resume_unwind(ours),
+    })
+}
+
+/// Largest magnitude the engine takes for sound; it calls anything beyond, infinite or NaN, bad.
+const MAX_SOUND: f64 = 1e10;
+
+/// First value that is not finite or beyond the engine's range, with its index.
+pub(crate) fn first_unsound(values: &[f64]) -> Option<(usize, f64)> {
+    // the common case without a branch per element
+    let all_sound = values.iter().fold(true, |sound, v| sound & (v.abs() <= MAX_SOUND));
+    if all_sound {
+        return None;
+    }
+    values.iter().copied().enumerate().find(|(_, v)| v.is_nan() || v.abs() > MAX_SOUND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsound_values_are_found() {
+        let check = |values: &[f64], index: Option<usize>| {
+            assert_eq!(first_unsound(values).map(|(i, _)| i), index, "{values:?}");
+        };
+        check(&[], None);
+        check(&[0.0, -1e10, 1e10, f64::MIN_POSITIVE], None);
+        check(&[0.0, f64::NAN], Some(1));
+        check(&[f64::NEG_INFINITY, f64::NAN], Some(0));
+        check(&[1.0, 2.0, -1.1e10], Some(2));
+    }
+
+    #[test]
+    fn our_own_panics_pass_through() {
+        let ours = panic::catch_unwind(|| guarded(|| panic::resume_unwind(Box::new("ours"))));
+        assert_eq!(ours.err().and_then(|p| p.downcast::<&str>().ok()).map(|p| *p), Some("ours"));
+    }
+}

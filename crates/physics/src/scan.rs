@@ -1,0 +1,325 @@
+//! Reads model text the way the engine will, without building anything, and refuses what would harm us.
+//!
+//! The scan is stricter than the engine: a count must be a plain number, a path must stay in the model's folder. What
+//! it does not know, it leaves to the engine to refuse.
+
+use std::path::{Path, PathBuf};
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use crate::{
+    asset::{self, Budget},
+    error::ModelError,
+    limits::Limits,
+    source::{TextFile, read_text},
+};
+
+/// Elements that load code, or whole models that would escape the scan.
+const UNSUPPORTED: [&str; 4] = ["extension", "plugin", "attach", "model"];
+
+/// Attributes of any element that name a folder.
+const FOLDERS: [&str; 3] = ["meshdir", "texturedir", "assetdir"];
+
+/// Scans `main` and all it includes; returns all text, `main` first.
+pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> Result<Vec<TextFile>, ModelError> {
+    let mut scan = Scan {
+        main: main.path.clone(),
+        limits,
+        folder,
+        text_bytes: 0,
+        elements: 0,
+        included: Vec::new(),
+        folders: vec![String::new()],
+        assets: Vec::new(),
+        budget: Budget::default(),
+    };
+    scan.text(&main, Place { multiplicity: 1, depth: 0, include_depth: 0 })?;
+    for reference in &scan.assets {
+        asset::check(reference, folder, &scan.folders, &mut scan.budget, limits)?;
+    }
+    let mut files = vec![main];
+    files.append(&mut scan.included);
+    Ok(files)
+}
+
+struct Scan<'a> {
+    /// Path of the main file.
+    main: String,
+    limits: &'a Limits,
+    /// Folder of the main file; paths are relative to it, also those in included files.
+    folder: Option<&'a Path>,
+    text_bytes: u64,
+    elements: u64,
+    included: Vec<TextFile>,
+    /// Every folder that asset files may be looked for in, relative to the model's.
+    folders: Vec<String>,
+    assets: Vec<asset::Reference>,
+    budget: Budget,
+}
+
+/// Where in the document the scan is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// How often the engine will make what stands here.
+    multiplicity: u64,
+    depth: u32,
+    include_depth: u32,
+}
+
+impl Scan<'_> {
+    fn text(&mut self, file: &TextFile, place: Place) -> Result<(), ModelError> {
+        self.text_bytes = self.text_bytes.saturating_add(file.text.len() as u64);
+        at_most(&file.path, "model text in bytes", self.text_bytes, self.limits.text_bytes)?;
+        let not_xml = |reason: String| ModelError::NotXml { file: file.path.clone(), reason };
+        if file.text.contains('\0') {
+            return Err(not_xml("it contains a zero character".to_owned()));
+        }
+        let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
+        let document = Document::parse_with_options(&file.text, options).map_err(|e| not_xml(e.to_string()))?;
+        self.element(file, document.root_element(), place)
+    }
+
+    fn element(&mut self, file: &TextFile, node: Node<'_, '_>, place: Place) -> Result<(), ModelError> {
+        at_most(&file.path, "nesting of elements", place.depth.into(), self.limits.depth.into())?;
+        let tag = node.tag_name().name();
+        let attributes = Attributes { file, node, tag };
+        if UNSUPPORTED.contains(&tag) {
+            return Err(attributes.unsupported(tag));
+        }
+        let made = place.multiplicity.saturating_mul(self.made_by(&attributes)?);
+        self.elements = self.elements.saturating_add(made);
+        at_most(&file.path, "number of elements after expansion", self.elements, self.limits.elements)?;
+        self.check_numbers(&attributes)?;
+        self.check_paths(&attributes)?;
+
+        let repeats = if tag == "replicate" { attributes.product("count")?.unwrap_or(1).max(1) } else { 1 };
+        let inside =
+            Place { multiplicity: place.multiplicity.saturating_mul(repeats), depth: place.depth + 1, ..place };
+        if tag == "include" {
+            self.include(&attributes, inside)?;
+        }
+        node.children().filter(Node::is_element).try_for_each(|child| self.element(file, child, inside))
+    }
+
+    /// How many elements this one stands for by itself, its children not counted.
+    fn made_by(&self, attributes: &Attributes<'_, '_, '_>) -> Result<u64, ModelError> {
+        /// What a `flexcomp` without a count makes.
+        const FLEX_DEFAULT: u64 = 1_000;
+        Ok(match attributes.tag {
+            "composite" => attributes.product("count")?.unwrap_or(1),
+            "flexcomp" => {
+                let grid = attributes.product("count")?.unwrap_or(FLEX_DEFAULT);
+                let cells = attributes.product("cellcount")?.unwrap_or(1);
+                let points = attributes.words("point") / 3;
+                grid.max(cells).max(points)
+            }
+            _ => 1,
+        }
+        .max(1))
+    }
+
+    /// Counts that make the engine reserve room or work long.
+    fn check_numbers(&mut self, attributes: &Attributes<'_, '_, '_>) -> Result<(), ModelError> {
+        let limits = self.limits;
+        match attributes.tag {
+            "size" => {
+                if let Some(memory) = attributes.node.attribute("memory") {
+                    let bytes = parse_memory(memory).ok_or_else(|| attributes.bad_number("memory", memory))?;
+                    attributes.at_most("memory", bytes, limits.memory_bytes)?;
+                }
+                for attribute in attributes.node.attributes().filter(|a| a.name() != "memory") {
+                    // -1 means "as many as needed" for all of them
+                    if attribute.value().trim() != "-1" {
+                        let count = attributes.product(attribute.name())?.unwrap_or(0);
+                        attributes.at_most(attribute.name(), count, limits.values)?;
+                    }
+                }
+            }
+            "option" => {
+                for name in ["iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations"] {
+                    attributes.at_most(name, attributes.product(name)?.unwrap_or(0), limits.iterations)?;
+                }
+                let points = attributes.product("sdf_initpoints")?.unwrap_or(0);
+                attributes.at_most("sdf_initpoints", points, limits.iterations)?;
+            }
+            "texture" if attributes.node.attribute("builtin").is_some_and(|b| b != "none") => {
+                let width = attributes.product("width")?.unwrap_or(0);
+                // a cube or sky without a height gets six squares
+                let height = attributes.product("height")?.unwrap_or_else(|| width.saturating_mul(6));
+                self.budget.texture_pixels = self.budget.texture_pixels.saturating_add(width.saturating_mul(height));
+                attributes.at_most("width times height", self.budget.texture_pixels, limits.texture_pixels)?;
+            }
+            "hfield" => {
+                let rows = attributes.product("nrow")?.unwrap_or(0);
+                let columns = attributes.product("ncol")?.unwrap_or(0);
+                self.budget.hfield_cells = self.budget.hfield_cells.saturating_add(rows.saturating_mul(columns));
+                attributes.at_most("nrow times ncol", self.budget.hfield_cells, limits.hfield_cells)?;
+            }
+            "mesh" => {
+                let params = attributes.list("params")?;
+                let size = params.iter().map(|p| p.abs().max(1.0)).product::<f64>();
+                // a float too large for u64 becomes the largest one
+                attributes.at_most("params multiplied", size as u64, limits.values)?;
+            }
+            "numeric" => attributes.at_most("size", attributes.product("size")?.unwrap_or(0), limits.values)?,
+            _ => {}
+        }
+        if attributes.tag == "rangefinder" && attributes.node.attribute("camera").is_some() {
+            // a ray per pixel and step
+            return Err(attributes.unsupported("rangefinder camera"));
+        }
+        let pixels = attributes.product("resolution")?.unwrap_or(0);
+        attributes.at_most("resolution", pixels, limits.texture_pixels)?;
+        for name in ["dim", "num", "nsample", "maxhullvert"] {
+            let value = attributes.node.attribute(name).map_or("", str::trim);
+            if !value.is_empty() && value != "-1" {
+                attributes.at_most(name, attributes.product(name)?.unwrap_or(0), limits.values)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the files and folders an element refers to.
+    fn check_paths(&mut self, attributes: &Attributes<'_, '_, '_>) -> Result<(), ModelError> {
+        for attribute in attributes.node.attributes() {
+            let (name, value) = (attribute.name(), attribute.value());
+            if FOLDERS.contains(&name) {
+                let path = attributes.inside_folder(value)?;
+                if !self.folders.contains(&path) {
+                    self.folders.push(path);
+                }
+            } else if attributes.tag != "include" && (name.starts_with("file") && !value.is_empty()) {
+                if self.folder.is_none() {
+                    return Err(attributes.file_in_text(value));
+                }
+                // URDF names files by package; the engine keeps what follows
+                let value = value.strip_prefix("package://").unwrap_or(value);
+                self.assets.push(asset::Reference {
+                    file: attributes.file.path.clone(),
+                    element: attributes.tag.to_owned(),
+                    path: attributes.inside_folder(value)?,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn include(&mut self, attributes: &Attributes<'_, '_, '_>, place: Place) -> Result<(), ModelError> {
+        let value = attributes.node.attribute("file").unwrap_or_default();
+        let Some(folder) = self.folder else { return Err(attributes.file_in_text(value)) };
+        let relative = attributes.inside_folder(value)?;
+        let file = &attributes.file.path;
+        let path = resolve(folder, &relative).ok_or_else(|| attributes.outside(value))?;
+        let engine_path = folder.join(&relative).to_string_lossy().into_owned();
+        let seen = |known: &str| Path::new(known) == path || known == engine_path;
+        if seen(&self.main) || self.included.iter().any(|f| seen(&f.path)) {
+            return Err(ModelError::IncludedTwice { file: file.clone(), path: value.to_owned() });
+        }
+        at_most(file, "number of includes", self.included.len() as u64 + 1, self.limits.includes.into())?;
+        let depth = place.include_depth + 1;
+        at_most(file, "nesting of includes", depth.into(), self.limits.include_depth.into())?;
+        let text = read_text(&path, self.limits.text_bytes)?;
+        let included = TextFile { path: engine_path, text };
+        // noted first, so that a file which includes itself is seen to
+        self.included.push(included.clone());
+        self.text(&included, Place { include_depth: depth, ..place })
+    }
+}
+
+/// The attributes of one element, and what to say about them.
+struct Attributes<'a, 'd, 'i> {
+    file: &'a TextFile,
+    node: Node<'d, 'i>,
+    tag: &'a str,
+}
+
+impl Attributes<'_, '_, '_> {
+    /// The numbers of a list multiplied, each at least 1; none when there is no such attribute.
+    fn product(&self, name: &str) -> Result<Option<u64>, ModelError> {
+        let Some(value) = self.node.attribute(name) else { return Ok(None) };
+        value
+            .split_ascii_whitespace()
+            .try_fold(1_u64, |product, word| {
+                // only digits: what the engine makes of a sign, a hexadecimal or a fraction is not for us to guess
+                let plain = word.bytes().all(|b| b.is_ascii_digit());
+                let number = word.parse::<u64>().ok().filter(|_| plain).ok_or_else(|| self.bad_number(name, value))?;
+                Ok(product.saturating_mul(number.max(1)))
+            })
+            .map(Some)
+    }
+
+    fn list(&self, name: &str) -> Result<Vec<f64>, ModelError> {
+        let value = self.node.attribute(name).unwrap_or_default();
+        let words = value.split_ascii_whitespace();
+        words
+            .map(|w| w.parse().ok().filter(|v: &f64| v.is_finite()).ok_or_else(|| self.bad_number(name, value)))
+            .collect()
+    }
+
+    fn words(&self, name: &str) -> u64 {
+        self.node.attribute(name).map_or(0, |value| value.split_ascii_whitespace().count() as u64)
+    }
+
+    fn at_most(&self, name: &str, amount: u64, limit: u64) -> Result<(), ModelError> {
+        at_most(&self.file.path, &format!("{name} of <{}>", self.tag), amount, limit)
+    }
+
+    fn bad_number(&self, name: &str, value: &str) -> ModelError {
+        let attribute = format!("{name} of <{}>", self.tag);
+        ModelError::BadNumber { file: self.file.path.clone(), attribute, value: value.to_owned() }
+    }
+
+    fn unsupported(&self, element: &str) -> ModelError {
+        ModelError::Unsupported { file: self.file.path.clone(), element: element.to_owned() }
+    }
+
+    fn file_in_text(&self, path: &str) -> ModelError {
+        ModelError::FileInText { file: self.file.path.clone(), path: path.to_owned() }
+    }
+
+    fn outside(&self, path: &str) -> ModelError {
+        ModelError::OutsideFolder { file: self.file.path.clone(), path: path.to_owned() }
+    }
+
+    /// The path, if it is relative and does not climb. A colon or backslash could start a scheme, a drive or a climb.
+    fn inside_folder(&self, path: &str) -> Result<String, ModelError> {
+        let climbs = path.split('/').any(|part| part == "..");
+        if path.starts_with('/') || path.contains(['\\', ':']) || climbs {
+            return Err(self.outside(path));
+        }
+        Ok(path.trim_end_matches('/').to_owned())
+    }
+}
+
+/// The true path of a file below `folder`; none when a link leads out of it. A file that does not exist is returned
+/// as it is named, for the reader to complain about.
+pub(crate) fn resolve(folder: &Path, relative: &str) -> Option<PathBuf> {
+    let named = folder.join(relative);
+    match (named.canonicalize(), folder.canonicalize()) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder).then_some(path),
+        _ => Some(named),
+    }
+}
+
+pub(crate) fn at_most(file: &str, what: &str, amount: u64, limit: u64) -> Result<(), ModelError> {
+    if amount <= limit {
+        return Ok(());
+    }
+    Err(ModelError::OverLimit { file: file.to_owned(), what: what.to_owned(), amount, limit })
+}
+
+/// Bytes of a memory size as MJCF writes it: digits, then perhaps K, M, G, T, P or E. -1 means "as much as needed".
+fn parse_memory(text: &str) -> Option<u64> {
+    let text = text.trim();
+    if text == "-1" {
+        return Some(0);
+    }
+    let unit = "KMGTPE".find(|c| text.to_ascii_uppercase().ends_with(c));
+    let digits = if unit.is_some() { &text[..text.len() - 1] } else { text };
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let number = digits.parse::<u64>().ok().filter(|_| plain)?;
+    Some(unit.map_or(number, |power| number.saturating_mul(1 << (10 * (power + 1)))))
+}
+
+#[cfg(test)]
+mod tests;

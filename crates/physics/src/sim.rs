@@ -1,0 +1,559 @@
+//! One world that moves: model and state, stepped under guard.
+
+use std::{collections::BTreeSet, ffi::c_int, ops::Range};
+
+use mujoco_rs::{
+    mujoco_c::{mjData, mjModel, mjtState},
+    wrappers::{MjData, MjModel, MjtObjBase},
+};
+
+use crate::{
+    engine,
+    guard::{Fault, first_unsound, guarded},
+    id::{ActuatorId, BodyId, GeomId, JointId, LightId, SensorId, SiteId},
+    model::{JointKind, Model, at},
+    parameter::Parameter,
+    pose::Pose,
+    sensor::SensorKind,
+    state::{self, State},
+};
+
+/// What is saved, restored and hashed: all that the next step depends on.
+const STATE: c_int = mjtState::mjSTATE_INTEGRATION as c_int;
+
+/// One world. It belongs to one thread at a time.
+///
+/// *When values are up to date.* Poses, sensor values, contacts and actuator forces follow from the state. A step
+/// computes them for the state it starts from and then moves on, so after [`step`](Self::step) they are one time step
+/// older than the joint positions; after a write to the state they are those before it. [`forward`](Self::forward)
+/// brings them up to date and changes nothing else.
+///
+/// *Values that are not finite.* Whoever writes one into a simulation has a bug, which debug builds assert. The next
+/// step refuses it, names it and puts back what was there.
+#[derive(Debug)]
+pub struct Sim {
+    pub(crate) model: Model,
+    pub(crate) data: MjData<Box<MjModel>>,
+    /// The state after the last thing that went well.
+    good: Vec<f64>,
+    /// The state a step starts from, while it runs.
+    before: Vec<f64>,
+    /// Values of user sensors, which the engine clears each time it evaluates the state.
+    user_sensors: Vec<(Range<usize>, Box<[f64]>)>,
+    /// Counted in data that has been replaced or reset since.
+    earlier_warnings: u64,
+    /// Parameters that differ from the compiled model's.
+    pub(crate) tuned: BTreeSet<(Parameter, u32)>,
+    /// Met where no fault can be returned; the next step does.
+    pub(crate) pending: Option<Fault>,
+}
+
+/// How fast a body moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Velocity {
+    /// In m/s, world frame.
+    pub linear: [f64; 3],
+    /// In rad/s, world frame.
+    pub angular: [f64; 3],
+}
+
+impl Sim {
+    /// A world at the model's start: joints at their reference, at rest, time 0.
+    ///
+    /// # Errors
+    /// When the engine has no room for it, or cannot evaluate that state.
+    pub fn new(model: Model) -> Result<Self, Fault> {
+        let data = make_data(Box::new(model.compiled().clone()))?;
+        let user_sensors = model
+            .sensors()
+            .filter(|sensor| model.sensor_kind(*sensor) == SensorKind::User)
+            .map(|sensor| model.sensor_range(sensor))
+            .map(|range| (range.clone(), vec![0.0; range.len()].into_boxed_slice()))
+            .collect();
+        let mut sim = Self {
+            model,
+            user_sensors,
+            data,
+            good: Vec::new(),
+            before: Vec::new(),
+            earlier_warnings: 0,
+            tuned: BTreeSet::new(),
+            pending: None,
+        };
+        // SAFETY: the model is valid
+        let size = guarded(|| unsafe { engine::mj_stateSize(sim.raw_model(), STATE) }).map_err(engine_fault)?;
+        sim.good = vec![0.0; at(size)];
+        sim.before = sim.good.clone();
+        sim.note_good();
+        sim.forward()?;
+        Ok(sim)
+    }
+
+    /// The model as it was compiled. Parameters changed since are read here, from the simulation.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Simulation time, in s.
+    pub fn time(&self) -> f64 {
+        self.data.time()
+    }
+
+    /// Length of a step, in s.
+    pub fn timestep(&self) -> f64 {
+        self.data.model_opt().timestep
+    }
+
+    /// Sets the length of a step, in s; positive.
+    pub fn set_timestep(&mut self, seconds: f64) {
+        debug_assert!(seconds.is_finite() && seconds > 0.0, "a time step is positive, not {seconds}");
+        self.data.model_opt_mut().timestep = seconds;
+        self.tuned.insert((Parameter::Timestep, 0));
+    }
+
+    /// Gravity, in m/s², world frame.
+    pub fn gravity(&self) -> [f64; 3] {
+        self.data.model_opt().gravity
+    }
+
+    /// Sets gravity, in m/s², world frame.
+    pub fn set_gravity(&mut self, gravity: [f64; 3]) {
+        debug_assert!(gravity.iter().all(|g| g.is_finite()), "gravity is finite, not {gravity:?}");
+        self.data.model_opt_mut().gravity = gravity;
+        self.tuned.insert((Parameter::Gravity, 0));
+    }
+
+    /// Warnings of the engine since this simulation was made: contacts it had no room for, matrices it could not
+    /// invert. They are not printed.
+    pub fn warnings(&self) -> u64 {
+        self.earlier_warnings + count_warnings(&self.data)
+    }
+
+    /// Moves the world on by one time step.
+    ///
+    /// # Errors
+    /// When the engine gives up or a value leaves its range. The state, time included, is then the one before the call,
+    /// with any value that was unsound already replaced by the last sound one, and the simulation can go on. Poses,
+    /// sensor values and contacts are those of that state.
+    pub fn step(&mut self) -> Result<(), Fault> {
+        self.ready()?;
+        self.good.copy_from_slice(&self.before);
+        if let Err(cause) = self.guarded_step() {
+            self.rebuild();
+            return Err(engine_fault(cause));
+        }
+        if let Some(fault) = self.unsound_state().or_else(|| self.unsound_motion()) {
+            self.go_back();
+            return Err(fault);
+        }
+        self.note_good();
+        self.write_user_sensors();
+        Ok(())
+    }
+
+    /// A plain `mj_step`, without guard or check: the yardstick of benchmarks, nothing else.
+    ///
+    /// An engine error unwinds as a panic and leaves the simulation in no known state.
+    pub fn step_bare(&mut self) {
+        let (model, data) = self.raw();
+        // SAFETY: model and data are valid and belong together
+        unsafe { engine::mj_step(model, data) }
+    }
+
+    /// Computes poses, sensor values, contacts and forces for the present state, which stays as it is to the last bit.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    pub fn forward(&mut self) -> Result<(), Fault> {
+        self.ready()?;
+        self.good.copy_from_slice(&self.before);
+        if let Err(cause) = self.evaluate() {
+            self.rebuild();
+            return Err(engine_fault(cause));
+        }
+        Ok(())
+    }
+
+    /// Back to the model's start: joints at their reference, at rest, controls 0, time 0. Parameters stay as they are.
+    pub fn reset(&mut self) {
+        self.user_sensors.iter_mut().for_each(|(_, values)| values.fill(0.0));
+        self.earlier_warnings += count_warnings(&self.data);
+        let (model, data) = self.raw();
+        // SAFETY: model and data are valid and belong together
+        let done = guarded(|| unsafe { engine::mj_resetData(model, data) });
+        let done = done.map_err(engine_fault).and_then(|()| {
+            self.note_good();
+            self.forward()
+        });
+        self.pending = done.err();
+    }
+
+    /// Everything the next step depends on, apart from the model.
+    pub fn state(&self) -> State {
+        let mut values = vec![0.0; self.good.len()];
+        read_state(&self.data, &mut values);
+        State { values: values.into(), fingerprint: self.model.fingerprint() }
+    }
+
+    /// Goes back to a saved state; what follows is the same, bit for bit, as what followed when it was saved, provided
+    /// that the parameters are the same.
+    ///
+    /// # Errors
+    /// When the state belongs to another model or holds unsound values; nothing is changed then.
+    pub fn restore(&mut self, state: &State) -> Result<(), Fault> {
+        if state.fingerprint != self.model.fingerprint() || state.values.len() != self.good.len() {
+            return Err(Fault::Engine { cause: "the state belongs to another model".to_owned() });
+        }
+        let mut present = vec![0.0; self.good.len()];
+        read_state(&self.data, &mut present);
+        write_state(&mut self.data, &state.values);
+        let outcome = match self.unsound_state() {
+            Some(fault) => Err(fault),
+            None => self.forward(),
+        };
+        if outcome.is_err() {
+            write_state(&mut self.data, &present);
+        }
+        self.note_good();
+        outcome
+    }
+
+    /// Hash of the state: equal states have equal numbers.
+    pub fn hash(&self) -> u64 {
+        let mut values = vec![0.0; self.good.len()];
+        read_state(&self.data, &mut values);
+        state::hash(&values)
+    }
+
+    /// Where a body is when the simulation starts, world frame.
+    pub fn start_pose(&self, body: BodyId) -> Pose {
+        let model = &self.model;
+        if let Some(joint) = model.body_free_joint(body) {
+            let [x, y, z, quat @ ..] = &model.compiled().qpos0()[model.joint_qpos_range(joint)] else {
+                return Pose::IDENTITY;
+            };
+            return Pose { pos: [*x, *y, *z], quat: quat.try_into().unwrap_or(Pose::IDENTITY.quat) };
+        }
+        if body == BodyId::WORLD {
+            return Pose::IDENTITY;
+        }
+        self.start_pose(model.body_parent(body)).then(&model.body_pose(body))
+    }
+
+    /// Pose of a body's frame, world frame.
+    pub fn body_pose(&self, body: BodyId) -> Pose {
+        Pose { pos: self.data.xpos()[body.index()], quat: self.data.xquat()[body.index()] }
+    }
+
+    /// Velocity of a body at its frame's origin, world frame.
+    pub fn body_velocity(&self, body: BodyId) -> Velocity {
+        assert!(body.index() < self.data.xpos().len(), "the body belongs to this model");
+        let mut v = [0.0; 6];
+        let kind = MjtObjBase::mjOBJ_XBODY as c_int;
+        // SAFETY: model and data are valid and belong together, the body exists, and the engine writes six values
+        unsafe {
+            engine::mj_objectVelocity(self.raw_model(), self.data.ffi(), kind, body.0.cast_signed(), &raw mut v, 0);
+        }
+        let [ax, ay, az, x, y, z] = v;
+        Velocity { linear: [x, y, z], angular: [ax, ay, az] }
+    }
+
+    /// Positions of all bodies, in m, world frame, by body.
+    pub fn positions(&self) -> &[[f64; 3]] {
+        self.data.xpos()
+    }
+
+    /// Orientations of all bodies, w x y z, by body.
+    pub fn orientations(&self) -> &[[f64; 4]] {
+        self.data.xquat()
+    }
+
+    /// All joint positions, in rad and m; see [`Model::joint_qpos_range`].
+    pub fn qpos(&self) -> &[f64] {
+        self.data.qpos()
+    }
+
+    /// All joint velocities, in rad/s and m/s; see [`Model::joint_dof_range`].
+    pub fn qvel(&self) -> &[f64] {
+        self.data.qvel()
+    }
+
+    /// All sensor values; see [`Model::sensor_range`].
+    pub fn sensor_values(&self) -> &[f64] {
+        self.data.sensordata()
+    }
+
+    /// Position of a hinge (rad) or slide (m).
+    pub fn joint_position(&self, joint: JointId) -> f64 {
+        self.data.qpos()[self.model.joint_qpos_index(joint)]
+    }
+
+    /// Velocity of a hinge (rad/s) or slide (m/s).
+    pub fn joint_velocity(&self, joint: JointId) -> f64 {
+        self.data.qvel()[self.model.joint_dof_index(joint)]
+    }
+
+    /// Moves a hinge (rad) or slide (m) at once.
+    pub fn set_joint_position(&mut self, joint: JointId, position: f64) {
+        debug_assert!(position.is_finite(), "a position is finite, not {position}");
+        let index = self.model.joint_qpos_index(joint);
+        self.data.qpos_mut()[index] = position;
+    }
+
+    /// Sets the velocity of a hinge (rad/s) or slide (m/s) at once.
+    pub fn set_joint_velocity(&mut self, joint: JointId, velocity: f64) {
+        debug_assert!(velocity.is_finite(), "a velocity is finite, not {velocity}");
+        let index = self.model.joint_dof_index(joint);
+        self.data.qvel_mut()[index] = velocity;
+    }
+
+    /// Puts a body with a free joint at `pose` (world frame); it and all that hangs on it comes to rest.
+    ///
+    /// `false`, and nothing done, when the body has no free joint.
+    pub fn place(&mut self, root: BodyId, pose: Pose) -> bool {
+        debug_assert!(pose.pos.iter().chain(&pose.quat).all(|v| v.is_finite()), "a pose is finite, not {pose:?}");
+        let Some(joint) = self.model.body_free_joint(root) else { return false };
+        let range = self.model.joint_qpos_range(joint);
+        let (pos, quat) = self.data.qpos_mut()[range].split_at_mut(3);
+        pos.copy_from_slice(&pose.pos);
+        quat.copy_from_slice(&pose.quat);
+        self.stop(root);
+        true
+    }
+
+    /// Brings a body and all that hangs on it into the reference pose and to rest; a free joint stays where it is.
+    pub fn rest(&mut self, root: BodyId) {
+        for body in self.model.subtree(root) {
+            for joint in self.model.body_joints(body) {
+                if self.model.joint_kind(joint) != JointKind::Free {
+                    let range = self.model.joint_qpos_range(joint);
+                    let reference = &self.model.compiled().qpos0()[range.clone()];
+                    self.data.qpos_mut()[range].copy_from_slice(reference);
+                }
+            }
+        }
+        self.stop(root);
+    }
+
+    /// Zero velocity, warm start and activation for a body and all that hangs on it.
+    fn stop(&mut self, root: BodyId) {
+        let bodies = self.model.subtree(root);
+        let joints: Vec<JointId> = bodies.flat_map(|body| self.model.body_joints(body)).collect();
+        for &joint in &joints {
+            let range = self.model.joint_dof_range(joint);
+            self.data.qvel_mut()[range.clone()].fill(0.0);
+            self.data.qacc_warmstart_mut()[range].fill(0.0);
+        }
+        for actuator in self.model.actuators() {
+            if self.model.actuator_joint(actuator).is_some_and(|joint| joints.binary_search(&joint).is_ok()) {
+                let range = self.model.actuator_act_range(actuator);
+                self.data.act_mut()[range].fill(0.0);
+            }
+        }
+    }
+
+    /// Pose of a site, world frame.
+    pub fn site_pose(&self, site: SiteId) -> Pose {
+        let (pos, matrix) = (self.data.site_xpos()[site.index()], &self.data.site_xmat()[site.index()]);
+        Pose { pos, quat: Pose::quat_of_matrix(matrix) }
+    }
+
+    /// Pose of a geom, world frame.
+    pub fn geom_pose(&self, geom: GeomId) -> Pose {
+        let (pos, matrix) = (self.data.geom_xpos()[geom.index()], &self.data.geom_xmat()[geom.index()]);
+        Pose { pos, quat: Pose::quat_of_matrix(matrix) }
+    }
+
+    /// Values of a sensor.
+    pub fn sensor(&self, sensor: SensorId) -> &[f64] {
+        &self.data.sensordata()[self.model.sensor_range(sensor)]
+    }
+
+    /// Writes the values of a sensor of kind [`User`](crate::SensorKind::User), as many as it has. They stay until the
+    /// next write or [`reset`](Self::reset). They are not part of the [`State`].
+    ///
+    /// # Panics
+    /// When the sensor is of another kind, or has another number of values.
+    pub fn set_sensor(&mut self, sensor: SensorId, values: &[f64]) {
+        let range = self.model.sensor_range(sensor);
+        let place = self.user_sensors.binary_search_by_key(&range.start, |(range, _)| range.start);
+        let place = place.expect("only user sensors are written from outside");
+        self.user_sensors[place].1.copy_from_slice(values);
+        self.data.sensordata_mut()[range].copy_from_slice(values);
+    }
+
+    /// Puts the values of user sensors back, which the engine has cleared.
+    fn write_user_sensors(&mut self) {
+        for (range, values) in &self.user_sensors {
+            self.data.sensordata_mut()[range.clone()].copy_from_slice(values);
+        }
+    }
+
+    /// Control of an actuator; what it means depends on the actuator.
+    pub fn ctrl(&self, actuator: ActuatorId) -> f64 {
+        self.data.ctrl()[self.model.actuator_ctrl_index(actuator)]
+    }
+
+    /// Sets the control of an actuator; holds until replaced. The engine clamps it to the actuator's range.
+    pub fn set_ctrl(&mut self, actuator: ActuatorId, value: f64) {
+        debug_assert!(value.is_finite(), "a control is finite, not {value}");
+        let index = self.model.actuator_ctrl_index(actuator);
+        self.data.ctrl_mut()[index] = value;
+    }
+
+    /// Force of an actuator, in N·m or N over the gear.
+    pub fn actuator_force(&self, actuator: ActuatorId) -> f64 {
+        self.data.actuator_force()[self.model.actuator_out_index(actuator)]
+    }
+
+    /// Position of a light, in m, world frame.
+    pub fn light_position(&self, light: LightId) -> [f64; 3] {
+        self.data.light_xpos()[light.index()]
+    }
+
+    /// Where a light points, a unit vector, world frame.
+    pub fn light_direction(&self, light: LightId) -> [f64; 3] {
+        self.data.light_xdir()[light.index()]
+    }
+
+    pub(crate) fn raw_model(&self) -> *const mjModel {
+        self.data.model().ffi()
+    }
+
+    /// Model and data for a call into the engine.
+    pub(crate) fn raw(&mut self) -> (*const mjModel, *mut mjData) {
+        let model = self.raw_model();
+        // SAFETY: only handed to the engine, which keeps what it needs in order
+        let data = unsafe { self.data.ffi_mut() };
+        (model, data)
+    }
+
+    /// Checks what a step starts from and notes it in `before`; puts unsound values back.
+    fn ready(&mut self) -> Result<(), Fault> {
+        if let Some(fault) = self.pending.take() {
+            return Err(fault);
+        }
+        let timestep = self.timestep();
+        if !(timestep.is_finite() && timestep > 0.0) {
+            return Err(Fault::Engine { cause: format!("the time step is {timestep} s") });
+        }
+        read_state(&self.data, &mut self.before);
+        let Some(fault) = self.unsound_state() else { return Ok(()) };
+        for (value, good) in self.before.iter_mut().zip(&self.good) {
+            if first_unsound(&[*value]).is_some() {
+                *value = *good;
+            }
+        }
+        self.good.copy_from_slice(&self.before);
+        self.go_back();
+        Err(fault)
+    }
+
+    fn guarded_step(&mut self) -> Result<(), String> {
+        let (model, data) = self.raw();
+        // SAFETY: model and data are valid and belong together; after an error the data is thrown away
+        guarded(|| unsafe { engine::mj_step(model, data) })
+    }
+
+    /// Runs `mj_forward` and keeps its hands off the warm start.
+    fn evaluate(&mut self) -> Result<(), String> {
+        let warm_start = self.data.qacc_warmstart().to_vec();
+        let (model, data) = self.raw();
+        // SAFETY: as for the step
+        guarded(|| unsafe { engine::mj_forward(model, data) })?;
+        self.data.qacc_warmstart_mut().copy_from_slice(&warm_start);
+        self.write_user_sensors();
+        Ok(())
+    }
+
+    /// Notes the present state as the one to go back to.
+    pub(crate) fn note_good(&mut self) {
+        read_state(&self.data, &mut self.good);
+    }
+
+    /// Goes back to the last good state, in data that is in order.
+    fn go_back(&mut self) {
+        write_state(&mut self.data, &self.good);
+        if self.evaluate().is_err() {
+            self.rebuild();
+        }
+    }
+
+    /// Goes back to the last good state after the engine stopped half way, in new data.
+    fn rebuild(&mut self) {
+        self.earlier_warnings += count_warnings(&self.data);
+        match make_data(Box::new(self.data.model().clone())) {
+            Ok(data) => self.data = data,
+            Err(fault) => {
+                // no room for new data: what there is must do
+                let (model, data) = self.raw();
+                // SAFETY: model and data are valid and belong together
+                self.pending = guarded(|| unsafe { engine::mj_resetData(model, data) }).err().map(|_| fault);
+            }
+        }
+        write_state(&mut self.data, &self.good);
+        if self.evaluate().is_err() {
+            // values that follow from the state cannot be had; the state itself is right
+            write_state(&mut self.data, &self.good);
+        }
+    }
+
+    /// The first unsound value among those the caller or the last step wrote.
+    fn unsound_state(&self) -> Option<Fault> {
+        let (d, m) = (&self.data, &self.model);
+        let time = [d.time()];
+        None.or_else(|| unsound(&time, "time", |_| "the world".to_owned()))
+            .or_else(|| unsound(d.qpos(), "position", |i| m.name_of_position(i)))
+            .or_else(|| unsound(d.qvel(), "velocity", |i| m.name_of_velocity(i)))
+            .or_else(|| unsound(d.act(), "activation", |i| m.name_of_activation(i)))
+            .or_else(|| unsound(d.ctrl(), "control", |i| m.name_of_control(i)))
+            .or_else(|| unsound(d.mocap_pos().as_flattened(), "mocap pose", |i| m.name_of_mocap(i / 3)))
+            .or_else(|| unsound(d.mocap_quat().as_flattened(), "mocap pose", |i| m.name_of_mocap(i / 4)))
+    }
+
+    /// The first unsound acceleration of the last step.
+    fn unsound_motion(&self) -> Option<Fault> {
+        unsound(self.data.qacc(), "acceleration", |i| self.model.name_of_velocity(i))
+    }
+}
+
+pub(crate) fn engine_fault(cause: String) -> Fault {
+    Fault::Engine { cause }
+}
+
+fn unsound(values: &[f64], quantity: &'static str, name: impl Fn(usize) -> String) -> Option<Fault> {
+    first_unsound(values).map(|(index, value)| Fault::NotFinite { what: name(index), quantity, value })
+}
+
+fn make_data(model: Box<MjModel>) -> Result<MjData<Box<MjModel>>, Fault> {
+    // tried under guard first: the wrapper's own call would end the process where this one fails
+    // SAFETY: the model is valid; the data, if any, is deleted at once and not used
+    guarded(|| unsafe {
+        let trial = engine::mj_makeData(model.ffi());
+        if !trial.is_null() {
+            engine::mj_deleteData(trial);
+        }
+    })
+    .map_err(engine_fault)?;
+    MjData::try_new(model).map_err(|e| engine_fault(e.to_string()))
+}
+
+fn count_warnings(data: &MjData<Box<MjModel>>) -> u64 {
+    data.warning().iter().map(|w| u64::try_from(w.number).unwrap_or_default()).sum()
+}
+
+/// Reads the state; `values` has its size.
+fn read_state(data: &MjData<Box<MjModel>>, values: &mut [f64]) {
+    // SAFETY: model and data are valid and belong together, and the buffer was sized for this model
+    unsafe { engine::mj_getState(data.model().ffi(), data.ffi(), values.as_mut_ptr(), STATE) }
+}
+
+/// Writes the state; `values` has its size.
+fn write_state(data: &mut MjData<Box<MjModel>>, values: &[f64]) {
+    let model: *const mjModel = data.model().ffi();
+    // SAFETY: model and data are valid and belong together, and the buffer was sized for this model
+    unsafe { engine::mj_setState(model, data.ffi_mut(), values.as_ptr(), STATE) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Model text that has been read and found fit to compile.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{error::ModelError, limits::Limits, scan};
+
+/// A model as its author wrote it, in MJCF or URDF, scanned and accepted. Cloning is cheap.
+///
+/// The text, includes and all, is kept as it was when it was scanned. Meshes and other large files stay on disk and are
+/// read when the model is compiled; they must be in the model's own folder or below it.
+#[derive(Clone, Debug)]
+pub struct Source(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    name: String,
+    /// Where it was read from, if it was a file.
+    path: Option<PathBuf>,
+    /// The model's own text first, then what it includes.
+    files: Vec<TextFile>,
+}
+
+/// One file of model text.
+#[derive(Clone, Debug)]
+pub(crate) struct TextFile {
+    /// Path by which the engine asks for it.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl Source {
+    /// Reads and scans a model file (`.xml` or `.urdf`) with all it includes; checks the files it refers to.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is not XML, refers to anything outside the model's folder, or exceeds a limit.
+    pub fn from_file(path: &Path, limits: &Limits) -> Result<Self, ModelError> {
+        let shown = path.display().to_string();
+        let unreadable = |reason: String| ModelError::Unreadable { file: shown.clone(), reason };
+        let kind = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        if !matches!(kind.as_str(), "xml" | "urdf") {
+            return Err(unreadable("its name ends neither in .xml nor in .urdf".to_owned()));
+        }
+        let path = path.canonicalize().map_err(|e| unreadable(e.to_string()))?;
+        let text = read_text(&path, limits.text_bytes)?;
+        let folder = path.parent().map_or_else(|| PathBuf::from("/"), Path::to_path_buf);
+        let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or("model").to_owned();
+        let engine_path = path.to_str().ok_or_else(|| unreadable("its path is not UTF-8".to_owned()))?.to_owned();
+        let main = TextFile { path: engine_path, text };
+        let files = scan::accept(main, Some(&folder), limits)?;
+        Ok(Self(Arc::new(Inner { name, path: Some(path), files })))
+    }
+
+    /// Scans model text that stands by itself: it may refer to no file at all.
+    ///
+    /// `name` is what messages call it.
+    ///
+    /// # Errors
+    /// When the text is not XML, refers to a file, or exceeds a limit.
+    pub fn from_text(name: &str, text: &str, limits: &Limits) -> Result<Self, ModelError> {
+        let main =
+            TextFile { path: format!("{}.xml", name.replace(['/', '\\', ':', '\0'], "_")), text: text.to_owned() };
+        let files = scan::accept(main, None, limits)?;
+        Ok(Self(Arc::new(Inner { name: name.to_owned(), path: None, files })))
+    }
+
+    /// What messages call this model: the file's name without its ending, or the name given with the text.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The absolute path it was read from; none for text that stands by itself.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// The model's own text, without what it includes.
+    pub fn text(&self) -> &str {
+        self.0.files.first().map_or("", |file| file.text.as_str())
+    }
+
+    /// The model's own text first, then what it includes.
+    pub(crate) fn text_files(&self) -> &[TextFile] {
+        &self.0.files
+    }
+
+    /// Whether both are clones of one source.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Reads a text file of at most `limit` bytes.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, ModelError> {
+    let file = path.display().to_string();
+    let unreadable = |reason: String| ModelError::Unreadable { file: file.clone(), reason };
+    let about = fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
+    if !about.is_file() {
+        return Err(unreadable("it is not a plain file".to_owned()));
+    }
+    if about.len() > limit {
+        return Err(ModelError::OverLimit { file, what: "its size in bytes".to_owned(), amount: about.len(), limit });
+    }
+    let bytes = fs::read(path).map_err(|e| unreadable(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| ModelError::NotXml { file, reason: "it is not UTF-8 text".to_owned() })
+}

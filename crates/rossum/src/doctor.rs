@@ -1,0 +1,133 @@
+//! `rossum doctor`: what is present on this machine and what is missing, part by part.
+
+use std::{
+    fs,
+    net::{TcpListener, UdpSocket},
+    path::PathBuf,
+    process::Command,
+    thread,
+};
+
+use server::{
+    Scenario,
+    library::{self, ModelKind},
+    session::PROTOCOLS,
+};
+
+/// The version this program is made for.
+const MUJOCO: &str = "3.17.0";
+
+enum Finding {
+    Good(String),
+    /// Something works less well, or not at all, but the rest does.
+    Lacking(String),
+    /// Nothing works.
+    Broken(String),
+}
+
+use Finding::{Broken, Good, Lacking};
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let parts: [(&str, fn() -> Finding); 7] = [
+        ("MuJoCo", mujoco),
+        ("models", models),
+        ("scenarios", scenarios),
+        ("protocols", protocols),
+        ("ports", ports),
+        ("processors", processors),
+        ("set-up", set_up),
+    ];
+    let mut broken = 0;
+    for (part, examine) in parts {
+        let (mark, text) = match examine() {
+            Good(text) => ("ok     ", text),
+            Lacking(text) => ("lacking", text),
+            Broken(text) => {
+                broken += 1;
+                ("BROKEN ", text)
+            }
+        };
+        println!("{mark}  {part:<10}  {text}");
+    }
+    if broken > 0 {
+        anyhow::bail!("{broken} of {} parts are broken", parts.len());
+    }
+    Ok(())
+}
+
+fn mujoco() -> Finding {
+    let version = physics::mujoco_version();
+    let place = library_path().map(|path| format!(" in {}", path.display())).unwrap_or_default();
+    if version == MUJOCO {
+        Good(format!("version {version}{place}"))
+    } else {
+        Broken(format!("version {version}{place}, but {MUJOCO} is needed; build again with `make build`"))
+    }
+}
+
+/// Where the loaded library is, as far as the system tells.
+fn library_path() -> Option<PathBuf> {
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.contains("libmujoco"))?;
+    line.split_whitespace().nth(5).map(PathBuf::from)
+}
+
+fn models() -> Finding {
+    let (robots, fields) = (library::models(ModelKind::Robot), library::models(ModelKind::Field));
+    Good(format!("robots {}; fields {}", robots.join(", "), fields.join(", ")))
+}
+
+fn scenarios() -> Finding {
+    let names = library::scenarios();
+    for name in &names {
+        if let Err(error) = Scenario::load(name).and_then(|scenario| scenario.setup()) {
+            return Broken(format!("{name}: {error}"));
+        }
+    }
+    Good(names.join(", "))
+}
+
+fn protocols() -> Finding {
+    let names: Vec<_> = PROTOCOLS.iter().map(|protocol| format!("{} ({})", protocol.name, protocol.title)).collect();
+    Good(names.join(", "))
+}
+
+/// The ports of the default scenario.
+fn ports() -> Finding {
+    const UDP: [u16; 3] = [45451, 45452, 45453];
+    const TCP: [u16; 1] = [1920];
+    let udp = UDP.iter().filter(|&&port| UdpSocket::bind(("127.0.0.1", port)).is_err());
+    let tcp = TCP.iter().filter(|&&port| TcpListener::bind(("127.0.0.1", port)).is_err());
+    let taken: Vec<_> = udp.chain(tcp).map(u16::to_string).collect();
+    if taken.is_empty() {
+        Good("those of the playground are free".to_owned())
+    } else {
+        Lacking(format!("{} taken: is a server running? `rossum serve --free-ports` uses others", taken.join(", ")))
+    }
+}
+
+fn processors() -> Finding {
+    match thread::available_parallelism() {
+        Ok(count) if count.get() >= 2 => Good(format!("{count}")),
+        Ok(_) => Lacking("1; the world and its clients share it, so full games run below real time".to_owned()),
+        Err(error) => Lacking(format!("unknown: {error}")),
+    }
+}
+
+/// What building the project needs. A built program runs without it.
+fn set_up() -> Finding {
+    let works = |program: &str, arguments: &[&str]| {
+        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    let needs: [(&str, &str, &[&str]); 3] = [
+        ("Rust (cargo)", "cargo", &["--version"]),
+        ("Python 3 with pip", "python3", &["-m", "pip", "--version"]),
+        ("Node with npm", "npm", &["--version"]),
+    ];
+    let missing: Vec<_> = needs.iter().filter(|(_, program, args)| !works(program, args)).map(|(name, ..)| *name).collect();
+    if missing.is_empty() {
+        Good("Rust, Python 3 with pip, Node with npm".to_owned())
+    } else {
+        Lacking(format!("{} missing; needed to build, not to run", missing.join(", ")))
+    }
+}

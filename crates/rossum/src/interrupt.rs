@@ -1,0 +1,16 @@
+//! Ctrl-C during long work that has nothing to put away.
+
+/// Exit code of a program that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// From now on ctrl-C ends the program at once, with the exit code that says so.
+pub(crate) fn ends_the_program() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::Builder::new().name("interrupt".into()).spawn(move || {
+        if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+            eprintln!("rossum: interrupted");
+            std::process::exit(INTERRUPTED);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Logs for people or for machines, on standard error.
+
+use std::io::IsTerminal;
+
+use clap::{Args, ValueEnum};
+use tracing_subscriber::EnvFilter;
+
+/// How the program talks about what it does.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    /// How log lines look
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    log_format: Format,
+    /// What is logged: error, warn, info, debug or trace, also per part (`info,server=debug`)
+    #[arg(long, global = true, default_value = "info", env = "ROSSUM_LOG")]
+    log: String,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// One readable line each
+    Human,
+    /// One JSON object each
+    Json,
+}
+
+impl Options {
+    /// Begins to log.
+    pub(crate) fn start(&self) {
+        let filter = EnvFilter::try_new(&self.log).unwrap_or_else(|error| {
+            eprintln!("rossum: `{}` says nothing about logging ({error}); using `info`", self.log);
+            EnvFilter::new("info")
+        });
+        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+        match self.log_format {
+            Format::Human => lines.with_ansi(std::io::stderr().is_terminal()).init(),
+            Format::Json => lines.json().init(),
+        }
+    }
+}

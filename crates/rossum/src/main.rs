@@ -1,0 +1,84 @@
+//! The `rossum` program: one simulated robot world, five robot protocols in front of it.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people prints")]
+
+mod bench;
+mod check_model;
+mod doctor;
+mod interrupt;
+mod logs;
+mod replay;
+mod scenarios;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// One simulated robot world, five robot protocols in front of it.
+///
+/// Start with `rossum serve`: it builds a world, says where it listens, and runs until you press ctrl-C.
+#[derive(Debug, Parser)]
+#[command(name = "rossum", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    logs: logs::Options,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a world and let robots' controllers connect to it
+    Serve(serve::Options),
+    /// Run a recording again and compare it with the original, bit for bit
+    Replay(replay::Options),
+    /// List the worlds that come with the program, or show one
+    Scenarios(scenarios::Options),
+    /// Say whether a robot or world model can be used, and what is in it
+    CheckModel(check_model::Options),
+    /// Say what is present on this machine and what is missing
+    Doctor,
+    /// Measure the simulation on this machine
+    Bench(bench::Options),
+    /// Print a completion script for your shell
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli.logs.start();
+    let result = match cli.command {
+        Command::Serve(options) => serve::run(&options),
+        Command::Replay(options) => replay::run(&options),
+        Command::Scenarios(options) => scenarios::run(&options),
+        Command::CheckModel(options) => check_model::run(&options),
+        Command::Doctor => doctor::run(),
+        Command::Bench(options) => bench::run(&options),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "rossum", &mut std::io::stdout());
+            Ok(())
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("rossum: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

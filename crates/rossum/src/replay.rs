@@ -1,0 +1,45 @@
+//! `rossum replay`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use world::record::{Verdict, replay};
+
+use crate::interrupt;
+
+/// Options of `rossum replay`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// A recording made with `rossum serve --record`
+    file: PathBuf,
+    /// Fail if the run differs from the recording, or if nothing could be compared
+    #[arg(long)]
+    verify: bool,
+}
+
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    interrupt::ends_the_program()?;
+    let name = options.file.display();
+    let recording = std::fs::read(&options.file).with_context(|| format!("cannot read the recording {name}"))?;
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(ProgressStyle::with_template("{spinner} {pos} ticks, {per_sec}, {msg}")?);
+    let verdict = replay(&recording, |world, record| {
+        bar.set_position(record.tick);
+        bar.set_message(format!("{} agents", world.catalogue().agents.len()));
+    });
+    bar.finish_and_clear();
+    let verdict = verdict.with_context(|| format!("{name} could not be run again"))?;
+    let Verdict { ticks, compared, differs_at, complete } = verdict;
+    if !complete {
+        println!("the recording was cut off; what is there is used");
+    }
+    match differs_at {
+        Some(tick) if options.verify => bail!("the run differs from the recording at tick {tick}"),
+        Some(tick) => println!("{ticks} ticks; the run differs from the recording at tick {tick}"),
+        None if compared == 0 && options.verify => bail!("{ticks} ticks, but the recording has no state hash to compare"),
+        None => println!("{ticks} ticks, {compared} state hashes compared, all equal"),
+    }
+    Ok(())
+}

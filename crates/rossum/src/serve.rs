@@ -1,0 +1,109 @@
+//! `rossum serve`.
+
+use std::{net::IpAddr, path::PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use server::{Scenario, Server, config::PaceConfig, serve::first_screen};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::info;
+
+/// Options of `rossum serve`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Name of a world (see `rossum scenarios`), or path of a scenario file ending in .toml
+    #[arg(long, short, default_value = "playground")]
+    scenario: String,
+    /// Record the run into this file, for `rossum replay`
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Seed of the first try
+    #[arg(long)]
+    seed: Option<u64>,
+    /// What sets the speed
+    #[arg(long, value_enum)]
+    pace: Option<Pace>,
+    /// Address to listen on; other machines also need --allow
+    #[arg(long, value_name = "ADDRESS")]
+    bind: Option<IpAddr>,
+    /// Network that may talk to the server, such as 192.168.1.0/24; may be given several times
+    #[arg(long, value_name = "NETWORK")]
+    allow: Vec<String>,
+    /// Listen on any free ports instead of the scenario's; they are printed
+    #[arg(long)]
+    free_ports: bool,
+    /// Print the addresses as one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Print the whole configuration, with every default, and end
+    #[arg(long)]
+    print_config: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Pace {
+    /// One second of simulation in one second
+    Realtime,
+    /// As fast as lockstep clients ask for it
+    Lockstep,
+    /// As fast as the machine can
+    Fast,
+}
+
+impl Options {
+    fn scenario(&self) -> anyhow::Result<Scenario> {
+        let mut scenario = Scenario::load(&self.scenario)?;
+        let base = &mut scenario.base;
+        base.world.seed = self.seed.unwrap_or(base.world.seed);
+        base.world.pace = match self.pace {
+            None => base.world.pace,
+            Some(Pace::Realtime) => PaceConfig::Realtime,
+            Some(Pace::Lockstep) => PaceConfig::Lockstep,
+            Some(Pace::Fast) => PaceConfig::Fast,
+        };
+        base.server.bind = self.bind.unwrap_or(base.server.bind);
+        for network in &self.allow {
+            let parsed = network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))?;
+            base.server.allow.push(parsed);
+        }
+        base.server.free_ports |= self.free_ports;
+        scenario.check()?;
+        Ok(scenario)
+    }
+}
+
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let scenario = options.scenario()?;
+    if options.print_config {
+        print!("{}", scenario.to_toml());
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        // before anything is begun, so that no signal is missed
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let server = Server::start(&scenario, options.record.as_deref()).await?;
+        greet(options, &scenario, &server)?;
+        tokio::select! {
+            _ = interrupt.recv() => info!("ctrl-C: stopping"),
+            _ = terminate.recv() => info!("asked to end: stopping"),
+        }
+        server.stop().await;
+        Ok(())
+    })
+}
+
+fn greet(options: &Options, scenario: &Scenario, server: &Server) -> anyhow::Result<()> {
+    if options.json {
+        let addresses = serde_json::to_value(server.addresses())?;
+        println!("{}", serde_json::json!({ "title": scenario.base.title, "addresses": addresses }));
+    } else {
+        println!("{}", first_screen(&scenario.base.title, server.addresses()));
+        if let Some(path) = &options.record {
+            println!("  recording to {}\n", path.display());
+        }
+        println!("Ready. Press ctrl-C to stop; `rossum serve --help` shows what can be changed.");
+    }
+    Ok(())
+}

@@ -1,0 +1,418 @@
+//! Scenarios: one TOML file per runnable world.
+//!
+//! Defaults are here and nowhere else. Unknown keys are refused, with the nearest known name.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ipnet::IpNet;
+use physics::Pose;
+use serde::{Deserialize, Serialize};
+use world::{
+    Robot, Setup,
+    clock::Pace,
+    event::Watch,
+    setup::Randomise,
+};
+
+use crate::{
+    access::{OpenBind, check_bind},
+    library::{self, LibraryError, ModelKind, nearest},
+    session::{PROTOCOLS, Service},
+};
+
+/// A scenario, complete with defaults.
+#[derive(Debug)]
+pub struct Scenario {
+    /// Everything but the protocols.
+    pub base: Base,
+    /// The protocols that are switched on, by name.
+    pub services: Vec<(&'static str, Box<dyn Service>)>,
+    /// Where relative paths start.
+    folder: PathBuf,
+}
+
+/// The part of a scenario that no protocol owns.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Base {
+    /// One line that says what it is.
+    pub title: String,
+    /// The world and its time.
+    pub world: WorldConfig,
+    /// How the server meets the outside.
+    pub server: ServerConfig,
+    /// Robots that are there from the start.
+    #[serde(rename = "robot")]
+    pub robots: Vec<RobotConfig>,
+    /// Variables drawn at each reset.
+    pub randomise: Vec<RandomiseConfig>,
+    /// Events to look out for.
+    pub watch: Vec<WatchConfig>,
+    /// Variables written at the start.
+    pub settings: toml::Table,
+}
+
+impl Default for Base {
+    fn default() -> Self {
+        Self {
+            title: "A world without a title".to_owned(),
+            world: WorldConfig::default(),
+            server: ServerConfig::default(),
+            robots: Vec::new(),
+            randomise: Vec::new(),
+            watch: Vec::new(),
+            settings: toml::Table::new(),
+        }
+    }
+}
+
+/// The `[world]` section.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorldConfig {
+    /// Name of a field, or path of an MJCF file.
+    pub field: String,
+    /// Physics step, in s; the field's own if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestep: Option<f64>,
+    /// Physics steps in a tick.
+    pub steps_per_tick: u32,
+    /// Seed of the first try.
+    pub seed: u64,
+    /// What sets the speed.
+    pub pace: PaceConfig,
+    /// A lockstep client silent for this long, in s, no longer holds up the world.
+    pub silence: f64,
+    /// A recording notes the hash of the state every so many ticks.
+    pub hash_every: u64,
+}
+
+impl Default for WorldConfig {
+    fn default() -> Self {
+        Self {
+            field: "flat".to_owned(),
+            timestep: None,
+            steps_per_tick: 4,
+            seed: 1,
+            pace: PaceConfig::Realtime,
+            silence: 5.0,
+            hash_every: 50,
+        }
+    }
+}
+
+/// What sets the speed of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PaceConfig {
+    /// One second of simulation in one second.
+    Realtime,
+    /// As fast as lockstep clients ask for it; stands still without them.
+    Lockstep,
+    /// As fast as the machine can.
+    Fast,
+}
+
+impl From<PaceConfig> for Pace {
+    fn from(pace: PaceConfig) -> Self {
+        match pace {
+            PaceConfig::Realtime => Self::Wall,
+            PaceConfig::Lockstep => Self::Free,
+            PaceConfig::Fast => Self::Flat,
+        }
+    }
+}
+
+/// The `[server]` section.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// Address of all sockets.
+    pub bind: IpAddr,
+    /// Networks that may talk to the server, besides this machine.
+    pub allow: Vec<IpNet>,
+    /// Port of the status page and the metrics; 0 for any free one.
+    pub http_port: u16,
+    /// Listen on any free ports instead of those that are named.
+    pub free_ports: bool,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        // the year of R.U.R.
+        Self { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), allow: Vec::new(), http_port: 1920, free_ports: false }
+    }
+}
+
+/// A `[[robot]]`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RobotConfig {
+    /// Name of the agent.
+    pub name: String,
+    /// Name of a robot, or path of an MJCF or URDF file.
+    pub model: String,
+    /// Where the model's origin goes, in m.
+    #[serde(default)]
+    pub position: [f64; 3],
+    /// Which way it faces, in degrees, counter-clockwise from the x axis.
+    #[serde(default)]
+    pub heading: f64,
+}
+
+/// A `[[randomise]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomiseConfig {
+    /// Full name of the variable.
+    pub variable: String,
+    /// Smallest value, as text of the variable's kind.
+    pub min: String,
+    /// Largest value.
+    pub max: String,
+}
+
+/// A `[[watch]]`: either `between` two groups, or a `variable` with bounds.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchConfig {
+    /// Name of the event, without its path.
+    pub name: String,
+    /// Two groups of names of agents, bodies or geoms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between: Option<[Vec<String>; 2]>,
+    /// Full name of a variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variable: Option<String>,
+    /// Lower bound of the variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// Upper bound of the variable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+}
+
+/// Why a scenario is no good.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("cannot read the scenario {path}: {cause}")]
+    Read {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// It is not TOML, or it has a key that does not exist, or a value of the wrong kind.
+    #[error("{place}: {message}")]
+    Syntax {
+        /// Name of the scenario.
+        place: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A name is not in the library.
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+    /// Other machines would be let in.
+    #[error(transparent)]
+    OpenBind(#[from] OpenBind),
+    /// A value is outside what makes sense.
+    #[error("{key} is {value}; it must be {must}")]
+    Value {
+        /// Which.
+        key: &'static str,
+        /// What it is.
+        value: String,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// A watch is neither of the two kinds.
+    #[error("the watch `{name}` needs either `between` (two groups of names) or `variable` with `min` or `max`")]
+    Watch {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl Scenario {
+    /// Reads a scenario by its name in the library, or from a file if the name ends in `.toml`.
+    pub fn load(name: &str) -> Result<Self, ConfigError> {
+        if name.ends_with(".toml") {
+            let path = Path::new(name);
+            let read = |cause| ConfigError::Read { path: path.to_owned(), cause };
+            let text = std::fs::read_to_string(path).map_err(read)?;
+            Self::parse(name, &text, path.parent().unwrap_or(Path::new("")))
+        } else {
+            Self::parse(name, &library::scenario(name)?, Path::new(""))
+        }
+    }
+
+    /// Reads a scenario from text. Relative paths in it start at `folder`.
+    pub fn parse(name: &str, text: &str, folder: &Path) -> Result<Self, ConfigError> {
+        let syntax = |message: String| ConfigError::Syntax { place: name.to_owned(), message };
+        let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| syntax(error.to_string()))?;
+        let mut services = Vec::new();
+        for protocol in PROTOCOLS {
+            if let Some(section) = table.remove(protocol.name) {
+                let section = section.try_into().map_err(|error: toml::de::Error| syntax(error.to_string()))?;
+                let service = (protocol.configure)(section).map_err(|error| syntax(helpful(&error)))?;
+                services.push((protocol.name, service));
+            }
+        }
+        let base: Base = table.try_into().map_err(|error: toml::de::Error| syntax(helpful(&error)))?;
+        let scenario = Self { base, services, folder: folder.to_owned() };
+        scenario.check()?;
+        Ok(scenario)
+    }
+
+    /// Checks what types cannot say. To be called again after a change.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Base { world, server, .. } = &self.base;
+        check_bind(server.bind, &server.allow)?;
+        let value = |key, value: String, must| Err(ConfigError::Value { key, value, must });
+        if world.steps_per_tick == 0 {
+            return value("steps_per_tick", "0".to_owned(), "at least 1");
+        }
+        if world.hash_every == 0 {
+            return value("hash_every", "0".to_owned(), "at least 1");
+        }
+        if world.timestep.is_some_and(|dt| !(1e-5..=0.05).contains(&dt)) {
+            return value("timestep", world.timestep.unwrap_or_default().to_string(), "0.00001 to 0.05 s");
+        }
+        if !(0.01..=86_400.0).contains(&world.silence) {
+            return value("silence", world.silence.to_string(), "0.01 to 86400 s");
+        }
+        for robot in &self.base.robots {
+            if !robot.position.iter().chain([&robot.heading]).all(|x| x.is_finite() && x.abs() < 1e5) {
+                return value("position or heading of a robot", robot.name.clone(), "finite and below 100000");
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole configuration as TOML, with every default.
+    pub fn to_toml(&self) -> String {
+        let mut table = toml::Table::try_from(&self.base).unwrap_or_default();
+        for (name, service) in &self.services {
+            table.insert((*name).to_owned(), toml::Value::Table(service.config()));
+        }
+        table.to_string()
+    }
+
+    /// The silence after which a lockstep client is dropped.
+    pub fn silence(&self) -> Duration {
+        Duration::from_secs_f64(self.base.world.silence)
+    }
+
+    /// What the world is made of.
+    pub fn setup(&self) -> Result<Setup, ConfigError> {
+        let Base { world, robots, randomise, watch, settings, .. } = &self.base;
+        let mut setup = Setup::new(library::model(ModelKind::Field, &world.field, &self.folder)?);
+        setup.timestep = world.timestep;
+        setup.steps_per_tick = world.steps_per_tick;
+        setup.seed = world.seed;
+        for robot in robots {
+            let [x, y, z] = robot.position;
+            setup.robots.push(Robot {
+                name: robot.name.clone(),
+                source: library::model(ModelKind::Robot, &robot.model, &self.folder)?,
+                pose: Pose::facing(x, y, z, robot.heading.to_radians()),
+            });
+        }
+        for RandomiseConfig { variable, min, max } in randomise {
+            setup.randomise.push(Randomise { variable: variable.clone(), min: min.clone(), max: max.clone() });
+        }
+        setup.watches = watch.iter().map(watch_from_config).collect::<Result<_, _>>()?;
+        setup.settings = settings.iter().map(|(name, value)| (name.clone(), text_of(value))).collect();
+        Ok(setup)
+    }
+}
+
+fn watch_from_config(config: &WatchConfig) -> Result<Watch, ConfigError> {
+    let name = config.name.clone();
+    match (&config.between, &config.variable) {
+        (Some([first, second]), None) if config.min.is_none() && config.max.is_none() => {
+            Ok(Watch::Collision { name, first: first.clone(), second: second.clone() })
+        }
+        (None, Some(variable)) if config.min.is_some() || config.max.is_some() => {
+            Ok(Watch::Bound { name, variable: variable.clone(), min: config.min, max: config.max })
+        }
+        _ => Err(ConfigError::Watch { name }),
+    }
+}
+
+/// A setting may be written as a TOML number or boolean as well as text.
+fn text_of(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The parser's message, with the nearest known name if a key is unknown.
+fn helpful(error: &toml::de::Error) -> String {
+    let message = error.to_string().trim_end().to_owned();
+    let mut quoted = error.message().split('`').skip(1).step_by(2);
+    let is_unknown = error.message().starts_with("unknown field") || error.message().starts_with("unknown variant");
+    match quoted.next().filter(|_| is_unknown).and_then(|wrong| nearest(wrong, quoted)) {
+        Some(near) => format!("{message}\ndid you mean `{near}`?"),
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Scenario, ConfigError> {
+        Scenario::parse("test", text, Path::new(""))
+    }
+
+    #[test]
+    fn mistakes_are_named_with_a_remedy() {
+        for (text, wanted) in [
+            ("[wrold]\nseed = 1", "did you mean `world`?"),
+            ("[world]\nsede = 1", "did you mean `seed`?"),
+            ("[odcp]\nport = 1", "did you mean `ports`?"),
+            ("[world]\npace = \"realtme\"", "did you mean `realtime`?"),
+            ("[world]\nsteps_per_tick = 0", "at least 1"),
+            ("[server]\nbind = \"0.0.0.0\"", "allow"),
+            ("[world", "test: "),
+            ("[[watch]]\nname = \"w\"", "between"),
+        ] {
+            let error = parse(text).and_then(|scenario| scenario.setup()).unwrap_err().to_string();
+            assert!(error.contains(wanted), "`{text}` gives `{error}`, which lacks `{wanted}`");
+        }
+    }
+
+    #[test]
+    fn unknown_models_and_scenarios_name_the_nearest() {
+        for (result, wanted) in [
+            (parse("[world]\nfield = \"fiffa\"").and_then(|s| s.setup()).map(|_| ()), "did you mean `fifa`?"),
+            (Scenario::load("playgruond").map(|_| ()), "did you mean `playground`?"),
+        ] {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_printed_configuration_is_a_scenario_and_prints_the_same() {
+        for name in library::scenarios() {
+            let text = Scenario::load(&name).unwrap().to_toml();
+            let again = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+            assert_eq!(again.to_toml(), text, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_scenario_of_the_library_can_be_built() {
+        for name in library::scenarios() {
+            let setup = Scenario::load(&name).and_then(|scenario| scenario.setup());
+            let setup = setup.unwrap_or_else(|error| panic!("{name}: {error}"));
+            world::World::new(&setup).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+}

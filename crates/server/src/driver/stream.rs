@@ -1,0 +1,202 @@
+//! The driver of all stream protocols: one task per listener, two per connection.
+//!
+//! What a peer does not read in time closes that peer; whole messages only.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::mpsc,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use super::{RefusalLog, now};
+use crate::{
+    access::AllowList,
+    limits,
+    session::{Outbox, StreamService, StreamSession},
+    sim_thread::{Delivery, SessionSender, SimHandle},
+};
+
+/// Bytes read at once.
+const READ: usize = 16 * 1024;
+
+/// Accepts connections and runs a session on each, until the server stops.
+pub async fn run(
+    listener: TcpListener,
+    protocol: &'static str,
+    service: Box<dyn StreamService>,
+    sim: SimHandle,
+    allow: AllowList,
+    stop: CancellationToken,
+) {
+    let doors = Arc::new(Mutex::new(BTreeMap::new()));
+    let wants_ticks = service.wants_ticks();
+    loop {
+        let accepted = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // out of file handles, most likely; the next one may work
+                warn!(protocol, "accepting: {error}");
+                tokio::task::yield_now().await;
+                continue;
+            }
+        };
+        let admitted = allow.admits(peer).then(|| Place::take(&doors, peer.ip())).flatten();
+        let Some(place) = admitted else {
+            warn!(protocol, %peer, "refused: not in the allow-list, or too many connections");
+            continue;
+        };
+        let Ok((commands, deliveries)) = sim.open(wants_ticks) else { return };
+        let connection = Connection {
+            peer,
+            protocol,
+            session: service.open(peer),
+            sim: sim.clone(),
+            commands,
+            refusals: RefusalLog::new(protocol),
+            buffer: Vec::new(),
+        };
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            let reason = connection.run(stream, deliveries, stop).await;
+            info!(protocol, %peer, "closed: {reason}");
+            drop(place);
+        });
+    }
+}
+
+/// One of the places for connections; given back when dropped.
+struct Place {
+    doors: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+    address: IpAddr,
+}
+
+impl Place {
+    fn take(doors: &Arc<Mutex<BTreeMap<IpAddr, usize>>>, address: IpAddr) -> Option<Self> {
+        let mut taken = doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = taken.get(&address).copied().unwrap_or(0);
+        if taken.values().sum::<usize>() >= limits::CONNECTIONS || here >= limits::CONNECTIONS_PER_ADDRESS {
+            return None;
+        }
+        taken.insert(address, here + 1);
+        Some(Self { doors: Arc::clone(doors), address })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&self.address);
+            }
+        }
+    }
+}
+
+struct Connection {
+    peer: SocketAddr,
+    protocol: &'static str,
+    session: Box<dyn StreamSession>,
+    sim: SimHandle,
+    commands: SessionSender,
+    refusals: RefusalLog,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    /// Runs until one side ends it; says why.
+    async fn run(
+        mut self,
+        stream: TcpStream,
+        mut deliveries: mpsc::Receiver<Delivery>,
+        stop: CancellationToken,
+    ) -> String {
+        if let Err(error) = stream.set_nodelay(true) {
+            debug!(protocol = self.protocol, "TCP_NODELAY: {error}");
+        }
+        let (mut reading, writing) = stream.into_split();
+        let (write, to_write) = mpsc::channel(limits::WRITE_QUEUE);
+        let writer = tokio::spawn(write_all(writing, to_write));
+        let reason = tokio::select! {
+            () = stop.cancelled() => "the server stops".to_owned(),
+            reason = self.converse(&mut reading, &mut deliveries, &write) => reason,
+        };
+        drop(write);
+        // what is in the queue still goes out
+        match timeout(limits::SHUTDOWN, writer).await {
+            Ok(Ok(Err(error))) => format!("{reason}; writing: {error}"),
+            _ => reason,
+        }
+    }
+
+    async fn converse(
+        &mut self,
+        reading: &mut OwnedReadHalf,
+        deliveries: &mut mpsc::Receiver<Delivery>,
+        write: &mpsc::Sender<Vec<u8>>,
+    ) -> String {
+        let mut chunk = vec![0; READ];
+        let mut out = Outbox::default();
+        let mut heard = false;
+        let silent = tokio::time::sleep_until((now() + limits::FIRST_MESSAGE).into());
+        tokio::pin!(silent);
+        loop {
+            tokio::select! {
+                () = &mut silent, if !heard => return "nothing was said in time".to_owned(),
+                received = reading.read(&mut chunk) => match received {
+                    Ok(0) => return "the peer left".to_owned(),
+                    Ok(length) => {
+                        heard = true;
+                        self.buffer.extend_from_slice(chunk.get(..length).unwrap_or_default());
+                        self.session.bytes(self.peer, &mut self.buffer, &self.sim.latest(), &mut out);
+                    }
+                    Err(error) => return format!("reading: {error}"),
+                },
+                delivery = deliveries.recv() => match delivery {
+                    Some(Delivery::Answer(answer)) => self.session.answer(answer, &self.sim.latest(), &mut out),
+                    Some(Delivery::Tick(snapshot)) => self.session.tick(&snapshot, &mut out),
+                    None => return "the session did not keep up with the world".to_owned(),
+                },
+            }
+            if let Err(reason) = self.carry_out(out.take(), write) {
+                return reason;
+            }
+        }
+    }
+
+    fn carry_out(&mut self, out: Outbox<Vec<u8>>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
+        self.refusals.note(&out.refusals, now());
+        for (_, reply) in out.replies {
+            write.try_send(reply).map_err(|_| "the peer does not read".to_owned())?;
+        }
+        for command in out.commands {
+            self.commands.send(command).map_err(|error| error.to_string())?;
+        }
+        out.close.map_or(Ok(()), Err)
+    }
+}
+
+/// Writes messages one by one; a peer that does not take one in time is given up.
+async fn write_all(mut writing: OwnedWriteHalf, mut messages: mpsc::Receiver<Vec<u8>>) -> std::io::Result<()> {
+    while let Some(message) = messages.recv().await {
+        timeout(limits::WRITE, writing.write_all(&message)).await??;
+    }
+    writing.shutdown().await
+}

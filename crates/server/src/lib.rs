@@ -1,0 +1,20 @@
+//! The server: sessions in front of a world, sockets in front of sessions.
+//!
+//! `wire` says what bytes mean and `world` what happens; [`session`] is the only place where they meet.
+
+pub mod access;
+pub mod config;
+pub mod driver;
+pub mod http;
+pub mod library;
+pub mod limits;
+pub mod metrics;
+pub mod recording;
+pub mod serve;
+pub mod session;
+pub mod sim_thread;
+
+pub use crate::{
+    config::Scenario,
+    serve::{ServeError, Server},
+};

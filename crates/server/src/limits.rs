@@ -1,0 +1,37 @@
+//! Every limit on what comes in from outside, in one place.
+
+use std::time::Duration;
+
+/// Commands that may wait for the sim thread. When it is full the sender loses.
+pub const INBOX: usize = 65_536;
+/// Answers and snapshots that may wait for one session. A session that lets it fill up is closed.
+pub const SESSION_QUEUE: usize = 256;
+/// Commands that the sim thread takes in between two ticks.
+pub const COMMANDS_PER_TICK: usize = 8_192;
+/// Records that may wait for the disk. Beyond that the recording ends and the simulation goes on.
+pub const RECORD_QUEUE: usize = 4_096;
+
+/// TCP connections in all.
+pub const CONNECTIONS: usize = 256;
+/// TCP connections from one address.
+pub const CONNECTIONS_PER_ADDRESS: usize = 32;
+/// A TCP peer says something within this time of connecting.
+pub const FIRST_MESSAGE: Duration = Duration::from_secs(5);
+/// A TCP peer takes what is written to it within this time.
+pub const WRITE: Duration = Duration::from_secs(30);
+/// Messages that may wait for a TCP peer to read them.
+pub const WRITE_QUEUE: usize = 256;
+
+/// Datagrams a second from one peer, on average.
+pub const DATAGRAMS_PER_SECOND: f64 = 2_000.0;
+/// Datagrams at once from one peer.
+pub const DATAGRAM_BURST: f64 = 500.0;
+/// Peers whose rate is remembered; beyond that the longest silent is forgotten.
+pub const PEERS: usize = 4_096;
+/// Largest datagram that UDP can carry.
+pub const DATAGRAM: usize = 65_535;
+
+/// Time from the wish to stop to the end of the process.
+pub const SHUTDOWN: Duration = Duration::from_secs(2);
+/// A refusal is logged at most this often per socket; all are counted.
+pub const LOG_INTERVAL: Duration = Duration::from_secs(1);

@@ -1,0 +1,130 @@
+//! Writes recordings to disk, away from the sim thread.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Seek, Write},
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use tracing::{error, info};
+use world::{
+    Setup, World,
+    record::{RecordError, Recorder, TickRecord},
+};
+
+use crate::{limits, metrics};
+
+/// A recording that was cut off lacks no more than this.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Takes ticks to the recording.
+#[derive(Clone, Debug)]
+pub struct RecordingSender(SyncSender<TickRecord>);
+
+/// The recording takes no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the recording takes no more")]
+pub struct Closed;
+
+impl RecordingSender {
+    /// Hands a tick over, unless too many are waiting.
+    pub fn send(&self, record: TickRecord) -> Result<(), Closed> {
+        self.0.try_send(record).map_err(|_| Closed)
+    }
+}
+
+/// Why a recording could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The file could not be made.
+    #[error("cannot create the recording {path}: {cause}")]
+    Create {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The beginning could not be written.
+    #[error("cannot begin the recording {path}: {cause}")]
+    Begin {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        cause: RecordError,
+    },
+}
+
+/// A recording in progress. Ends when all its senders are gone.
+#[derive(Debug)]
+pub struct Recording {
+    thread: JoinHandle<()>,
+}
+
+impl Recording {
+    /// Begins to record a world that was just made from `setup`.
+    pub fn start(path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError> {
+        let create = |cause| StartError::Create { path: path.to_owned(), cause };
+        let file = File::create(path).map_err(create)?;
+        let mut recorder = Recorder::new(BufWriter::new(file), setup, world)
+            .and_then(|mut recorder| recorder.flush().map(|()| recorder))
+            .map_err(|cause| StartError::Begin { path: path.to_owned(), cause })?;
+        let (sender, records) = sync_channel(limits::RECORD_QUEUE);
+        let shown = path.to_owned();
+        let thread = thread::Builder::new()
+            .name("recording".into())
+            .spawn(move || match write_all(&mut recorder, &records) {
+                Ok(ticks) => info!(path = %shown.display(), ticks, "recording closed"),
+                Err(cause) => {
+                    metrics::recording_ended_early();
+                    error!(path = %shown.display(), "recording stopped, what was written stays readable: {cause}");
+                }
+            })
+            .map_err(create)?;
+        Ok((Self { thread }, RecordingSender(sender)))
+    }
+
+    /// Waits until everything is on disk.
+    pub fn finish(self) {
+        if self.thread.join().is_err() {
+            error!("the recording thread ended with a panic");
+        }
+    }
+}
+
+fn write_all<W: Write + Seek>(
+    recorder: &mut Recorder<W>,
+    records: &Receiver<TickRecord>,
+) -> Result<u64, RecordError> {
+    let mut ticks = 0;
+    let mut flushed = now();
+    let mut dirty = false;
+    loop {
+        let due = flushed + FLUSH_INTERVAL;
+        match records.recv_timeout(due.saturating_duration_since(now())) {
+            Ok(record) => {
+                recorder.write(&record)?;
+                ticks += 1;
+                dirty = true;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                recorder.finish()?;
+                return Ok(ticks);
+            }
+        }
+        if now() >= due {
+            if std::mem::take(&mut dirty) {
+                recorder.flush()?;
+            }
+            flushed = now();
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the disk is written in wall time")]
+fn now() -> Instant {
+    Instant::now()
+}

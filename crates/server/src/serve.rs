@@ -1,0 +1,244 @@
+//! Puts it all together: a world, its sockets, its recording.
+
+use std::{
+    fmt::Write,
+    io,
+    net::SocketAddr,
+    path::Path,
+};
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::{
+    net::{TcpListener, UdpSocket},
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+use world::{World, world::SetupError};
+
+use crate::{
+    access::AllowList,
+    config::{ConfigError, Scenario, ServerConfig},
+    driver::{datagram, stream},
+    http, limits,
+    recording::{Recording, StartError},
+    session::{Endpoint, EndpointKind},
+    sim_thread::{SimHandle, SimOptions, SimThread},
+};
+
+/// Why a server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The scenario is no good.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The world could not be built.
+    #[error(transparent)]
+    World(#[from] SetupError),
+    /// The recording could not begin.
+    #[error(transparent)]
+    Recording(#[from] StartError),
+    /// A protocol cannot be offered.
+    #[error("[{protocol}]: {reason}")]
+    Protocol {
+        /// Which.
+        protocol: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// A socket could not be opened.
+    #[error("cannot listen on {address} for {title}: {cause}{}", hint(.cause))]
+    Bind {
+        /// Where.
+        address: SocketAddr,
+        /// What would have answered there.
+        title: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A thread could not be started.
+    #[error("cannot start the sim thread: {0}")]
+    Thread(io::Error),
+    /// The metrics could not be set up.
+    #[error("cannot set up the metrics: {0}")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+}
+
+fn hint(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::AddrInUse => "; is another server running? Stop it, or change the port in the scenario",
+        io::ErrorKind::PermissionDenied => "; ports below 1024 need special rights",
+        _ => "",
+    }
+}
+
+/// Something that listens.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Address {
+    /// What answers there.
+    pub title: String,
+    /// `tcp`, `udp` or `http`.
+    pub kind: &'static str,
+    /// Where.
+    pub address: SocketAddr,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    addresses: Vec<Address>,
+    sim: SimThread,
+    recording: Option<Recording>,
+    tasks: JoinSet<()>,
+    stop: CancellationToken,
+}
+
+impl Server {
+    /// Builds the world, opens all sockets and begins to run.
+    pub async fn start(scenario: &Scenario, record: Option<&Path>) -> Result<Self, ServeError> {
+        let metrics = crate::metrics::install()?;
+        let setup = scenario.setup()?;
+        let world = World::new(&setup)?;
+        // sockets first: a port that is taken is found out before a recording is begun
+        let sockets = Sockets::open(scenario, &world).await?;
+        let (recording, sender) = match record {
+            Some(path) => {
+                let (recording, sender) = Recording::start(path, &setup, &world)?;
+                (Some(recording), Some((sender, scenario.base.world.hash_every)))
+            }
+            None => (None, None),
+        };
+        let options =
+            SimOptions { pace: scenario.base.world.pace.into(), silence: scenario.silence(), recording: sender };
+        let sim = SimThread::start(world, options).map_err(ServeError::Thread)?;
+
+        let allow = AllowList::new(scenario.base.server.allow.clone());
+        let stop = CancellationToken::new();
+        let status = first_screen(&scenario.base.title, &sockets.addresses);
+        let addresses = sockets.addresses.clone();
+        let tasks = sockets.run(sim.handle(), metrics, status, &allow, &stop);
+        Ok(Self { addresses, sim, recording, tasks, stop })
+    }
+
+    /// Everything that listens.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// The way to the world.
+    pub fn sim(&self) -> &SimHandle {
+        self.sim.handle()
+    }
+
+    /// Tells clients, ends the world, closes the recording.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        let all_done = async { while self.tasks.join_next().await.is_some() {} };
+        if timeout(limits::SHUTDOWN / 2, all_done).await.is_err() {
+            warn!("some connections did not close in time");
+            self.tasks.abort_all();
+        }
+        let (sim, recording) = (self.sim, self.recording);
+        let ended = tokio::task::spawn_blocking(move || {
+            sim.stop();
+            if let Some(recording) = recording {
+                recording.finish();
+            }
+        });
+        if ended.await.is_err() {
+            warn!("the world did not end in order");
+        }
+    }
+}
+
+/// What a person sees first: what runs, and where.
+pub fn first_screen(title: &str, addresses: &[Address]) -> String {
+    let mut text = format!("{title}\n\n");
+    let width = addresses.iter().map(|address| address.title.len()).max().unwrap_or(0);
+    for Address { title, kind, address } in addresses {
+        let place = if *kind == "http" { format!("http://{address}/") } else { format!("{kind} {address}") };
+        // writing to a string cannot fail
+        let _ = writeln!(text, "  {title:<width$}  {place}");
+    }
+    text
+}
+
+/// Open sockets that nobody listens to yet.
+struct Sockets {
+    addresses: Vec<Address>,
+    open: Vec<(&'static str, Bound)>,
+    page: TcpListener,
+}
+
+enum Bound {
+    Datagram(UdpSocket, Box<dyn crate::session::DatagramSession>),
+    Stream(TcpListener, Box<dyn crate::session::StreamService>),
+}
+
+impl Sockets {
+    async fn open(scenario: &Scenario, world: &World) -> Result<Self, ServeError> {
+        let ServerConfig { bind, http_port, free_ports, .. } = scenario.base.server;
+        let chosen = |port| SocketAddr::new(bind, if free_ports { 0 } else { port });
+        let (mut addresses, mut open) = (Vec::new(), Vec::new());
+        for (protocol, service) in &scenario.services {
+            let endpoints = service.endpoints(world.catalogue());
+            for endpoint in endpoints.map_err(|reason| ServeError::Protocol { protocol, reason })? {
+                let (address, bound) = open_endpoint(chosen(endpoint.port), endpoint).await?;
+                addresses.push(address);
+                open.push((*protocol, bound));
+            }
+        }
+        let (title, address) = ("Status and metrics", chosen(http_port));
+        let (page, address) = listen(address, title).await?;
+        addresses.push(Address { title: title.to_owned(), kind: "http", address });
+        Ok(Self { addresses, open, page })
+    }
+
+    fn run(
+        self,
+        sim: &SimHandle,
+        metrics: PrometheusHandle,
+        status: String,
+        allow: &AllowList,
+        stop: &CancellationToken,
+    ) -> JoinSet<()> {
+        let mut tasks = JoinSet::new();
+        for (protocol, bound) in self.open {
+            let (sim, allow, stop) = (sim.clone(), allow.clone(), stop.clone());
+            match bound {
+                Bound::Datagram(socket, session) => {
+                    tasks.spawn(datagram::run(socket, protocol, session, sim, allow, stop));
+                }
+                Bound::Stream(listener, service) => {
+                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, stop));
+                }
+            }
+        }
+        tasks.spawn(http::run(self.page, sim.clone(), metrics, status, stop.clone()));
+        tasks
+    }
+}
+
+async fn open_endpoint(wanted: SocketAddr, endpoint: Endpoint) -> Result<(Address, Bound), ServeError> {
+    let Endpoint { title, kind, .. } = endpoint;
+    Ok(match kind {
+        EndpointKind::Datagram(session) => {
+            let failed = |cause| ServeError::Bind { address: wanted, title: title.clone(), cause };
+            let socket = UdpSocket::bind(wanted).await.map_err(failed)?;
+            let address = socket.local_addr().map_err(failed)?;
+            (Address { title, kind: "udp", address }, Bound::Datagram(socket, session))
+        }
+        EndpointKind::Stream(service) => {
+            let (listener, address) = listen(wanted, &title).await?;
+            (Address { title, kind: "tcp", address }, Bound::Stream(listener, service))
+        }
+    })
+}
+
+async fn listen(wanted: SocketAddr, title: &str) -> Result<(TcpListener, SocketAddr), ServeError> {
+    let failed = |cause| ServeError::Bind { address: wanted, title: title.to_owned(), cause };
+    let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}

@@ -1,0 +1,250 @@
+//! Sessions: the behaviour of each protocol, without sockets and without a clock.
+//!
+//! A session gets an [`Input`], looks at the latest [`Snapshot`], and puts replies and commands into an [`Outbox`].
+//! Drivers own the sockets. This is the only place where `wire` and `world` meet.
+
+use std::{fmt, net::SocketAddr};
+
+use wire::{DecodeError, Message, Split, StreamMessage};
+use world::{Answer, Catalogue, Command, Snapshot};
+
+pub mod odcp;
+
+/// Every protocol this server speaks. A scenario switches one on with a section of its name.
+pub const PROTOCOLS: &[Protocol] = &[odcp::PROTOCOL];
+
+/// A protocol, as the configuration sees it.
+pub struct Protocol {
+    /// Name of its section in a scenario.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+    /// Reads its section.
+    pub configure: fn(toml::Table) -> Result<Box<dyn Service>, toml::de::Error>,
+}
+
+impl fmt::Debug for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A configured protocol.
+pub trait Service: Send + Sync + fmt::Debug {
+    /// Its section of the configuration, complete with defaults.
+    fn config(&self) -> toml::Table;
+
+    /// The sockets it wants in a world with these agents, or why that cannot be.
+    fn endpoints(&self, world: &Catalogue) -> Result<Vec<Endpoint>, String>;
+}
+
+/// A socket to open.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// What answers there, for people: `ODCP of ASeries`.
+    pub title: String,
+    /// Port; 0 for any free one.
+    pub port: u16,
+    /// What to run on it.
+    pub kind: EndpointKind,
+}
+
+/// What runs on a socket.
+pub enum EndpointKind {
+    /// One session for all who send datagrams to the socket.
+    Datagram(Box<dyn DatagramSession>),
+    /// A session for each connection.
+    Stream(Box<dyn StreamService>),
+}
+
+impl fmt::Debug for EndpointKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Datagram(_) => f.write_str("Datagram"),
+            Self::Stream(_) => f.write_str("Stream"),
+        }
+    }
+}
+
+/// What a session is told.
+#[derive(Debug)]
+pub enum Input<R> {
+    /// A peer sent a message.
+    Message {
+        /// Who.
+        from: SocketAddr,
+        /// What.
+        message: R,
+    },
+    /// A peer sent something that is no message.
+    Malformed {
+        /// Who.
+        from: SocketAddr,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// The world answered.
+    Answer(Answer),
+    /// A tick passed. Only for sessions that want every tick.
+    Tick,
+}
+
+/// What a session wants done.
+#[derive(Debug)]
+pub struct Outbox<R> {
+    /// Messages, and to whom.
+    pub replies: Vec<(SocketAddr, R)>,
+    /// What is asked of the world, in this order.
+    pub commands: Vec<Command>,
+    /// What was not done, and why.
+    pub refusals: Vec<Refusal>,
+    /// Why the session is over, if it is. Replies are still sent.
+    pub close: Option<String>,
+}
+
+impl<R> Default for Outbox<R> {
+    fn default() -> Self {
+        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), close: None }
+    }
+}
+
+impl<R> Outbox<R> {
+    /// Sends a message.
+    pub fn send(&mut self, to: SocketAddr, reply: R) {
+        self.replies.push((to, reply));
+    }
+
+    /// Asks something of the world.
+    pub fn ask(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    /// Says that something was not done. It is counted and logged.
+    pub fn refuse(&mut self, from: Option<SocketAddr>, reason: impl fmt::Display) {
+        self.refusals.push(Refusal { from, reason: reason.to_string() });
+    }
+
+    /// Ends the session.
+    pub fn close(&mut self, reason: impl fmt::Display) {
+        self.close.get_or_insert_with(|| reason.to_string());
+    }
+
+    /// Takes everything out.
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+}
+
+/// Something that was not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Whose request it was, if it was somebody's.
+    pub from: Option<SocketAddr>,
+    /// Why.
+    pub reason: String,
+}
+
+/// The behaviour of one protocol towards its peers.
+pub trait Session: Send + 'static {
+    /// What peers send.
+    type Request: Message;
+    /// What peers are sent.
+    type Reply: Message;
+
+    /// Takes one input. `world` is the latest snapshot.
+    fn handle(&mut self, input: Input<Self::Request>, world: &Snapshot, out: &mut Outbox<Self::Reply>);
+}
+
+/// A [`Session`] whose messages are datagrams, seen from the driver: bytes in, bytes out.
+pub trait DatagramSession: Send {
+    /// Takes one datagram.
+    fn datagram(&mut self, from: SocketAddr, bytes: &[u8], world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+    /// Takes an answer of the world.
+    fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+}
+
+impl<S: Session> DatagramSession for S {
+    fn datagram(&mut self, from: SocketAddr, bytes: &[u8], world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+        let input = match S::Request::decode(bytes) {
+            Ok(message) => Input::Message { from, message },
+            Err(error) => Input::Malformed { from, error },
+        };
+        handle_encoded(self, input, world, out, S::Reply::encode);
+    }
+
+    fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+        handle_encoded(self, Input::Answer(answer), world, out, S::Reply::encode);
+    }
+}
+
+/// Makes a session for each connection.
+pub trait StreamService: Send + Sync {
+    /// Whether its sessions want every tick.
+    fn wants_ticks(&self) -> bool;
+    /// A session for a new peer.
+    fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession>;
+}
+
+/// A [`Session`] whose messages travel in a stream, seen from the driver: bytes in, bytes out.
+pub trait StreamSession: Send {
+    /// Takes all whole messages out of the buffer.
+    fn bytes(&mut self, from: SocketAddr, buffer: &mut Vec<u8>, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+    /// Takes an answer of the world.
+    fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+    /// A tick passed.
+    fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+}
+
+impl<S> StreamSession for S
+where
+    S: Session<Request: StreamMessage, Reply: StreamMessage>,
+{
+    fn bytes(&mut self, from: SocketAddr, buffer: &mut Vec<u8>, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+        let mut done = 0;
+        while out.close.is_none() {
+            let rest = buffer.get(done..).unwrap_or_default();
+            match S::Request::split(rest) {
+                Ok(Some(Split { message, consumed })) => {
+                    let input = match S::Request::decode(rest.get(message).unwrap_or_default()) {
+                        Ok(message) => Input::Message { from, message },
+                        Err(error) => Input::Malformed { from, error },
+                    };
+                    done += consumed;
+                    handle_encoded(self, input, world, out, S::Reply::encode_in_stream);
+                }
+                Ok(None) => break,
+                Err(error) => out.close(error),
+            }
+        }
+        buffer.drain(..done.min(buffer.len()));
+    }
+
+    fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+        handle_encoded(self, Input::Answer(answer), world, out, S::Reply::encode_in_stream);
+    }
+
+    fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+        handle_encoded(self, Input::Tick, world, out, S::Reply::encode_in_stream);
+    }
+}
+
+fn handle_encoded<S: Session>(
+    session: &mut S,
+    input: Input<S::Request>,
+    world: &Snapshot,
+    out: &mut Outbox<Vec<u8>>,
+    encode: impl Fn(&S::Reply, &mut Vec<u8>),
+) {
+    let mut typed = Outbox::default();
+    session.handle(input, world, &mut typed);
+    for (to, reply) in typed.replies {
+        let mut bytes = Vec::new();
+        encode(&reply, &mut bytes);
+        out.send(to, bytes);
+    }
+    out.commands.append(&mut typed.commands);
+    out.refusals.append(&mut typed.refusals);
+    if let Some(reason) = typed.close {
+        out.close(reason);
+    }
+}

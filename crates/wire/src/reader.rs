@@ -1,0 +1,102 @@
+use crate::DecodeError;
+
+/// Takes fields off the front of a datagram or frame.
+///
+/// Each method names the field it reads, for the error. A field that does not fit takes nothing, so that the next
+/// reader still sees what was left.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    /// Starts at the first of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// How many bytes are left.
+    pub fn remaining(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// Reads one byte.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when no byte is left.
+    pub fn u8(&mut self, field: &'static str) -> Result<u8, DecodeError> {
+        self.array(field).map(u8::from_le_bytes)
+    }
+
+    /// Reads a 32-bit signed integer, least significant byte first.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when fewer than four bytes are left.
+    pub fn i32_le(&mut self, field: &'static str) -> Result<i32, DecodeError> {
+        self.array(field).map(i32::from_le_bytes)
+    }
+
+    /// Reads an IEEE 754 single, least significant byte first. It may be infinite or not a number.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when fewer than four bytes are left.
+    pub fn f32_le(&mut self, field: &'static str) -> Result<f32, DecodeError> {
+        self.array(field).map(f32::from_le_bytes)
+    }
+
+    /// Reads the bytes up to the next NUL, which is taken but not returned. Without one, all that is left.
+    pub fn nul_terminated(&mut self) -> &'a [u8] {
+        let mut parts = self.rest.splitn(2, |&byte| byte == 0);
+        let text = parts.next().unwrap_or_default();
+        self.rest = parts.next().unwrap_or_default();
+        text
+    }
+
+    fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], DecodeError> {
+        let (head, rest) = self.rest.split_first_chunk().ok_or(DecodeError::Truncated { field })?;
+        self.rest = rest;
+        Ok(*head)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Debug;
+
+    #[test]
+    fn fields_are_taken_in_order_or_not_at_all() {
+        type Read<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
+        fn check<T: Debug + PartialEq>(bytes: &[u8], read: Read<T>, expected: Option<T>, left: usize) {
+            let mut reader = Reader::new(bytes);
+            assert_eq!(read(&mut reader), expected.ok_or(DecodeError::Truncated { field: "x" }), "{bytes:?}");
+            assert_eq!(reader.remaining(), left, "{bytes:?}");
+        }
+        check(&[200, 1], |r| r.u8("x"), Some(200), 1);
+        check(&[], |r| r.u8("x"), None, 0);
+        check(&[1, 2, 3, 4, 5], |r| r.i32_le("x"), Some(0x0403_0201), 1);
+        check(&[255, 255, 255, 255], |r| r.i32_le("x"), Some(-1), 0);
+        check(&[1, 2, 3], |r| r.i32_le("x"), None, 3);
+        check(&[0, 0, 0xC8, 0x3E], |r| r.f32_le("x"), Some(0.390_625), 0);
+        check(&[0, 0, 0x80, 0x7F], |r| r.f32_le("x"), Some(f32::INFINITY), 0);
+        check(&[0, 0, 0xC8], |r| r.f32_le("x"), None, 3);
+    }
+
+    #[test]
+    fn text_ends_at_a_nul_or_with_the_bytes() {
+        fn check(bytes: &[u8], expected: &[u8], left: usize) {
+            let mut reader = Reader::new(bytes);
+            assert_eq!(reader.nul_terminated(), expected, "{bytes:?}");
+            assert_eq!(reader.remaining(), left, "{bytes:?}");
+        }
+        check(b"knee\0x", b"knee", 1);
+        check(b"knee\0", b"knee", 0);
+        check(b"knee", b"knee", 0);
+        check(b"\0\0", b"", 1);
+        check(b"", b"", 0);
+        check(b"\xFF\0", b"\xFF", 0);
+    }
+}

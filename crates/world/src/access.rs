@@ -1,0 +1,259 @@
+//! Reading and writing variables.
+
+use glam::{DMat3, DQuat, EulerRot};
+use physics::{BodyId, GeomId, JointId, Pose, Shape};
+
+use crate::{
+    agent::Action,
+    interface::Port,
+    value::Value,
+    variable::{Binding, BodyPart, GeomPart, JointPart, VariableError, VariableId},
+    world::{Change, World},
+};
+
+/// Physics steps that the simulation can take, in s.
+const TIMESTEPS: (f64, f64) = (1e-5, 0.05);
+/// Physics steps in a tick.
+const STEPS_PER_TICK: (f64, f64) = (1.0, 10_000.0);
+/// Gravitation, in m/s².
+const GRAVITATION: (f64, f64) = (-1e3, 1e3);
+/// Masses, in kg.
+const MASSES: (f64, f64) = (1e-6, 1e6);
+/// Extents of objects, in m.
+const SIZES: (f64, f64) = (1e-5, 1e3);
+/// Positions, in m.
+const POSITIONS: (f64, f64) = (-1e5, 1e5);
+/// Friction, damping and the like: anything but negative.
+const COEFFICIENTS: (f64, f64) = (0.0, 1e6);
+/// Joint angles and speeds.
+const JOINTS: (f64, f64) = (-1e4, 1e4);
+
+impl World {
+    /// Reads a variable as it is now.
+    pub fn read(&self, variable: VariableId) -> Result<Value, VariableError> {
+        let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
+        let sim = self.sim();
+        Ok(match binding {
+            Binding::TimeStep => Value::Double(sim.timestep()),
+            Binding::StepsPerTick => Value::Integer(self.steps_per_tick.into()),
+            Binding::Gravitation => Value::Double(-sim.gravity()[2]),
+            Binding::Seed => Value::Integer(self.seed as i64),
+            Binding::Time => Value::Double(sim.time()),
+            Binding::Paused => Value::Boolean(self.paused),
+            Binding::Step => Value::Integer(self.step as i64),
+            Binding::Try => Value::Integer(self.tries as i64),
+            Binding::Performance(counter) => self.performance.read(counter),
+            Binding::AgentName(agent) => {
+                Value::String(self.structure.resident(agent).map(|r| r.name.clone()).unwrap_or_default())
+            }
+            Binding::AgentRobot(agent) => {
+                Value::String(self.structure.resident(agent).map(|r| r.robot.clone()).unwrap_or_default())
+            }
+            Binding::Heading(root) => Value::Double(heading(sim.body_pose(root).quat)),
+            Binding::Input(agent, index) => {
+                let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
+                let value = agent.interface.values.get(index).ok_or(VariableError::Unknown)?;
+                Value::NormalizedDouble(match value.port {
+                    Port::MotorTarget(motor) => value.normalized_from_physical(agent.ordered(motor).0),
+                    Port::MotorTorque(motor) => agent.ordered(motor).1,
+                    Port::Sensor(_) => return Err(VariableError::Unknown),
+                })
+            }
+            Binding::Sensed(agent, index) => {
+                let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
+                let value = agent.interface.values.get(index).ok_or(VariableError::Unknown)?;
+                let Port::Sensor(at) = value.port else { return Err(VariableError::Unknown) };
+                let physical = sim.sensor_values().get(at).copied().ok_or(VariableError::Unknown)?;
+                Value::NormalizedDouble(value.normalized_from_physical(physical))
+            }
+            Binding::Body(body, part) => self.read_body(body, part),
+            Binding::Geom(geom, part) => self.read_geom(geom, part),
+            Binding::Joint(joint, part) => self.read_joint(joint, part),
+        })
+    }
+
+    fn read_body(&self, body: BodyId, part: BodyPart) -> Value {
+        let sim = self.sim();
+        match part {
+            BodyPart::Position => Value::Point3D(sim.body_pose(body).pos),
+            BodyPart::Orientation => Value::Quaternion(sim.body_pose(body).quat),
+            BodyPart::Rotation => {
+                let columns = DMat3::from_quat(rotation(sim.body_pose(body).quat));
+                Value::Matrix(columns.transpose().to_cols_array_2d())
+            }
+            BodyPart::LinearVelocity => Value::Point3D(sim.body_velocity(body).linear),
+            BodyPart::AngularVelocity => Value::Point3D(sim.body_velocity(body).angular),
+            BodyPart::Mass => Value::Double(sim.body_mass(body)),
+        }
+    }
+
+    fn read_geom(&self, geom: GeomId, part: GeomPart) -> Value {
+        let sim = self.sim();
+        match part {
+            GeomPart::Position => Value::Point3D(sim.geom_pose(geom).pos),
+            GeomPart::Size => Value::Point3D(extents_from_size(sim.model().geom_shape(geom), sim.geom_size(geom))),
+            GeomPart::Friction => Value::Point3D(sim.geom_friction(geom)),
+            GeomPart::Colour => Value::Colour(sim.geom_rgba(geom).map(|c| (c * 255.0).round().clamp(0.0, 255.0) as u8)),
+        }
+    }
+
+    fn read_joint(&self, joint: JointId, part: JointPart) -> Value {
+        let sim = self.sim();
+        Value::Double(match part {
+            JointPart::Angle => sim.joint_position(joint),
+            JointPart::Velocity => sim.joint_velocity(joint),
+            JointPart::Damping => sim.joint_damping(joint),
+            JointPart::Friction => sim.joint_frictionloss(joint),
+            JointPart::Armature => sim.joint_armature(joint),
+            JointPart::Stiffness => sim.joint_stiffness(joint),
+            JointPart::Limits => {
+                let [min, max] = sim.joint_limits(joint).unwrap_or_default();
+                return Value::Range(min, max);
+            }
+        })
+    }
+
+    /// Writes without keeping track of it.
+    pub(crate) fn write_now(&mut self, variable: VariableId, value: &Value) -> Result<(), VariableError> {
+        let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
+        let card = self.structure.variables.card(variable).ok_or(VariableError::Unknown)?;
+        let name = card.name.to_string();
+        if !card.writable {
+            return Err(VariableError::ReadOnly { name });
+        }
+        if value.kind() != card.kind {
+            return Err(VariableError::WrongKind { name, wanted: card.kind, given: value.kind() });
+        }
+        let check = |x: f64, (min, max): (f64, f64)| {
+            // written so that NaN is outside
+            if x >= min && x <= max {
+                Ok(x)
+            } else {
+                Err(VariableError::OutOfRange { name: name.clone(), value: x, min, max })
+            }
+        };
+        let check_all = |v: [f64; 3], bounds| Ok([check(v[0], bounds)?, check(v[1], bounds)?, check(v[2], bounds)?]);
+        let fixed = || VariableError::Fixed { name: name.clone() };
+        let sim = &mut self.structure.sim;
+        match (binding, value) {
+            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(check(x, TIMESTEPS)?),
+            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -check(x, GRAVITATION)?]),
+            (Binding::StepsPerTick, &Value::Integer(n)) => self.steps_per_tick = check(n as f64, STEPS_PER_TICK)? as u32,
+            (Binding::Seed, &Value::Integer(seed)) => self.seed = seed as u64,
+            (Binding::Paused, &Value::Boolean(paused)) => self.paused = paused,
+            (Binding::Heading(root), &Value::Double(x)) => {
+                let mut pose = sim.body_pose(root);
+                let turn = DQuat::from_rotation_z(check(x, JOINTS)? - heading(pose.quat));
+                let DQuat { w, x, y, z } = turn * rotation(pose.quat);
+                pose.quat = [w, x, y, z];
+                sim.place(root, pose).then_some(()).ok_or_else(fixed)?;
+            }
+            (Binding::Body(body, BodyPart::Position), &Value::Point3D(pos)) => {
+                let pose = Pose { pos: check_all(pos, POSITIONS)?, ..sim.body_pose(body) };
+                sim.place(body, pose).then_some(()).ok_or_else(fixed)?;
+            }
+            (Binding::Body(body, BodyPart::Orientation), &Value::Quaternion(quat)) => {
+                if !value.is_finite() {
+                    return Err(VariableError::OutOfRange { name, value: f64::NAN, min: -1.0, max: 1.0 });
+                }
+                let pose = Pose { quat, ..sim.body_pose(body) };
+                sim.place(body, pose).then_some(()).ok_or_else(fixed)?;
+            }
+            (Binding::Body(body, BodyPart::Mass), &Value::Double(x)) => sim.set_body_mass(body, check(x, MASSES)?),
+            (Binding::Geom(geom, GeomPart::Friction), &Value::Point3D(v)) => {
+                sim.set_geom_friction(geom, check_all(v, COEFFICIENTS)?);
+            }
+            (Binding::Geom(geom, GeomPart::Colour), &Value::Colour(c)) => {
+                sim.set_geom_rgba(geom, c.map(|c| f32::from(c) / 255.0));
+            }
+            (Binding::Geom(geom, GeomPart::Size), &Value::Point3D(extents)) => {
+                let extents = check_all(extents, SIZES)?;
+                let shape = sim.model().geom_shape(geom);
+                let geom_name = sim.model().geom_name(geom).to_owned();
+                let size = size_from_extents(shape, extents).filter(|_| !geom_name.is_empty());
+                let size = size.ok_or(VariableError::NoSize { name: name.clone(), shape })?;
+                self.request(Change::Resize { geom: geom_name, size });
+            }
+            (Binding::Joint(joint, part), &Value::Double(x)) => match part {
+                JointPart::Angle => sim.set_joint_position(joint, check(x, JOINTS)?),
+                JointPart::Velocity => sim.set_joint_velocity(joint, check(x, JOINTS)?),
+                JointPart::Damping => sim.set_joint_damping(joint, check(x, COEFFICIENTS)?),
+                JointPart::Friction => sim.set_joint_frictionloss(joint, check(x, COEFFICIENTS)?),
+                JointPart::Armature => sim.set_joint_armature(joint, check(x, COEFFICIENTS)?),
+                JointPart::Stiffness => sim.set_joint_stiffness(joint, check(x, COEFFICIENTS)?),
+                JointPart::Limits => return Err(VariableError::ReadOnly { name }),
+            },
+            (Binding::Joint(joint, JointPart::Limits), &Value::Range(min, max)) => {
+                sim.set_joint_limits(joint, [check(min, JOINTS)?, check(max, (min, JOINTS.1))?]);
+            }
+            (Binding::Input(agent, index), &Value::NormalizedDouble(x)) => {
+                let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
+                let value = robot.interface.values.get(index).ok_or(VariableError::Unknown)?;
+                let x = check(x, (value.normalized.min, value.normalized.max))?;
+                let action = match value.port {
+                    Port::MotorTarget(motor) => {
+                        Action::Set { motor, target: Some(value.physical_from_normalized(x)), torque: None }
+                    }
+                    Port::MotorTorque(motor) => Action::Set { motor, target: None, torque: Some(x) },
+                    Port::Sensor(_) => return Err(VariableError::ReadOnly { name }),
+                };
+                robot.obey(action);
+                robot.command(sim);
+            }
+            _ => return Err(VariableError::ReadOnly { name }),
+        }
+        Ok(())
+    }
+}
+
+fn rotation([w, x, y, z]: [f64; 4]) -> DQuat {
+    DQuat::from_xyzw(x, y, z, w)
+}
+
+/// Angle of the body's x axis in the floor plane, in rad, counter-clockwise from the world's x axis.
+fn heading(quat: [f64; 4]) -> f64 {
+    let (yaw, _, _) = rotation(quat).to_euler(EulerRot::ZYX);
+    yaw
+}
+
+/// Full extents along the geom's own axes, in m, of what MuJoCo calls its size.
+fn extents_from_size(shape: Shape, [a, b, c]: [f64; 3]) -> [f64; 3] {
+    match shape {
+        Shape::Sphere => [2.0 * a; 3],
+        Shape::Capsule => [2.0 * a, 2.0 * a, 2.0 * (a + b)],
+        Shape::Cylinder => [2.0 * a, 2.0 * a, 2.0 * b],
+        _ => [2.0 * a, 2.0 * b, 2.0 * c],
+    }
+}
+
+/// The other way round. Round shapes take the first extent as their diameter.
+fn size_from_extents(shape: Shape, [x, y, z]: [f64; 3]) -> Option<[f64; 3]> {
+    match shape {
+        Shape::Sphere => Some([x / 2.0, 0.0, 0.0]),
+        Shape::Capsule => (z > x).then_some([x / 2.0, (z - x) / 2.0, 0.0]),
+        Shape::Cylinder => Some([x / 2.0, z / 2.0, 0.0]),
+        Shape::Box | Shape::Ellipsoid => Some([x / 2.0, y / 2.0, z / 2.0]),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_extents_are_each_other_s_inverse() {
+        for (shape, size) in [
+            (Shape::Sphere, [0.1, 0.0, 0.0]),
+            (Shape::Capsule, [0.1, 0.4, 0.0]),
+            (Shape::Cylinder, [0.1, 0.4, 0.0]),
+            (Shape::Box, [0.1, 0.2, 0.3]),
+        ] {
+            let back = size_from_extents(shape, extents_from_size(shape, size)).unwrap();
+            for (a, b) in back.iter().zip(size) {
+                assert!((a - b).abs() < 1e-12, "{shape:?}: {back:?} is not {size:?}");
+            }
+        }
+        assert_eq!(size_from_extents(Shape::Plane, [1.0; 3]), None);
+    }
+}

@@ -1,0 +1,343 @@
+//! When the world may take its next tick.
+//!
+//! The gate asks two independent questions: has every lockstep agent voted, and is the tick due?
+//!
+//! | votes needed | pace | the world                                 |
+//! | ------------ | ---- | ----------------------------------------- |
+//! | none         | wall | real time                                 |
+//! | some         | free | lockstep as fast as clients answer        |
+//! | some         | wall | lockstep, never faster than real time     |
+//! | none         | free | waits, unless it is told to run by itself |
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use crate::agent::AgentId;
+
+/// How far a paced world may lag and still catch up, in ticks. Beyond that it starts a new schedule.
+pub const CATCH_UP_TICKS: u32 = 2;
+
+/// What sets the speed of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// One tick per wall-clock period.
+    Wall,
+    /// As fast as the votes come in.
+    Free,
+    /// As fast as the machine can, also when nobody votes.
+    Flat,
+}
+
+/// The answer of [`Clock::gate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Take the tick now.
+    Open,
+    /// Every lockstep agent voted for a reset: reset, with this seed if one was given, then go on.
+    Reset(Option<u64>),
+    /// Nothing to do before this time, unless something arrives.
+    Until(Instant),
+    /// Nothing to do until something arrives.
+    Waiting,
+}
+
+/// What a lockstep agent asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// The next tick.
+    Step,
+    /// A reset; without a seed any will do.
+    Reset(Option<u64>),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Voter {
+    vote: Option<Vote>,
+    heard: Instant,
+    /// Orders votes, so that the last seed wins.
+    order: u64,
+}
+
+/// Votes and pace.
+#[derive(Debug)]
+pub struct Clock {
+    pace: Pace,
+    period: Duration,
+    paused: bool,
+    next_due: Instant,
+    voters: BTreeMap<AgentId, Voter>,
+    silence: Duration,
+    votes_cast: u64,
+    overruns: u64,
+}
+
+impl Clock {
+    /// A clock whose first tick is due at `now`. A voter silent for `silence` loses its vote.
+    pub fn new(pace: Pace, period: Duration, silence: Duration, now: Instant) -> Self {
+        Self {
+            pace,
+            period,
+            paused: false,
+            next_due: now,
+            voters: BTreeMap::new(),
+            silence,
+            votes_cast: 0,
+            overruns: 0,
+        }
+    }
+
+    /// Whether the world may tick.
+    pub fn gate(&self, now: Instant) -> Gate {
+        if self.paused {
+            return Gate::Waiting;
+        }
+        let missing = self.voters.values().any(|voter| voter.vote.is_none());
+        if missing {
+            // wake up in time to drop whoever stays silent
+            return self.next_deadline().map_or(Gate::Waiting, Gate::Until);
+        }
+        if let Some(seed) = self.reset_asked() {
+            return Gate::Reset(seed);
+        }
+        match self.pace {
+            Pace::Wall if now < self.next_due => Gate::Until(self.next_due),
+            Pace::Free if self.voters.is_empty() => Gate::Waiting,
+            Pace::Wall | Pace::Free | Pace::Flat => Gate::Open,
+        }
+    }
+
+    /// Everyone asked for a reset. The last seed that was given wins.
+    fn reset_asked(&self) -> Option<Option<u64>> {
+        let mut last: Option<(u64, u64)> = None;
+        for voter in self.voters.values() {
+            let Some(Vote::Reset(seed)) = voter.vote else { return None };
+            if let Some(seed) = seed {
+                last = last.max(Some((voter.order, seed)));
+            }
+        }
+        (!self.voters.is_empty()).then(|| last.map(|(_, seed)| seed))
+    }
+
+    /// A tick began at `now`: votes are used up and the next one is planned.
+    ///
+    /// Returns true when the world had fallen behind and starts a new schedule instead of sprinting.
+    pub fn ticked(&mut self, now: Instant) -> bool {
+        // who waits for a reset goes along with the others' steps and keeps waiting
+        self.use_votes(now, |vote| matches!(vote, Vote::Reset(_)));
+        let planned = self.next_due + self.period;
+        let late = now.saturating_duration_since(self.next_due) > self.period * CATCH_UP_TICKS;
+        self.next_due = if late { now + self.period } else { planned };
+        if late && self.pace == Pace::Wall {
+            self.overruns += 1;
+        }
+        late && self.pace == Pace::Wall
+    }
+
+    /// A reset was carried out at `now`.
+    pub fn was_reset(&mut self, now: Instant) {
+        self.use_votes(now, |_| false);
+        self.next_due = now;
+    }
+
+    fn use_votes(&mut self, now: Instant, keep: impl Fn(Vote) -> bool) {
+        for voter in self.voters.values_mut() {
+            voter.vote = voter.vote.filter(|&vote| keep(vote));
+            // the time-out counts from when the voter could answer
+            voter.heard = now;
+        }
+    }
+
+    /// From now on ticks wait for this agent's vote.
+    pub fn enter(&mut self, agent: AgentId, now: Instant) {
+        self.voters.entry(agent).or_insert(Voter { vote: None, heard: now, order: 0 });
+    }
+
+    /// Ticks no longer wait for this agent.
+    pub fn leave(&mut self, agent: AgentId) {
+        self.voters.remove(&agent);
+    }
+
+    /// Counts a vote. A second vote before the tick replaces the first. False when the agent does not vote here.
+    pub fn vote(&mut self, agent: AgentId, vote: Vote, now: Instant) -> bool {
+        let Some(voter) = self.voters.get_mut(&agent) else { return false };
+        self.votes_cast += 1;
+        *voter = Voter { vote: Some(vote), heard: now, order: self.votes_cast };
+        true
+    }
+
+    /// Whether ticks wait for this agent.
+    pub fn waits_for(&self, agent: AgentId) -> bool {
+        self.voters.contains_key(&agent)
+    }
+
+    /// Takes the vote from everyone who has been silent for too long, and says who.
+    pub fn drop_silent(&mut self, now: Instant) -> Vec<AgentId> {
+        let silence = self.silence;
+        let silent: Vec<_> = self
+            .voters
+            .iter()
+            .filter(|(_, voter)| voter.vote.is_none() && now.saturating_duration_since(voter.heard) >= silence)
+            .map(|(&agent, _)| agent)
+            .collect();
+        for agent in &silent {
+            self.voters.remove(agent);
+        }
+        silent
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        self.voters.values().filter(|voter| voter.vote.is_none()).map(|voter| voter.heard + self.silence).min()
+    }
+
+    /// Stops or resumes time. On resuming, the schedule starts anew.
+    pub fn pause(&mut self, paused: bool, now: Instant) {
+        if self.paused && !paused {
+            self.next_due = now;
+            for voter in self.voters.values_mut() {
+                voter.heard = now;
+            }
+        }
+        self.paused = paused;
+    }
+
+    /// Whether time stands still.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// What sets the speed.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Changes the length of a tick in wall time, for [`Pace::Wall`].
+    pub fn set_period(&mut self, period: Duration) {
+        self.period = period;
+    }
+
+    /// How often the world fell behind and started a new schedule.
+    pub fn overruns(&self) -> u64 {
+        self.overruns
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system; the tests move it themselves")]
+mod tests {
+    use super::*;
+
+    const TICK: Duration = Duration::from_millis(20);
+    const SILENCE: Duration = Duration::from_secs(5);
+    const A: AgentId = AgentId(1);
+    const B: AgentId = AgentId(2);
+
+    fn clock(pace: Pace) -> (Clock, Instant) {
+        let now = Instant::now();
+        (Clock::new(pace, TICK, SILENCE, now), now)
+    }
+
+    #[test]
+    fn the_table_of_votes_and_pace() {
+        for (pace, voters, votes, gate) in [
+            (Pace::Wall, 0, 0, Gate::Open),
+            (Pace::Free, 0, 0, Gate::Waiting),
+            (Pace::Flat, 0, 0, Gate::Open),
+            (Pace::Free, 2, 2, Gate::Open),
+            (Pace::Wall, 2, 2, Gate::Open),
+            (Pace::Flat, 2, 2, Gate::Open),
+        ] {
+            let (mut clock, now) = clock(pace);
+            for agent in 0..voters {
+                clock.enter(AgentId(agent), now);
+            }
+            for agent in 0..votes {
+                assert!(clock.vote(AgentId(agent), Vote::Step, now));
+            }
+            assert_eq!(clock.gate(now), gate, "{pace:?} with {votes} of {voters} votes");
+            if votes > 0 {
+                clock.ticked(now);
+                assert_eq!(clock.gate(now + TICK), Gate::Until(now + SILENCE), "a vote counts once");
+            }
+        }
+    }
+
+    #[test]
+    fn paced_ticks_keep_their_schedule() {
+        let (mut clock, start) = clock(Pace::Wall);
+        for tick in 0..5 {
+            let due = start + TICK * tick;
+            assert_eq!(clock.gate(due), Gate::Open);
+            assert!(!clock.ticked(due + Duration::from_millis(3)), "being 3 ms late is not falling behind");
+        }
+        assert_eq!(clock.gate(start + TICK * 5 - Duration::from_millis(1)), Gate::Until(start + TICK * 5));
+    }
+
+    #[test]
+    fn after_a_stall_the_world_does_not_sprint() {
+        let (mut clock, start) = clock(Pace::Wall);
+        clock.ticked(start);
+        let woken = start + Duration::from_secs(10);
+        let mut burst = 0;
+        while clock.gate(woken) == Gate::Open {
+            clock.ticked(woken);
+            burst += 1;
+        }
+        assert_eq!(burst, 1);
+        assert_eq!(clock.overruns(), 1);
+    }
+
+    #[test]
+    fn a_silent_voter_loses_its_vote_and_the_rest_go_on() {
+        let (mut clock, start) = clock(Pace::Free);
+        clock.enter(A, start);
+        clock.enter(B, start);
+        clock.vote(A, Vote::Step, start);
+        assert_eq!(clock.gate(start), Gate::Until(start + SILENCE));
+        assert_eq!(clock.drop_silent(start + SILENCE - TICK), []);
+        assert_eq!(clock.drop_silent(start + SILENCE), [B]);
+        assert_eq!(clock.gate(start + SILENCE), Gate::Open);
+        assert!(!clock.vote(B, Vote::Step, start + SILENCE), "a dropped agent's vote no longer counts");
+    }
+
+    #[test]
+    fn a_reset_needs_everyone_and_takes_the_last_seed() {
+        let (mut clock, now) = clock(Pace::Free);
+        clock.enter(A, now);
+        clock.enter(B, now);
+        clock.vote(B, Vote::Reset(Some(7)), now);
+        assert!(matches!(clock.gate(now), Gate::Until(_)));
+        clock.vote(A, Vote::Reset(Some(9)), now);
+        assert_eq!(clock.gate(now), Gate::Reset(Some(9)));
+        clock.vote(A, Vote::Reset(None), now);
+        assert_eq!(clock.gate(now), Gate::Reset(Some(7)), "no seed means any");
+        clock.was_reset(now);
+        assert!(matches!(clock.gate(now), Gate::Until(_)));
+    }
+
+    #[test]
+    fn a_wish_for_a_reset_outlives_the_steps_of_others() {
+        let (mut clock, now) = clock(Pace::Free);
+        clock.enter(A, now);
+        clock.enter(B, now);
+        clock.vote(A, Vote::Reset(Some(3)), now);
+        clock.vote(B, Vote::Step, now);
+        assert_eq!(clock.gate(now), Gate::Open);
+        clock.ticked(now);
+        clock.vote(B, Vote::Reset(None), now);
+        assert_eq!(clock.gate(now), Gate::Reset(Some(3)));
+    }
+
+    #[test]
+    fn pausing_stops_everything_and_resuming_does_not_sprint() {
+        let (mut clock, start) = clock(Pace::Wall);
+        clock.pause(true, start);
+        assert_eq!(clock.gate(start + SILENCE), Gate::Waiting);
+        let later = start + Duration::from_secs(60);
+        clock.pause(false, later);
+        assert_eq!(clock.gate(later), Gate::Open);
+        assert!(!clock.ticked(later));
+        assert_eq!(clock.gate(later), Gate::Until(later + TICK));
+    }
+}

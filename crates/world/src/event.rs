@@ -1,0 +1,166 @@
+//! Events: things that happen during a tick, under names that clients can register for.
+
+use physics::{GeomId, Model, Sim};
+use serde::{Deserialize, Serialize};
+
+use crate::variable::VariableId;
+
+/// Names an event for as long as its world lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EventId(pub u32);
+
+/// Events that every world has.
+pub mod standard {
+    /// A tick begins.
+    pub const NEXT_STEP: &str = "/Control/NextStep";
+    /// A tick is done.
+    pub const STEP_COMPLETED: &str = "/Control/StepCompleted";
+    /// A reset begins.
+    pub const RESET: &str = "/Control/ResetSimulation";
+    /// A reset is done.
+    pub const RESET_DONE: &str = "/Control/ResetSimulationFinalized";
+    /// A new try begins.
+    pub const NEXT_TRY: &str = "/Control/NextTry";
+    /// A try ended because the next one begins.
+    pub const TRY_COMPLETED: &str = "/Control/TryCompleted";
+    /// Somebody asks to end the try.
+    pub const TERMINATE_TRY: &str = "/Control/TerminateTry";
+    /// Sensors were read.
+    pub const UPDATE_SENSORS: &str = "/Simulation/UpdateSensors";
+    /// Motors were commanded.
+    pub const UPDATE_MOTORS: &str = "/Simulation/UpdateMotors";
+    /// Random parameters were drawn.
+    pub const RANDOMIZE: &str = "/Simulation/RandomizeEnvironment";
+    /// Robots or objects were added, removed or changed.
+    pub const ENVIRONMENT_CHANGED: &str = "/Simulation/PhysicsEnvironmentChanged";
+
+    /// All of them.
+    pub const ALL: [&str; 11] = [
+        NEXT_STEP,
+        STEP_COMPLETED,
+        RESET,
+        RESET_DONE,
+        NEXT_TRY,
+        TRY_COMPLETED,
+        TERMINATE_TRY,
+        UPDATE_SENSORS,
+        UPDATE_MOTORS,
+        RANDOMIZE,
+        ENVIRONMENT_CHANGED,
+    ];
+}
+
+/// What can happen to any agent. The name is `/Agent/<agent>/<what>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AgentEvent {
+    /// A controller said that it uses the agent.
+    ControllerConnected,
+    /// A controller said that it is done.
+    ControllerDisconnected,
+    /// A controller set motors outside lockstep.
+    MotorsSet,
+    /// The agent stayed silent for too long and no longer holds up the world.
+    VoteLost,
+    /// The simulation of this agent failed; its motors were released.
+    Fault,
+}
+
+impl AgentEvent {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::ControllerConnected, Self::ControllerDisconnected, Self::MotorsSet, Self::VoteLost, Self::Fault];
+
+    /// The full name of the event for one agent.
+    pub fn name(self, agent: &str) -> String {
+        format!("/Agent/{agent}/{self:?}")
+    }
+}
+
+/// Something to look out for while the world runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Watch {
+    /// Raises `/Collision/<name>` in each tick in which the two groups touch.
+    Collision {
+        /// Name of the event.
+        name: String,
+        /// Names of agents, bodies (`<agent>:<body>`) or geoms; `*` is everything.
+        first: Vec<String>,
+        /// The other group.
+        second: Vec<String>,
+    },
+    /// Raises `/Bound/<name>` in the tick in which a variable leaves the bounds.
+    Bound {
+        /// Name of the event.
+        name: String,
+        /// Full name of a variable that is one number.
+        variable: String,
+        /// Lower bound, if there is one.
+        min: Option<f64>,
+        /// Upper bound, if there is one.
+        max: Option<f64>,
+    },
+}
+
+impl Watch {
+    /// The full name of its event.
+    pub fn event_name(&self) -> String {
+        match self {
+            Self::Collision { name, .. } => format!("/Collision/{name}"),
+            Self::Bound { name, .. } => format!("/Bound/{name}"),
+        }
+    }
+}
+
+/// A collision watch, resolved for one model.
+#[derive(Clone, Debug)]
+pub(crate) struct CollisionWatch {
+    pub(crate) event: EventId,
+    pub(crate) first: Group,
+    pub(crate) second: Group,
+}
+
+impl CollisionWatch {
+    pub(crate) fn happens(&self, sim: &Sim) -> bool {
+        sim.contacts().any(|contact| {
+            let [a, b] = contact.geoms;
+            (self.first.has(a) && self.second.has(b)) || (self.first.has(b) && self.second.has(a))
+        })
+    }
+}
+
+/// A bound watch, resolved for one model. Raises when the value goes from inside to outside.
+#[derive(Clone, Debug)]
+pub(crate) struct BoundWatch {
+    pub(crate) event: EventId,
+    pub(crate) variable: VariableId,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+/// A set of geoms.
+#[derive(Clone, Debug)]
+pub(crate) struct Group(Vec<bool>);
+
+impl Group {
+    pub(crate) fn new(model: &Model, names: &[String]) -> Self {
+        let member = |geom: GeomId| {
+            let geom_name = model.geom_name(geom);
+            let body_name = model.body_name(model.geom_body(geom));
+            names.iter().any(|name| {
+                name == "*"
+                    || geom_name == name
+                    || body_name == name
+                    || body_name.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':'))
+            })
+        };
+        Self(model.geoms().map(member).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.0.contains(&true)
+    }
+
+    fn has(&self, geom: GeomId) -> bool {
+        self.0.get(geom.index()).copied().unwrap_or(false)
+    }
+}

@@ -1,0 +1,402 @@
+//! How a robot's motors and sensors are picked up from its model.
+//!
+//! Motors, in the order of the model's actuators:
+//!
+//! | in the model                                                     | motor                                          |
+//! | ---------------------------------------------------------------- | ---------------------------------------------- |
+//! | three actuators `X_tau`, `X_pos`, `X_vel` on one joint           | `X`: torque with position and velocity feedback |
+//! | a `<position>` actuator; its first `user` number is the top speed | a servo that runs to an angle                  |
+//! | a `<velocity>` actuator                                          | a drive that holds a speed                     |
+//! | any other actuator                                               | a raw control signal                           |
+//!
+//! Sensors become outputs in the order of the model; `cutoff` is the bound of their physical range and the first `user`
+//! number says how many of their axes are exported. A sensor named `Info/...` gives info values: told to controllers,
+//! but not part of what the robot itself senses.
+
+use std::ops::Range;
+
+use physics::{ActuatorId, JointId, JointKind, Model, SensorId, SensorKind};
+use serde::Serialize;
+
+/// The gains of a torque motor when a controller gives only an angle:
+/// full torque at this error, in rad.
+const FULL_TORQUE_ERROR: f64 = 0.25;
+/// Damping as a part of stiffness, in s, for the same case.
+const DAMPING_TIME: f64 = 0.025;
+/// Torque assumed where the model sets no limit, in N·m.
+const UNLIMITED_TORQUE: f64 = 100.0;
+/// Range assumed for angles without limits, in rad.
+const UNLIMITED_ANGLE: f64 = std::f64::consts::PI;
+
+/// Bounds of a quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bounds {
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value; above `min`.
+    pub max: f64,
+}
+
+impl Bounds {
+    /// From `-half` to `half`.
+    pub fn symmetric(half: f64) -> Self {
+        Self { min: -half, max: half }
+    }
+
+    /// From 0 to `max`.
+    pub fn positive(max: f64) -> Self {
+        Self { min: 0.0, max }
+    }
+
+    /// The nearest value inside.
+    pub fn clamp(self, x: f64) -> f64 {
+        x.clamp(self.min, self.max)
+    }
+
+    /// Where `x`, clamped, lies in these bounds, told in the other bounds.
+    pub fn map_to(self, other: Bounds, x: f64) -> f64 {
+        let part = (self.clamp(x) - self.min) / (self.max - self.min);
+        other.clamp(other.min + part * (other.max - other.min))
+    }
+}
+
+/// Who sets an interface value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Set by the controller: a motor.
+    Input,
+    /// Measured by the robot: a sensor.
+    Output,
+    /// Told to the controller's surroundings, such as a fitness function.
+    Info,
+}
+
+/// One named number of a robot's interface.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InterfaceValue {
+    /// Path below the agent, beginning with a slash: `/Left/Knee/JointAngle`.
+    pub name: String,
+    /// Who sets it.
+    pub role: Role,
+    /// Unit of the physical value; empty for pure numbers.
+    pub unit: &'static str,
+    /// Range in physical units.
+    pub physical: Bounds,
+    /// Range as controllers see it: -1 to 1, or 0 to 1.
+    pub normalized: Bounds,
+    /// Where it is read or written.
+    #[serde(skip)]
+    pub port: Port,
+}
+
+impl InterfaceValue {
+    /// The physical value as controllers see it, clamped to the normalized range.
+    pub fn normalized_from_physical(&self, physical: f64) -> f64 {
+        self.physical.map_to(self.normalized, physical)
+    }
+
+    /// The value of a controller in physical units, clamped to the physical range.
+    pub fn physical_from_normalized(&self, normalized: f64) -> f64 {
+        self.normalized.map_to(self.physical, normalized)
+    }
+}
+
+/// What an interface value is connected to. Motors are counted within the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// The target of a motor.
+    MotorTarget(usize),
+    /// The part of its torque that a motor may use.
+    MotorTorque(usize),
+    /// One number among the sensor values of the world.
+    Sensor(usize),
+}
+
+/// What a motor's target means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MotorKind {
+    /// An angle in rad (or a length in m, for a sliding joint).
+    Angle,
+    /// A speed in rad/s (or m/s).
+    Speed,
+    /// A raw control signal.
+    Signal,
+}
+
+/// How a motor is driven in the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drive {
+    /// Three actuators whose gains follow each command.
+    Feedback {
+        /// Feed-forward torque.
+        tau: ActuatorId,
+        /// Position feedback.
+        pos: ActuatorId,
+        /// Velocity feedback.
+        vel: ActuatorId,
+        /// The driven joint.
+        joint: JointId,
+    },
+    /// A position actuator.
+    Servo {
+        /// The actuator.
+        actuator: ActuatorId,
+        /// The driven joint.
+        joint: JointId,
+        /// The largest lead of the set point over the joint, in rad: this limits the speed.
+        reach: Option<f64>,
+    },
+    /// An actuator that takes its control signal as it is.
+    Plain {
+        /// The actuator.
+        actuator: ActuatorId,
+        /// The driven joint, if it drives one.
+        joint: Option<JointId>,
+    },
+}
+
+/// One motor of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Motor {
+    /// Name within the agent: `Left/Knee`, `he1`.
+    pub name: String,
+    /// What its target means.
+    pub kind: MotorKind,
+    /// Range of the target, in physical units. Symmetric about 0 for angles, so that 0 is the null position.
+    pub range: Bounds,
+    /// Largest torque (or force), in N·m (or N).
+    pub max_torque: f64,
+    /// How the model drives it.
+    pub drive: Drive,
+}
+
+impl Motor {
+    /// The joint it moves.
+    pub fn joint(&self) -> Option<JointId> {
+        match self.drive {
+            Drive::Feedback { joint, .. } | Drive::Servo { joint, .. } => Some(joint),
+            Drive::Plain { joint, .. } => joint,
+        }
+    }
+
+    /// Stiffness (N·m/rad) and damping (N·m·s/rad) used when a controller gives only an angle.
+    pub fn default_gains(&self) -> (f64, f64) {
+        let stiffness = self.max_torque / FULL_TORQUE_ERROR;
+        (stiffness, stiffness * DAMPING_TIME)
+    }
+}
+
+/// Everything a controller can use of one robot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// Motors, in the order of the model.
+    pub motors: Vec<Motor>,
+    /// Inputs, then outputs, then infos.
+    pub values: Vec<InterfaceValue>,
+}
+
+impl Interface {
+    /// Picks up what belongs to the robot whose names begin with `prefix`.
+    pub fn of(model: &Model, prefix: &str) -> Self {
+        let motors = motors(model, prefix);
+        let mut values: Vec<_> = motors.iter().enumerate().flat_map(|(index, motor)| inputs(index, motor)).collect();
+        let mut infos = Vec::new();
+        for sensor in model.sensors() {
+            let Some(name) = model.sensor_name(sensor).strip_prefix(prefix) else { continue };
+            match name.strip_prefix("Info/") {
+                Some(name) => infos.extend(sensed(model, sensor, name, Role::Info)),
+                None => values.extend(sensed(model, sensor, name, Role::Output)),
+            }
+        }
+        values.append(&mut infos);
+        Self { motors, values }
+    }
+
+    /// The motor of this name.
+    pub fn motor_named(&self, name: &str) -> Option<usize> {
+        self.motors.iter().position(|motor| motor.name == name)
+    }
+
+    /// The values of one role, in order.
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &InterfaceValue> {
+        self.values.iter().filter(move |value| value.role == role)
+    }
+}
+
+fn motors(model: &Model, prefix: &str) -> Vec<Motor> {
+    let mut motors = Vec::new();
+    for id in model.actuators() {
+        let Some(name) = model.actuator_name(id).strip_prefix(prefix) else { continue };
+        if let Some(name) = name.strip_suffix("_tau")
+            && let Some(motor) = feedback_motor(model, prefix, name, id)
+        {
+            motors.push(motor);
+        } else if is_part_of_feedback(model, prefix, name) {
+            // counted with its `_tau`
+        } else {
+            motors.push(single_motor(model, name, id));
+        }
+    }
+    motors
+}
+
+fn feedback_motor(model: &Model, prefix: &str, name: &str, tau: ActuatorId) -> Option<Motor> {
+    let pos = model.actuator_named(&format!("{prefix}{name}_pos"))?;
+    let vel = model.actuator_named(&format!("{prefix}{name}_vel"))?;
+    let spec = model.actuator(tau);
+    let joint = spec.joint?;
+    let limit = model.joint_force_range(joint).or_else(|| model.actuator(pos).force_range.map(|r| r.map(|x| x * spec.gear)));
+    Some(Motor {
+        name: name.to_owned(),
+        kind: MotorKind::Angle,
+        range: Bounds::symmetric(half_range(model.joint_range(joint), UNLIMITED_ANGLE)),
+        max_torque: half_range(limit, UNLIMITED_TORQUE),
+        drive: Drive::Feedback { tau, pos, vel, joint },
+    })
+}
+
+fn is_part_of_feedback(model: &Model, prefix: &str, name: &str) -> bool {
+    let Some(name) = name.strip_suffix("_pos").or_else(|| name.strip_suffix("_vel")) else { return false };
+    let Some(tau) = model.actuator_named(&format!("{prefix}{name}_tau")) else { return false };
+    feedback_motor(model, prefix, name, tau).is_some()
+}
+
+fn single_motor(model: &Model, name: &str, id: ActuatorId) -> Motor {
+    let spec = model.actuator(id);
+    let [gain, ..] = spec.gain;
+    let [_, stiffness, damping] = spec.bias;
+    let max_torque = half_range(spec.force_range, UNLIMITED_TORQUE);
+    let joint = spec.joint.filter(|&j| matches!(model.joint_kind(j), JointKind::Hinge | JointKind::Slide));
+    let name = name.to_owned();
+    match joint {
+        Some(joint) if gain > 0.0 && stiffness == -gain => {
+            let half = half_range(spec.ctrl_range.or(model.joint_range(joint)), UNLIMITED_ANGLE);
+            let top_speed = spec.user.first().copied().filter(|&v| v > 0.0);
+            // torque = gain (set point - q) + damping dq, so this lead of the set point balances the top speed
+            let reach = top_speed.map(|v| v * -damping / gain).filter(|&reach| reach > 0.0);
+            let drive = Drive::Servo { actuator: id, joint, reach };
+            Motor { name, kind: MotorKind::Angle, range: Bounds::symmetric(half), max_torque, drive }
+        }
+        Some(joint) if gain > 0.0 && stiffness == 0.0 && damping == -gain => {
+            let range = Bounds::symmetric(half_range(spec.ctrl_range, 10.0));
+            Motor { name, kind: MotorKind::Speed, range, max_torque, drive: Drive::Plain { actuator: id, joint: Some(joint) } }
+        }
+        _ => {
+            let range = spec.ctrl_range.map_or(Bounds::symmetric(1.0), |[min, max]| Bounds { min, max });
+            Motor { name, kind: MotorKind::Signal, range, max_torque, drive: Drive::Plain { actuator: id, joint } }
+        }
+    }
+}
+
+fn half_range(range: Option<[f64; 2]>, unlimited: f64) -> f64 {
+    range.map(|[min, max]| min.abs().max(max.abs())).filter(|&half| half > 0.0).unwrap_or(unlimited)
+}
+
+fn inputs(index: usize, motor: &Motor) -> Vec<InterfaceValue> {
+    let name = &motor.name;
+    let input = |name: String, unit, physical: Bounds, normalized, port| InterfaceValue {
+        name,
+        role: Role::Input,
+        unit,
+        physical,
+        normalized,
+        port,
+    };
+    let target = |what: &str, unit| {
+        let normalized = if motor.range.min < 0.0 { Bounds::symmetric(1.0) } else { Bounds::positive(1.0) };
+        input(format!("/{name}/{what}"), unit, motor.range, normalized, Port::MotorTarget(index))
+    };
+    match motor.kind {
+        MotorKind::Angle => {
+            let torque = input(
+                format!("/{name}/DesiredTorque"),
+                "N·m",
+                Bounds::positive(motor.max_torque),
+                Bounds::positive(1.0),
+                Port::MotorTorque(index),
+            );
+            vec![target("DesiredAngle", "rad"), torque]
+        }
+        MotorKind::Speed => vec![target("DesiredVelocity", "rad/s")],
+        MotorKind::Signal => vec![target("Signal", "")],
+    }
+}
+
+fn sensed(model: &Model, sensor: SensorId, name: &str, role: Role) -> Vec<InterfaceValue> {
+    let spec = model.sensor(sensor);
+    let Quantity { unit, bound, axes } = quantity(&spec.kind);
+    let bound = if spec.cutoff > 0.0 { spec.cutoff } else { bound };
+    let (physical, normalized) = if spec.positive {
+        (Bounds::positive(bound), Bounds::positive(1.0))
+    } else {
+        (Bounds::symmetric(bound), Bounds::symmetric(1.0))
+    };
+    let Range { start, .. } = model.sensor_range(sensor);
+    let exported = spec.user.first().map_or(spec.dim, |&n| (n as usize).min(spec.dim));
+    (0..exported)
+        .map(|axis| InterfaceValue {
+            name: match axes.get(axis) {
+                Some(suffix) if spec.dim > 1 => format!("/{name}/{suffix}"),
+                None if spec.dim > 1 => format!("/{name}/{}", axis + 1),
+                _ => format!("/{name}"),
+            },
+            role,
+            unit,
+            physical,
+            normalized,
+            port: Port::Sensor(start + axis),
+        })
+        .collect()
+}
+
+/// Unit, bound without a cutoff, and names of the axes of what a sensor measures.
+struct Quantity {
+    unit: &'static str,
+    bound: f64,
+    axes: &'static [&'static str],
+}
+
+fn quantity(kind: &SensorKind) -> Quantity {
+    const XYZ: &[&str] = &["X", "Y", "Z"];
+    const ACCEL: &[&str] = &["AccelAxis1", "AccelAxis2", "AccelAxis3"];
+    let (unit, bound, axes) = match kind {
+        SensorKind::Accelerometer => ("m/s²", 39.24, ACCEL),
+        SensorKind::Gyro => ("rad/s", 35.0, &["GyroAxis1", "GyroAxis2", "GyroAxis3"][..]),
+        SensorKind::Velocimeter => ("m/s", 10.0, XYZ),
+        SensorKind::JointPos => ("rad", UNLIMITED_ANGLE, &[][..]),
+        SensorKind::JointVel => ("rad/s", 20.0, &[][..]),
+        SensorKind::Touch => ("N", 100.0, &[][..]),
+        SensorKind::Force => ("N", 1000.0, XYZ),
+        SensorKind::Torque => ("N·m", 100.0, XYZ),
+        SensorKind::Rangefinder => ("m", 10.0, &[][..]),
+        SensorKind::FramePos => ("m", 100.0, XYZ),
+        SensorKind::FrameQuat => ("", 1.0, &["W", "X", "Y", "Z"][..]),
+        _ => ("", 1.0, &[][..]),
+    };
+    Quantity { unit, bound, axes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ranges_clamp() {
+        let value = InterfaceValue {
+            name: "/Knee/DesiredAngle".into(),
+            role: Role::Input,
+            unit: "rad",
+            physical: Bounds::symmetric(2.5),
+            normalized: Bounds::symmetric(1.0),
+            port: Port::MotorTarget(0),
+        };
+        for (normalized, physical) in [(0.0, 0.0), (1.0, 2.5), (-1.0, -2.5), (0.5, 1.25)] {
+            assert_eq!(value.physical_from_normalized(normalized), physical);
+            assert_eq!(value.normalized_from_physical(physical), normalized);
+        }
+        assert_eq!(value.physical_from_normalized(7.0), 2.5);
+        assert_eq!(value.normalized_from_physical(-99.0), -1.0);
+    }
+}

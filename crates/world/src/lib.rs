@@ -1,0 +1,29 @@
+//! One simulated world: agents with motors and sensors, variables, events, time, recordings.
+//!
+//! Knows no protocol, opens no socket and never reads the clock: time is an argument. Inside, everything is SI and
+//! radians, x forward, y left, z up.
+
+mod access;
+pub mod agent;
+pub mod clock;
+pub mod event;
+pub mod interface;
+mod light;
+pub mod record;
+pub mod run;
+pub mod setup;
+pub mod snapshot;
+pub mod structure;
+pub mod value;
+pub mod variable;
+pub mod world;
+
+pub use crate::{
+    agent::{Action, AgentId, JointTarget},
+    run::{Answer, Command, Run},
+    setup::{Robot, Setup},
+    snapshot::{Catalogue, Snapshot, Tick},
+    value::{Value, ValueKind},
+    variable::VariableId,
+    world::{SessionId, World},
+};

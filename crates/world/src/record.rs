@@ -1,0 +1,391 @@
+//! Recordings: everything needed to run a world again, bit for bit.
+//!
+//! A recording is an MCAP file with two topics of JSON messages. `/rossum/setup` has one message: what the world was
+//! made of, with the hash of its model. `/rossum/tick` has a message for each tick in which something was done to the
+//! world and for each tick whose state hash was noted.
+
+use std::{
+    collections::BTreeMap,
+    io::{Seek, Write},
+    path::PathBuf,
+};
+
+use physics::{Limits, ModelError, Pose, Source};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    agent::{Action, AgentId},
+    event::Watch,
+    setup::{Randomise, Robot, Setup},
+    structure::BuildError,
+    value::Value,
+    variable::VariableError,
+    world::{SetupError, World},
+};
+
+const SETUP_TOPIC: &str = "/rossum/setup";
+const TICK_TOPIC: &str = "/rossum/tick";
+const FORMAT_VERSION: u32 = 1;
+
+/// Something that was done to a world from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Entry {
+    /// A controller moved motors.
+    Act {
+        /// Whose.
+        agent: AgentId,
+        /// How.
+        actions: Vec<Action>,
+    },
+    /// A variable was written.
+    Write {
+        /// Full name.
+        variable: String,
+        /// What was written.
+        value: Value,
+    },
+    /// A new try began.
+    Reset {
+        /// Its seed.
+        seed: u64,
+    },
+    /// A robot came.
+    Join(RecordedRobot),
+    /// A robot went.
+    Leave {
+        /// Which.
+        agent: AgentId,
+    },
+    /// An object changed its size.
+    Resize {
+        /// Name of the geom in the model.
+        geom: String,
+        /// As MuJoCo counts it.
+        size: [f64; 3],
+    },
+}
+
+/// One tick of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TickRecord {
+    /// The tick that these entries preceded.
+    pub tick: u64,
+    /// What was done, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<Entry>,
+    /// Hash of the state after the tick, where it was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<u64>,
+}
+
+/// A model by its text, or by its path when it refers to other files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RecordedSource {
+    /// All of it.
+    Text {
+        /// Name of the model.
+        name: String,
+        /// MJCF or URDF.
+        text: String,
+    },
+    /// Where it was.
+    File {
+        /// Absolute path.
+        path: PathBuf,
+    },
+}
+
+impl From<&Source> for RecordedSource {
+    fn from(source: &Source) -> Self {
+        match source.path() {
+            Some(path) => Self::File { path: path.to_owned() },
+            None => Self::Text { name: source.name().to_owned(), text: source.text().to_owned() },
+        }
+    }
+}
+
+impl RecordedSource {
+    fn restore(&self) -> Result<Source, ModelError> {
+        match self {
+            Self::Text { name, text } => Source::from_text(name, text, &Limits::default()),
+            Self::File { path } => Source::from_file(path, &Limits::default()),
+        }
+    }
+}
+
+/// A robot and where it started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordedRobot {
+    name: String,
+    source: RecordedSource,
+    pos: [f64; 3],
+    quat: [f64; 4],
+}
+
+impl From<&Robot> for RecordedRobot {
+    fn from(robot: &Robot) -> Self {
+        let Pose { pos, quat } = robot.pose;
+        Self { name: robot.name.clone(), source: (&robot.source).into(), pos, quat }
+    }
+}
+
+impl RecordedRobot {
+    pub(crate) fn restore(&self) -> Result<Robot, ReplayError> {
+        let pose = Pose { pos: self.pos, quat: self.quat };
+        Ok(Robot { name: self.name.clone(), source: self.source.restore()?, pose })
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct RecordedSetup {
+    format: u32,
+    /// Hashes are only comparable within one version.
+    mujoco: String,
+    model_hash: u64,
+    base: RecordedSource,
+    robots: Vec<RecordedRobot>,
+    timestep: Option<f64>,
+    steps_per_tick: u32,
+    seed: u64,
+    settings: Vec<(String, String)>,
+    randomise: Vec<[String; 3]>,
+    watches: Vec<Watch>,
+}
+
+impl RecordedSetup {
+    fn new(setup: &Setup, model_hash: u64) -> Self {
+        Self {
+            format: FORMAT_VERSION,
+            mujoco: physics::mujoco_version().to_string(),
+            model_hash,
+            base: (&setup.base).into(),
+            robots: setup.robots.iter().map(Into::into).collect(),
+            timestep: setup.timestep,
+            steps_per_tick: setup.steps_per_tick,
+            seed: setup.seed,
+            settings: setup.settings.clone(),
+            randomise: setup.randomise.iter().map(|r| [r.variable.clone(), r.min.clone(), r.max.clone()]).collect(),
+            watches: setup.watches.clone(),
+        }
+    }
+
+    fn restore(self) -> Result<Setup, ReplayError> {
+        Ok(Setup {
+            base: self.base.restore()?,
+            robots: self.robots.iter().map(RecordedRobot::restore).collect::<Result<_, _>>()?,
+            timestep: self.timestep,
+            steps_per_tick: self.steps_per_tick,
+            seed: self.seed,
+            settings: self.settings,
+            randomise: self
+                .randomise
+                .into_iter()
+                .map(|[variable, min, max]| Randomise { variable, min, max })
+                .collect(),
+            watches: self.watches,
+        })
+    }
+}
+
+/// Why a recording could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file could not be written.
+    #[error("the recording could not be written: {0}")]
+    Mcap(#[from] mcap::McapError),
+    /// A record could not be put into JSON.
+    #[error("a record could not be encoded: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Writes a recording.
+pub struct Recorder<W: Write + Seek> {
+    writer: mcap::Writer<W>,
+    ticks: u16,
+    sequence: u32,
+    tick_nanos: u64,
+}
+
+impl<W: Write + Seek> std::fmt::Debug for Recorder<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder").field("sequence", &self.sequence).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Seek> Recorder<W> {
+    /// Begins a recording of a world that was just made from `setup`.
+    pub fn new(out: W, setup: &Setup, world: &World) -> Result<Self, RecordError> {
+        let mut writer = mcap::WriteOptions::new()
+            .profile("rossum")
+            .library(concat!("rossum ", env!("CARGO_PKG_VERSION")))
+            .create(out)?;
+        let nothing = BTreeMap::new();
+        let about = writer.add_channel(0, SETUP_TOPIC, "json", &nothing)?;
+        let ticks = writer.add_channel(0, TICK_TOPIC, "json", &nothing)?;
+        let text = serde_json::to_vec(&RecordedSetup::new(setup, world.model_hash()))?;
+        let header = mcap::records::MessageHeader { channel_id: about, sequence: 0, log_time: 0, publish_time: 0 };
+        writer.write_to_known_channel(&header, &text)?;
+        let tick_nanos = (world.tick_seconds() * 1e9) as u64;
+        Ok(Self { writer, ticks, sequence: 0, tick_nanos })
+    }
+
+    /// Adds a tick.
+    pub fn write(&mut self, record: &TickRecord) -> Result<(), RecordError> {
+        let time = record.tick.saturating_mul(self.tick_nanos);
+        let header = mcap::records::MessageHeader {
+            channel_id: self.ticks,
+            sequence: self.sequence,
+            log_time: time,
+            publish_time: time,
+        };
+        self.sequence = self.sequence.wrapping_add(1);
+        Ok(self.writer.write_to_known_channel(&header, &serde_json::to_vec(record)?)?)
+    }
+
+    /// Makes everything written so far readable, whatever happens next.
+    pub fn flush(&mut self) -> Result<(), RecordError> {
+        Ok(self.writer.flush()?)
+    }
+
+    /// Ends the recording.
+    pub fn finish(&mut self) -> Result<(), RecordError> {
+        self.writer.finish()?;
+        Ok(())
+    }
+}
+
+/// Why a recording could not be run again.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It is not a recording, or it is damaged.
+    #[error("this is not a readable recording: {0}")]
+    Mcap(#[from] mcap::McapError),
+    /// A message does not say what it should.
+    #[error("the recording's message {topic} cannot be read: {cause}")]
+    Message {
+        /// Its topic.
+        topic: String,
+        /// Why.
+        cause: serde_json::Error,
+    },
+    /// It begins in the middle.
+    #[error("the recording does not say what the world was made of")]
+    NoSetup,
+    /// It is of another time.
+    #[error("the recording has format {found}; this program reads {FORMAT_VERSION}")]
+    Format {
+        /// What it says.
+        found: u32,
+    },
+    /// The model has changed since.
+    #[error(
+        "the model is not the recorded one (hash {found:016x}, recorded {recorded:016x}); it was recorded with MuJoCo {mujoco}"
+    )]
+    ModelChanged {
+        /// Of the model as it is now.
+        found: u64,
+        /// Of the recorded one.
+        recorded: u64,
+        /// Version that recorded it.
+        mujoco: String,
+    },
+    /// A model is no good.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The world could not be made.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// A change of the model failed that did not fail when it was recorded.
+    #[error(transparent)]
+    Build(BuildError),
+    /// A write failed that did not fail when it was recorded.
+    #[error("writing {variable}: {cause}")]
+    Write {
+        /// Full name.
+        variable: String,
+        /// Why.
+        cause: VariableError,
+    },
+    /// An agent left that was not there.
+    #[error("agent {} leaves but is not there", agent.0)]
+    NoSuchAgent {
+        /// Which.
+        agent: AgentId,
+    },
+}
+
+/// What came of running a recording again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Ticks that were run.
+    pub ticks: u64,
+    /// State hashes that were compared.
+    pub compared: u64,
+    /// First tick whose hash differs.
+    pub differs_at: Option<u64>,
+    /// Whether the recording was closed in order; if not, its last second may be missing.
+    pub complete: bool,
+}
+
+/// Runs a recording again and compares every hash, up to the first that differs. `progress` hears of each record, and
+/// can look at the world.
+pub fn replay(recording: &[u8], mut progress: impl FnMut(&World, &TickRecord)) -> Result<Verdict, ReplayError> {
+    let mut world: Option<World> = None;
+    let mut verdict = Verdict::default();
+    let options = mcap::read::Options::IgnoreEndMagic.into();
+    for message in mcap::MessageStream::new_with_options(recording, options)? {
+        // a recording that was cut off ends in the middle of a chunk
+        let Ok(message) = message else { break };
+        let topic = message.channel.topic.as_str();
+        let unreadable = |cause| ReplayError::Message { topic: topic.to_owned(), cause };
+        match (topic, &mut world) {
+            (SETUP_TOPIC, world) => {
+                *world = Some(restored_world(serde_json::from_slice(&message.data).map_err(unreadable)?)?);
+            }
+            (TICK_TOPIC, Some(world)) => {
+                let record: TickRecord = serde_json::from_slice(&message.data).map_err(unreadable)?;
+                run_to(world, &record, &mut verdict)?;
+                progress(world, &record);
+                if verdict.differs_at.is_some() {
+                    return Ok(verdict);
+                }
+            }
+            (TICK_TOPIC, None) => return Err(ReplayError::NoSetup),
+            _ => {}
+        }
+    }
+    let world = world.ok_or(ReplayError::NoSetup)?;
+    verdict.ticks = world.tick_count().0;
+    verdict.complete = recording.ends_with(mcap::MAGIC);
+    Ok(verdict)
+}
+
+fn restored_world(recorded: RecordedSetup) -> Result<World, ReplayError> {
+    if recorded.format != FORMAT_VERSION {
+        return Err(ReplayError::Format { found: recorded.format });
+    }
+    let (model_hash, mujoco) = (recorded.model_hash, recorded.mujoco.clone());
+    let world = World::new(&recorded.restore()?)?;
+    if world.model_hash() != model_hash {
+        return Err(ReplayError::ModelChanged { found: world.model_hash(), recorded: model_hash, mujoco });
+    }
+    Ok(world)
+}
+
+fn run_to(world: &mut World, record: &TickRecord, verdict: &mut Verdict) -> Result<(), ReplayError> {
+    while world.tick_count().0 < record.tick {
+        world.tick();
+    }
+    for entry in &record.entries {
+        world.apply(entry.clone())?;
+    }
+    if let Some(hash) = record.hash {
+        world.tick();
+        verdict.compared += 1;
+        verdict.ticks = world.tick_count().0;
+        if world.state_hash() != hash {
+            verdict.differs_at = Some(record.tick);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! A world together with its clock: what sessions ask of it, and when time passes.
+//!
+//! Questions are answered at once, whether or not time is moving. Actions are kept for the next tick.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    agent::{Action, AgentId},
+    clock::{Clock, Gate, Pace, Vote},
+    event::AgentEvent,
+    setup::Robot,
+    snapshot::Snapshot,
+    structure::{Blueprint, BuildError, Structure},
+    value::Value,
+    variable::{VariableError, VariableId},
+    world::{Change, Changed, SessionId, Ticket, World},
+};
+
+/// What a session asks of the world.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Bring a robot in.
+    Join(Robot),
+    /// Take a robot out.
+    Leave(AgentId),
+    /// Move motors with the next tick.
+    Act(AgentId, Vec<Action>),
+    /// Tell a variable.
+    Read(VariableId),
+    /// Change a variable.
+    Write(VariableId, Value),
+    /// Show a variable in every snapshot.
+    Observe(VariableId),
+    /// No longer.
+    Unobserve(VariableId),
+    /// From now on wait for this agent's votes.
+    EnterLockstep(AgentId),
+    /// No longer.
+    LeaveLockstep(AgentId),
+    /// Vote for a tick or a reset.
+    Vote(AgentId, Vote),
+    /// Begin a new try now, without a vote.
+    Reset(Option<u64>),
+    /// Raise an event of an agent.
+    Tell(AgentId, AgentEvent),
+}
+
+/// What the world says to a session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The robot is there.
+    Joined(AgentId),
+    /// The robot has gone.
+    Left(AgentId),
+    /// A variable's value.
+    Value(VariableId, Value),
+    /// A variable was written.
+    Written(VariableId),
+    /// A variable was not read or written.
+    NoValue(VariableId, VariableError),
+    /// This agent's vote no longer counts: it was silent for too long, or never entered.
+    VoteLost(AgentId),
+    /// Nothing was done.
+    Refused(String),
+}
+
+/// What [`Run::advance`] did.
+#[derive(Debug)]
+pub enum Progress {
+    /// A tick passed, or a reset was carried out.
+    Moved(Arc<Snapshot>),
+    /// Nothing will happen before this time, unless something arrives.
+    Until(Instant),
+    /// Nothing will happen until something arrives.
+    Waiting,
+}
+
+/// A running world.
+#[derive(Debug)]
+pub struct Run {
+    world: World,
+    clock: Clock,
+    asked: BTreeMap<Ticket, SessionId>,
+    voters: BTreeMap<AgentId, SessionId>,
+    answers: Vec<(SessionId, Answer)>,
+}
+
+impl Run {
+    /// A world that begins to run at `now`.
+    pub fn new(world: World, pace: Pace, silence: Duration, now: Instant) -> Self {
+        let clock = Clock::new(pace, Duration::from_secs_f64(world.tick_seconds()), silence, now);
+        Self { world, clock, asked: BTreeMap::new(), voters: BTreeMap::new(), answers: Vec::new() }
+    }
+
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The world, to be changed between ticks.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Takes a command. What it leads to comes out of [`Run::take_answers`], now or later.
+    pub fn handle(&mut self, session: SessionId, sequence: u64, command: Command, now: Instant) {
+        let answer = match command {
+            Command::Join(robot) => {
+                let ticket = self.world.request(Change::Join(robot));
+                self.asked.insert(ticket, session);
+                None
+            }
+            Command::Leave(agent) => {
+                self.leave_lockstep(agent);
+                let ticket = self.world.request(Change::Leave(agent));
+                self.asked.insert(ticket, session);
+                None
+            }
+            Command::Act(agent, actions) => {
+                let complete = self.world.stage(agent, session, sequence, actions);
+                (!complete).then(|| Answer::Refused("a motor command with a number that is not finite".to_owned()))
+            }
+            Command::Read(id) => Some(match self.world.read(id) {
+                Ok(value) => Answer::Value(id, value),
+                Err(error) => Answer::NoValue(id, error),
+            }),
+            Command::Write(id, value) => Some(match self.world.write(id, value) {
+                Ok(()) => Answer::Written(id),
+                Err(error) => Answer::NoValue(id, error),
+            }),
+            Command::Observe(id) => {
+                self.world.observe(id);
+                None
+            }
+            Command::Unobserve(id) => {
+                self.world.unobserve(id);
+                None
+            }
+            Command::EnterLockstep(agent) => {
+                self.clock.enter(agent, now);
+                self.voters.insert(agent, session);
+                None
+            }
+            Command::LeaveLockstep(agent) => {
+                self.leave_lockstep(agent);
+                None
+            }
+            Command::Vote(agent, vote) => (!self.clock.vote(agent, vote, now)).then_some(Answer::VoteLost(agent)),
+            Command::Reset(seed) => {
+                self.world.reset(seed);
+                self.clock.was_reset(now);
+                None
+            }
+            Command::Tell(agent, event) => {
+                self.world.tell(agent, event);
+                None
+            }
+        };
+        self.answers.extend(answer.map(|answer| (session, answer)));
+    }
+
+    fn leave_lockstep(&mut self, agent: AgentId) {
+        self.clock.leave(agent);
+        self.voters.remove(&agent);
+    }
+
+    /// Lets time pass, if the gate is open at `now`. Also says whether a paced world has just fallen behind.
+    pub fn advance(&mut self, now: Instant) -> (Progress, bool) {
+        for agent in self.clock.drop_silent(now) {
+            self.world.tell(agent, AgentEvent::VoteLost);
+            let session = self.voters.remove(&agent);
+            self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));
+        }
+        self.clock.pause(self.world.is_paused() || self.world.failure().is_some(), now);
+        self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds()));
+        match self.clock.gate(now) {
+            Gate::Open => {
+                self.world.tick();
+                let behind = self.clock.ticked(now);
+                (Progress::Moved(self.world.snapshot()), behind)
+            }
+            Gate::Reset(seed) => {
+                self.world.reset(seed);
+                self.clock.was_reset(now);
+                (Progress::Moved(self.world.snapshot()), false)
+            }
+            Gate::Until(then) => (Progress::Until(then), false),
+            Gate::Waiting => (Progress::Waiting, false),
+        }
+    }
+
+    /// Answers that have come up, with the sessions they are for.
+    pub fn take_answers(&mut self) -> Vec<(SessionId, Answer)> {
+        std::mem::take(&mut self.answers)
+    }
+
+    /// The next model to compile, away from this thread.
+    pub fn next_blueprint(&mut self) -> Option<Blueprint> {
+        let mut refused = Vec::new();
+        let blueprint = self.world.next_blueprint(&mut refused);
+        for (ticket, changed) in refused {
+            self.changed(ticket, changed);
+        }
+        blueprint
+    }
+
+    /// Swaps in a compiled model.
+    pub fn install(&mut self, built: Result<Structure, BuildError>) {
+        if let Some((ticket, changed)) = self.world.install(built) {
+            self.changed(ticket, changed);
+        }
+    }
+
+    fn changed(&mut self, ticket: Ticket, changed: Changed) {
+        let Some(session) = self.asked.remove(&ticket) else { return };
+        let answer = match changed {
+            Changed::Joined(agent) => Answer::Joined(agent),
+            Changed::Left(agent) => Answer::Left(agent),
+            Changed::Resized => return,
+            Changed::Refused(error) => Answer::Refused(error.to_string()),
+            Changed::NoSuchAgent(agent) => Answer::Refused(format!("there is no agent {}", agent.0)),
+        };
+        self.answers.push((session, answer));
+    }
+}

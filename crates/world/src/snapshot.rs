@@ -1,0 +1,158 @@
+//! What the world shows to everyone outside its thread.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::{
+    agent::AgentId,
+    event::EventId,
+    interface::{Bounds, InterfaceValue, MotorKind, Port, Role},
+    value::{Value, ValueKind},
+    variable::VariableId,
+};
+
+/// Counts the ticks of a world from 0; never goes back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Tick(pub u64);
+
+/// The state of the world after one tick. Never changes once published.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Which tick it shows.
+    pub tick: Tick,
+    /// Ticks since the last reset.
+    pub step: u64,
+    /// Tries since the start; a reset begins a new one.
+    pub tries: u64,
+    /// Simulated time since the last reset, in s.
+    pub time: f64,
+    /// Names and kinds of what is in the world.
+    pub catalogue: Arc<Catalogue>,
+    /// Positions of all bodies, in m, world frame, in the order of [`Catalogue::bodies`].
+    pub positions: Vec<[f64; 3]>,
+    /// Orientations of all bodies, w first, world frame.
+    pub orientations: Vec<[f64; 4]>,
+    /// All sensor values, in physical units.
+    pub sensors: Vec<f64>,
+    /// What all motors measure, in physical units.
+    pub motors: Vec<f64>,
+    /// Events since the previous tick, in order of their ids.
+    pub events: Vec<EventId>,
+    /// Observed variables that exist, in order of their ids.
+    pub observed: Vec<(VariableId, Value)>,
+}
+
+impl Snapshot {
+    /// What one motor of an agent measures, in physical units.
+    pub fn motor(&self, agent: &AgentCard, motor: usize) -> Option<f64> {
+        (motor < agent.motors.len()).then(|| self.motors.get(agent.first_motor + motor).copied()).flatten()
+    }
+
+    /// The agent's outputs or infos, normalized, in order.
+    pub fn sensed<'a>(&'a self, agent: &'a AgentCard, role: Role) -> impl Iterator<Item = f64> + 'a {
+        agent.values.iter().filter(move |value| value.role == role).filter_map(|value| match value.port {
+            Port::Sensor(index) => self.sensors.get(index).map(|&x| value.normalized_from_physical(x)),
+            Port::MotorTarget(_) | Port::MotorTorque(_) => None,
+        })
+    }
+}
+
+/// What is in the world. Changes only when robots or objects come and go.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// Counts the changes.
+    pub generation: u64,
+    /// All agents, in order of their ids.
+    pub agents: Vec<AgentCard>,
+    /// All variables, in order of their names.
+    pub variables: Vec<VariableCard>,
+    /// All events, in order of their names.
+    pub events: Vec<EventCard>,
+    /// Names of all bodies, as in the model.
+    pub bodies: Vec<String>,
+}
+
+impl Catalogue {
+    /// The agent with this id.
+    pub fn agent(&self, id: AgentId) -> Option<&AgentCard> {
+        self.agents.binary_search_by_key(&id, |card| card.id).ok().and_then(|index| self.agents.get(index))
+    }
+
+    /// The agent of this name.
+    pub fn agent_named(&self, name: &str) -> Option<&AgentCard> {
+        self.agents.iter().find(|card| card.name == name)
+    }
+
+    /// The variable of this name.
+    pub fn variable_named(&self, name: &str) -> Option<&VariableCard> {
+        let found = self.variables.binary_search_by(|card| (*card.name).cmp(name));
+        found.ok().and_then(|index| self.variables.get(index))
+    }
+
+    /// The event of this name.
+    pub fn event_named(&self, name: &str) -> Option<&EventCard> {
+        let found = self.events.binary_search_by(|card| (*card.name).cmp(name));
+        found.ok().and_then(|index| self.events.get(index))
+    }
+}
+
+/// What there is to know about an agent.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgentCard {
+    /// Its id.
+    pub id: AgentId,
+    /// Its name, unique in the world.
+    pub name: String,
+    /// Name of its model.
+    pub robot: String,
+    /// Its motors, in order.
+    pub motors: Vec<MotorCard>,
+    /// Its interface: inputs, then outputs, then infos.
+    pub values: Vec<InterfaceValue>,
+    /// Where its motors begin in [`Snapshot::motors`].
+    #[serde(skip)]
+    pub first_motor: usize,
+}
+
+impl AgentCard {
+    /// How many values of this role it has.
+    pub fn count(&self, role: Role) -> usize {
+        self.values.iter().filter(|value| value.role == role).count()
+    }
+}
+
+/// What there is to know about a motor.
+#[derive(Clone, Debug, Serialize)]
+pub struct MotorCard {
+    /// Name within the agent.
+    pub name: String,
+    /// What its target means.
+    pub kind: MotorKind,
+    /// Range of the target, in physical units.
+    pub range: Bounds,
+    /// Largest torque, in N·m.
+    pub max_torque: f64,
+}
+
+/// What there is to know about a variable.
+#[derive(Clone, Debug, Serialize)]
+pub struct VariableCard {
+    /// Its id.
+    pub id: VariableId,
+    /// Its full name.
+    pub name: Arc<str>,
+    /// What it holds.
+    pub kind: ValueKind,
+    /// Whether it can be written at all.
+    pub writable: bool,
+}
+
+/// What there is to know about an event.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventCard {
+    /// Its id.
+    pub id: EventId,
+    /// Its full name.
+    pub name: Arc<str>,
+}

@@ -1,0 +1,254 @@
+//! Everything about a world that follows from its compiled model.
+//!
+//! A [`Blueprint`] is plain data and can be built on any thread; the [`Structure`] that comes out is swapped in between
+//! two ticks with the state carried over by name.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use physics::{Assembly, Edit, Fault, ModelError, Part, Sim};
+
+use crate::{
+    agent::{Agent, AgentId, Resident, prefix_of},
+    event::{AgentEvent, BoundWatch, CollisionWatch, EventId, Group, Watch, standard},
+    interface::Interface,
+    light::{self, LightSensor},
+    setup::{NameError, Robot, Setup, check_name},
+    snapshot::{AgentCard, Catalogue, EventCard, MotorCard},
+    variable::{Names, Repository},
+};
+
+/// A world's model before it is compiled.
+#[derive(Clone, Debug)]
+pub struct Blueprint {
+    assembly: Assembly,
+    timestep: Option<f64>,
+    pub(crate) residents: Vec<Resident>,
+    watches: Vec<Watch>,
+    names: Names,
+    next_agent: u32,
+    generation: u64,
+}
+
+/// Why a world could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The model is no good.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The start state is no good.
+    #[error("the model cannot be simulated: {0}")]
+    Start(#[from] Fault),
+    /// An agent's name is no good.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// A watch has nothing to look at.
+    #[error("the watch `{watch}` finds nothing: {what} is not in the world")]
+    Watch {
+        /// Event of the watch.
+        watch: String,
+        /// The name that was not found.
+        what: String,
+    },
+}
+
+impl Blueprint {
+    /// The blueprint of a new world.
+    pub fn new(setup: &Setup) -> Result<Self, BuildError> {
+        let mut blueprint = Self {
+            assembly: Assembly::new(setup.base.clone()),
+            timestep: setup.timestep,
+            residents: Vec::new(),
+            watches: setup.watches.clone(),
+            names: Names::default(),
+            next_agent: 1,
+            generation: 0,
+        };
+        for robot in &setup.robots {
+            blueprint.add(robot)?;
+        }
+        Ok(blueprint)
+    }
+
+    pub(crate) fn add(&mut self, robot: &Robot) -> Result<AgentId, NameError> {
+        let taken: BTreeSet<_> = self.residents.iter().map(|resident| resident.name.as_str()).collect();
+        check_name(&robot.name, &taken)?;
+        let id = AgentId(self.next_agent);
+        self.next_agent += 1;
+        self.assembly.parts.push(Part {
+            prefix: prefix_of(&robot.name),
+            source: robot.source.clone(),
+            pose: robot.pose,
+        });
+        self.residents.push(Resident {
+            id,
+            name: robot.name.clone(),
+            robot: robot.source.name().to_owned(),
+            start: robot.pose,
+        });
+        Ok(id)
+    }
+
+    pub(crate) fn remove(&mut self, agent: AgentId) -> bool {
+        let Some(index) = self.residents.iter().position(|resident| resident.id == agent) else { return false };
+        let prefix = self.residents.remove(index).prefix();
+        self.assembly.parts.retain(|part| part.prefix != prefix);
+        self.assembly.edits.retain(|Edit::GeomSize { geom, .. }| !geom.starts_with(&prefix));
+        true
+    }
+
+    pub(crate) fn resize(&mut self, geom: String, size: [f64; 3]) {
+        self.assembly.edits.retain(|Edit::GeomSize { geom: other, .. }| *other != geom);
+        self.assembly.edits.push(Edit::GeomSize { geom, size });
+    }
+
+    /// Compiles the model and everything that follows from it. Takes its time; runs on any thread.
+    pub fn build(mut self) -> Result<Structure, BuildError> {
+        let model = self.assembly.compile()?;
+        let mut sim = Sim::new(model)?;
+        if let Some(timestep) = self.timestep {
+            sim.set_timestep(timestep);
+        }
+        self.generation += 1;
+        let model = sim.model();
+        let interfaces: BTreeMap<AgentId, Interface> = self
+            .residents
+            .iter()
+            .map(|resident| (resident.id, Interface::of(model, &resident.prefix())))
+            .collect();
+
+        let described = self.residents.iter().filter_map(|r| interfaces.get(&r.id).map(|interface| (r, interface)));
+        let variables = Repository::new(model, described, &mut self.names);
+        let events = event_cards(&self.residents, &self.watches, &mut self.names);
+
+        let mut catalogue = Catalogue {
+            generation: self.generation,
+            agents: agent_cards(&self.residents, &interfaces),
+            variables: variables.cards.clone(),
+            events,
+            bodies: model.bodies().map(|body| model.body_name(body).to_owned()).collect(),
+        };
+        catalogue.events.sort_by(|a, b| a.name.cmp(&b.name));
+        let (collisions, bounds) = resolve_watches(&self.watches, model, &catalogue)?;
+        let light_sensors = light::sensors(model, &self.residents);
+        let catalogue = Arc::new(catalogue);
+        Ok(Structure { blueprint: self, sim, interfaces, variables, catalogue, collisions, bounds, light_sensors })
+    }
+}
+
+fn agent_cards(residents: &[Resident], interfaces: &BTreeMap<AgentId, Interface>) -> Vec<AgentCard> {
+    let mut first_motor = 0;
+    let mut cards = Vec::new();
+    for resident in residents {
+        let Some(interface) = interfaces.get(&resident.id) else { continue };
+        let motors: Vec<_> = interface
+            .motors
+            .iter()
+            .map(|motor| MotorCard {
+                name: motor.name.clone(),
+                kind: motor.kind,
+                range: motor.range,
+                max_torque: motor.max_torque,
+            })
+            .collect();
+        let count = motors.len();
+        cards.push(AgentCard {
+            id: resident.id,
+            name: resident.name.clone(),
+            robot: resident.robot.clone(),
+            motors,
+            values: interface.values.clone(),
+            first_motor,
+        });
+        first_motor += count;
+    }
+    cards
+}
+
+fn event_cards(residents: &[Resident], watches: &[Watch], names: &mut Names) -> Vec<EventCard> {
+    let standard = standard::ALL.iter().map(|&name| name.to_owned());
+    let agents = residents.iter().flat_map(|r| AgentEvent::ALL.iter().map(|event| event.name(&r.name)));
+    let watched = watches.iter().map(Watch::event_name);
+    standard
+        .chain(agents)
+        .chain(watched)
+        .map(|name| {
+            let name: Arc<str> = name.into();
+            EventCard { id: names.event(&name), name }
+        })
+        .collect()
+}
+
+/// A watch that finds nothing in the first model is a mistake in the scenario; later its objects may have left.
+fn resolve_watches(
+    watches: &[Watch],
+    model: &physics::Model,
+    catalogue: &Catalogue,
+) -> Result<(Vec<CollisionWatch>, Vec<BoundWatch>), BuildError> {
+    let must_exist = catalogue.generation == 1;
+    let missing = |watch: &Watch, what: String| BuildError::Watch { watch: watch.event_name(), what };
+    let (mut collisions, mut bounds) = (Vec::new(), Vec::new());
+    for watch in watches {
+        let Some(event) = catalogue.event_named(&watch.event_name()).map(|card| card.id) else { continue };
+        match watch {
+            Watch::Collision { first, second, .. } => {
+                let groups = [first, second].map(|names| (names, Group::new(model, names)));
+                if let Some((names, _)) = groups.iter().find(|(_, group)| must_exist && group.is_empty()) {
+                    return Err(missing(watch, names.join(" or ")));
+                }
+                let [(_, first), (_, second)] = groups;
+                collisions.push(CollisionWatch { event, first, second });
+            }
+            Watch::Bound { variable, min, max, .. } => match catalogue.variable_named(variable) {
+                Some(card) => bounds.push(BoundWatch {
+                    event,
+                    variable: card.id,
+                    min: min.unwrap_or(f64::NEG_INFINITY),
+                    max: max.unwrap_or(f64::INFINITY),
+                }),
+                None if must_exist => return Err(missing(watch, variable.clone())),
+                None => {}
+            },
+        }
+    }
+    Ok((collisions, bounds))
+}
+
+/// A built world at its start state.
+pub struct Structure {
+    pub(crate) blueprint: Blueprint,
+    pub(crate) sim: Sim,
+    pub(crate) interfaces: BTreeMap<AgentId, Interface>,
+    pub(crate) variables: Repository,
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) collisions: Vec<CollisionWatch>,
+    pub(crate) bounds: Vec<BoundWatch>,
+    pub(crate) light_sensors: Vec<LightSensor>,
+}
+
+impl std::fmt::Debug for Structure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Structure").field("generation", &self.catalogue.generation).finish_non_exhaustive()
+    }
+}
+
+impl Structure {
+    pub(crate) fn fresh_agents(&self) -> BTreeMap<AgentId, Agent> {
+        self.interfaces.iter().map(|(&id, interface)| (id, Agent::new(interface.clone()))).collect()
+    }
+
+    pub(crate) fn resident(&self, agent: AgentId) -> Option<&Resident> {
+        self.blueprint.residents.iter().find(|resident| resident.id == agent)
+    }
+
+    pub(crate) fn event(&self, name: &str) -> Option<EventId> {
+        self.catalogue.event_named(name).map(|card| card.id)
+    }
+
+    /// The agent that a name of the model belongs to.
+    pub(crate) fn owner(&self, name: &str) -> Option<AgentId> {
+        self.blueprint.residents.iter().find(|resident| name.starts_with(&resident.prefix())).map(|resident| resident.id)
+    }
+}

@@ -73,6 +73,8 @@ impl Assembly {
                 Some(place) => place,
                 None => {
                     let mut spec = prepare(&part.source)?;
+                    // by itself first: attaching leaves out, without a word, what refers to something missing
+                    spec.compile().map_err(|reason| engine_error(part.source.name(), reason))?;
                     let bundle = spec
                         .bundle_bodies()
                         .map_err(|reason| engine_error(part.source.name(), reason))?

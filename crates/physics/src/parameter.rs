@@ -49,13 +49,14 @@ impl Sim {
     pub(crate) fn write_mass(&mut self, body: BodyId, mass: f64) -> f64 {
         debug_assert!(mass.is_finite() && mass > 0.0, "a mass is positive, not {mass}");
         self.tuned.insert((Parameter::BodyMass, body.0));
+        // always from the compiled values, so that no rounding of earlier writes is left in it
+        let compiled = self.model.compiled();
+        let (compiled_mass, inertia) = (compiled.body_mass()[body.index()], compiled.body_inertia()[body.index()]);
         let model = self.tune();
-        let old = std::mem::replace(&mut model.body_mass_mut()[body.index()], mass);
-        if old > 0.0 {
-            let inertia = &mut model.body_inertia_mut()[body.index()];
-            *inertia = inertia.map(|i| i * (mass / old));
+        if compiled_mass > 0.0 {
+            model.body_inertia_mut()[body.index()] = inertia.map(|i| i * (mass / compiled_mass));
         }
-        old
+        std::mem::replace(&mut model.body_mass_mut()[body.index()], mass)
     }
 
     /// Friction of a geom: sliding, torsional (m), rolling (m).
@@ -174,6 +175,9 @@ impl Sim {
     /// Limits the total force of all actuators on a joint to a range, in N·m or N; lowest first.
     pub fn set_joint_force_range(&mut self, joint: JointId, range: [f64; 2]) {
         debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range begins at its lower end: {range:?}");
+        if self.joint_force_range(joint) == Some(range) {
+            return;
+        }
         self.tuned.insert((Parameter::JointForceRange, joint.0));
         let model = self.tune();
         model.jnt_actfrclimited_mut()[joint.index()] = true;
@@ -194,6 +198,10 @@ impl Sim {
     /// becomes a servo: gain `kp` and bias `[0, -kp, -kd]` hold the joint at the control.
     pub fn set_actuator_gain(&mut self, actuator: ActuatorId, gain: f64, bias: [f64; 3]) {
         debug_assert!(gain.is_finite() && bias.iter().all(|b| b.is_finite()), "a gain is finite: {gain} {bias:?}");
+        // controllers repeat themselves at each tick
+        if self.actuator_gain(actuator) == (gain, bias) {
+            return;
+        }
         self.tuned.insert((Parameter::ActuatorGain, actuator.0));
         let (model, i) = (self.tune(), actuator.index());
         // SAFETY: gain and bias parameters are plain numbers to the engine here, and the bias type is one it knows
@@ -217,6 +225,9 @@ impl Sim {
     /// Limits an actuator's force to a range, in N·m or N over the gear; lowest first.
     pub fn set_actuator_force_range(&mut self, actuator: ActuatorId, range: [f64; 2]) {
         debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range begins at its lower end: {range:?}");
+        if self.actuator_force_range(actuator) == Some(range) {
+            return;
+        }
         self.tuned.insert((Parameter::ActuatorForceRange, actuator.0));
         let model = self.tune();
         model.actuator_forcelimited_mut()[actuator.index()] = true;

@@ -18,8 +18,10 @@ use crate::{
     state::{self, State},
 };
 
-/// What is saved, restored and hashed: all that the next step depends on.
-const STATE: c_int = mjtState::mjSTATE_INTEGRATION as c_int;
+/// What is saved, restored and hashed: all that the next step depends on. Forces applied from outside are left out:
+/// they are never written here, and make up half of the state.
+const STATE: c_int = mjtState::mjSTATE_INTEGRATION as c_int
+    & !(mjtState::mjSTATE_QFRC_APPLIED as c_int | mjtState::mjSTATE_XFRC_APPLIED as c_int);
 
 /// One world. It belongs to one thread at a time.
 ///
@@ -137,7 +139,7 @@ impl Sim {
     /// sensor values and contacts are those of that state.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.ready()?;
-        self.good.copy_from_slice(&self.before);
+        std::mem::swap(&mut self.good, &mut self.before);
         if let Err(cause) = self.guarded_step() {
             self.rebuild();
             return Err(engine_fault(cause));
@@ -166,7 +168,7 @@ impl Sim {
     /// As for [`step`](Self::step).
     pub fn forward(&mut self) -> Result<(), Fault> {
         self.ready()?;
-        self.good.copy_from_slice(&self.before);
+        std::mem::swap(&mut self.good, &mut self.before);
         if let Err(cause) = self.evaluate() {
             self.rebuild();
             return Err(engine_fault(cause));

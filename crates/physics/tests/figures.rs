@@ -390,6 +390,24 @@ fn models_equal_their_figures() {
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
 }
 
+/// The figures have only the number of excluded contacts; these are the pairs.
+#[test]
+fn t1_legs_pass_through_themselves_at_knee_and_ankle() {
+    let model = load("robots/T1", "robot.xml");
+    let body = |id: i32| name(&model, MjtObjBase::mjOBJ_BODY, usize::try_from(id).expect("a body's number"));
+    let pair = |signature: &i32| [body(signature >> 16), body(signature & 0xffff)];
+    let mut pairs: Vec<_> = model.exclude_signature().iter().map(pair).collect();
+    pairs.iter_mut().for_each(|pair| pair.sort_unstable());
+    pairs.sort_unstable();
+    let expected = [
+        ["Hip_Roll_Left", "Shank_Left"],
+        ["Hip_Roll_Right", "Shank_Right"],
+        ["Shank_Left", "left_foot_link"],
+        ["Shank_Right", "right_foot_link"],
+    ];
+    assert_eq!(pairs, expected);
+}
+
 /// The comparison must notice a change of any kind of figure, however small, and name it.
 #[test]
 fn a_changed_figure_is_found() {
@@ -589,6 +607,7 @@ fn rover_interface() {
     assert_eq!(actuator_names(&model), ["Left/Wheel", "Right/Wheel"]);
     let distances = (1..=8).map(|number| format!("Distance/{number}"));
     let others = ["Bumper/Left", "Bumper/Right", "Light", "Left/Wheel/Velocity", "Right/Wheel/Velocity"];
-    let expected: Vec<String> = distances.chain(others.map(str::to_owned)).collect();
+    let infos = ["Info/Position", "Info/Orientation"];
+    let expected: Vec<String> = distances.chain(others.into_iter().chain(infos).map(str::to_owned)).collect();
     assert_eq!(sensor_names(&model), expected);
 }

@@ -1,18 +1,19 @@
 //! Reading and writing variables.
 
 use glam::{DMat3, DQuat, EulerRot};
-use physics::{BodyId, GeomId, JointId, Pose, Shape};
+use physics::{BodyId, GeomId, JointId, Pose, Shape, Sim};
 
 use crate::{
     agent::Action,
+    change::{Change, Ticket},
     interface::Port,
     value::Value,
     variable::{Binding, BodyPart, GeomPart, JointPart, VariableError, VariableId},
-    world::{Change, World},
+    world::World,
 };
 
 /// Physics steps that the simulation can take, in s.
-const TIMESTEPS: (f64, f64) = (1e-5, 0.05);
+pub(crate) const TIMESTEPS: (f64, f64) = (1e-5, 0.05);
 /// Physics steps in a tick.
 const STEPS_PER_TICK: (f64, f64) = (1.0, 10_000.0);
 /// Gravitation, in m/s².
@@ -22,9 +23,11 @@ const MASSES: (f64, f64) = (1e-6, 1e6);
 /// Extents of objects, in m.
 const SIZES: (f64, f64) = (1e-5, 1e3);
 /// Positions, in m.
-const POSITIONS: (f64, f64) = (-1e5, 1e5);
+pub(crate) const POSITIONS: (f64, f64) = (-1e5, 1e5);
 /// Friction, damping and the like: anything but negative.
 const COEFFICIENTS: (f64, f64) = (0.0, 1e6);
+/// Lengths of quaternions, which are normalized.
+pub(crate) const QUATERNION_LENGTHS: (f64, f64) = (1e-9, 1e9);
 /// Joint angles and speeds.
 const JOINTS: (f64, f64) = (-1e4, 1e4);
 
@@ -56,15 +59,14 @@ impl World {
                 Value::NormalizedDouble(match value.port {
                     Port::MotorTarget(motor) => value.normalized_from_physical(agent.ordered(motor).0),
                     Port::MotorTorque(motor) => agent.ordered(motor).1,
-                    Port::Sensor(_) => return Err(VariableError::Unknown),
+                    Port::Sensor(_) | Port::Distance(_) => return Err(VariableError::Unknown),
                 })
             }
             Binding::Sensed(agent, index) => {
                 let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
                 let value = agent.interface.values.get(index).ok_or(VariableError::Unknown)?;
-                let Port::Sensor(at) = value.port else { return Err(VariableError::Unknown) };
-                let physical = sim.sensor_values().get(at).copied().ok_or(VariableError::Unknown)?;
-                Value::NormalizedDouble(value.normalized_from_physical(physical))
+                let reading = value.normalized_from_sensors(sim.sensor_values());
+                Value::NormalizedDouble(reading.ok_or(VariableError::Unknown)?)
             }
             Binding::Body(body, part) => self.read_body(body, part),
             Binding::Geom(geom, part) => self.read_geom(geom, part),
@@ -113,8 +115,8 @@ impl World {
         })
     }
 
-    /// Writes without keeping track of it.
-    pub(crate) fn write_now(&mut self, variable: VariableId, value: &Value) -> Result<(), VariableError> {
+    /// Writes without keeping track of it. A change that needs a new model is only asked for; its ticket is returned.
+    pub(crate) fn write_now(&mut self, variable: VariableId, value: &Value) -> Result<Option<Ticket>, VariableError> {
         let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
         let card = self.structure.variables.card(variable).ok_or(VariableError::Unknown)?;
         let name = card.name.to_string();
@@ -124,85 +126,132 @@ impl World {
         if value.kind() != card.kind {
             return Err(VariableError::WrongKind { name, wanted: card.kind, given: value.kind() });
         }
-        let check = |x: f64, (min, max): (f64, f64)| {
-            // written so that NaN is outside
-            if x >= min && x <= max {
-                Ok(x)
-            } else {
-                Err(VariableError::OutOfRange { name: name.clone(), value: x, min, max })
-            }
-        };
-        let check_all = |v: [f64; 3], bounds| Ok([check(v[0], bounds)?, check(v[1], bounds)?, check(v[2], bounds)?]);
-        let fixed = || VariableError::Fixed { name: name.clone() };
+        let for_name = For(&name);
         let sim = &mut self.structure.sim;
         match (binding, value) {
-            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(check(x, TIMESTEPS)?),
-            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -check(x, GRAVITATION)?]),
-            (Binding::StepsPerTick, &Value::Integer(n)) => self.steps_per_tick = check(n as f64, STEPS_PER_TICK)? as u32,
+            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(for_name.check(x, TIMESTEPS)?),
+            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -for_name.check(x, GRAVITATION)?]),
+            (Binding::StepsPerTick, &Value::Integer(n)) => {
+                self.steps_per_tick = for_name.check(n as f64, STEPS_PER_TICK)? as u32;
+            }
             (Binding::Seed, &Value::Integer(seed)) => self.seed = seed as u64,
             (Binding::Paused, &Value::Boolean(paused)) => self.paused = paused,
             (Binding::Heading(root), &Value::Double(x)) => {
-                let mut pose = sim.body_pose(root);
-                let turn = DQuat::from_rotation_z(check(x, JOINTS)? - heading(pose.quat));
-                let DQuat { w, x, y, z } = turn * rotation(pose.quat);
-                pose.quat = [w, x, y, z];
-                sim.place(root, pose).then_some(()).ok_or_else(fixed)?;
+                let wanted = for_name.check(x, JOINTS)?;
+                for_name.place(sim, root, |pose| {
+                    let turn = DQuat::from_rotation_z(wanted - heading(pose.quat));
+                    let DQuat { w, x, y, z } = turn * rotation(pose.quat);
+                    pose.quat = [w, x, y, z];
+                })?;
             }
-            (Binding::Body(body, BodyPart::Position), &Value::Point3D(pos)) => {
-                let pose = Pose { pos: check_all(pos, POSITIONS)?, ..sim.body_pose(body) };
-                sim.place(body, pose).then_some(()).ok_or_else(fixed)?;
+            (Binding::Body(body, part), value) => for_name.write_body(sim, body, part, value)?,
+            (Binding::Joint(joint, part), value) => for_name.write_joint(sim, joint, part, value)?,
+            (Binding::Geom(geom, GeomPart::Size), &Value::Point3D(extents)) => {
+                let change = for_name.resize(sim, geom, extents)?;
+                return Ok(Some(self.request(change)));
             }
-            (Binding::Body(body, BodyPart::Orientation), &Value::Quaternion(quat)) => {
-                if !value.is_finite() {
-                    return Err(VariableError::OutOfRange { name, value: f64::NAN, min: -1.0, max: 1.0 });
-                }
-                let pose = Pose { quat, ..sim.body_pose(body) };
-                sim.place(body, pose).then_some(()).ok_or_else(fixed)?;
-            }
-            (Binding::Body(body, BodyPart::Mass), &Value::Double(x)) => sim.set_body_mass(body, check(x, MASSES)?),
             (Binding::Geom(geom, GeomPart::Friction), &Value::Point3D(v)) => {
-                sim.set_geom_friction(geom, check_all(v, COEFFICIENTS)?);
+                sim.set_geom_friction(geom, for_name.check_all(v, COEFFICIENTS)?);
             }
             (Binding::Geom(geom, GeomPart::Colour), &Value::Colour(c)) => {
                 sim.set_geom_rgba(geom, c.map(|c| f32::from(c) / 255.0));
             }
-            (Binding::Geom(geom, GeomPart::Size), &Value::Point3D(extents)) => {
-                let extents = check_all(extents, SIZES)?;
-                let shape = sim.model().geom_shape(geom);
-                let geom_name = sim.model().geom_name(geom).to_owned();
-                let size = size_from_extents(shape, extents).filter(|_| !geom_name.is_empty());
-                let size = size.ok_or(VariableError::NoSize { name: name.clone(), shape })?;
-                self.request(Change::Resize { geom: geom_name, size });
-            }
-            (Binding::Joint(joint, part), &Value::Double(x)) => match part {
-                JointPart::Angle => sim.set_joint_position(joint, check(x, JOINTS)?),
-                JointPart::Velocity => sim.set_joint_velocity(joint, check(x, JOINTS)?),
-                JointPart::Damping => sim.set_joint_damping(joint, check(x, COEFFICIENTS)?),
-                JointPart::Friction => sim.set_joint_frictionloss(joint, check(x, COEFFICIENTS)?),
-                JointPart::Armature => sim.set_joint_armature(joint, check(x, COEFFICIENTS)?),
-                JointPart::Stiffness => sim.set_joint_stiffness(joint, check(x, COEFFICIENTS)?),
-                JointPart::Limits => return Err(VariableError::ReadOnly { name }),
-            },
-            (Binding::Joint(joint, JointPart::Limits), &Value::Range(min, max)) => {
-                sim.set_joint_limits(joint, [check(min, JOINTS)?, check(max, (min, JOINTS.1))?]);
-            }
             (Binding::Input(agent, index), &Value::NormalizedDouble(x)) => {
                 let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
                 let value = robot.interface.values.get(index).ok_or(VariableError::Unknown)?;
-                let x = check(x, (value.normalized.min, value.normalized.max))?;
+                let x = for_name.check(x, (value.normalized.min, value.normalized.max))?;
                 let action = match value.port {
                     Port::MotorTarget(motor) => {
                         Action::Set { motor, target: Some(value.physical_from_normalized(x)), torque: None }
                     }
                     Port::MotorTorque(motor) => Action::Set { motor, target: None, torque: Some(x) },
-                    Port::Sensor(_) => return Err(VariableError::ReadOnly { name }),
+                    Port::Sensor(_) | Port::Distance(_) => return Err(for_name.read_only()),
                 };
                 robot.obey(action);
                 robot.command(sim);
             }
-            _ => return Err(VariableError::ReadOnly { name }),
+            _ => return Err(for_name.read_only()),
+        }
+        Ok(None)
+    }
+}
+
+/// Writes for the variable of this name, which is what refusals say.
+struct For<'a>(&'a str);
+
+impl For<'_> {
+    fn name(&self) -> String {
+        self.0.to_owned()
+    }
+
+    fn read_only(&self) -> VariableError {
+        VariableError::ReadOnly { name: self.name() }
+    }
+
+    fn check(&self, value: f64, (min, max): (f64, f64)) -> Result<f64, VariableError> {
+        // written so that NaN is outside
+        if value >= min && value <= max {
+            Ok(value)
+        } else {
+            Err(VariableError::OutOfRange { name: self.name(), value, min, max })
+        }
+    }
+
+    fn check_all(&self, [x, y, z]: [f64; 3], bounds: (f64, f64)) -> Result<[f64; 3], VariableError> {
+        Ok([self.check(x, bounds)?, self.check(y, bounds)?, self.check(z, bounds)?])
+    }
+
+    /// Changes the pose of a free body. It takes a whole pose at once, so the present one must be up to date.
+    fn place(&self, sim: &mut Sim, body: BodyId, change: impl FnOnce(&mut Pose)) -> Result<(), VariableError> {
+        sim.forward().map_err(|cause| VariableError::Refused { name: self.name(), cause })?;
+        let mut pose = sim.body_pose(body);
+        change(&mut pose);
+        if sim.place(body, pose) { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
+    }
+
+    fn write_body(&self, sim: &mut Sim, body: BodyId, part: BodyPart, value: &Value) -> Result<(), VariableError> {
+        match (part, value) {
+            (BodyPart::Position, &Value::Point3D(pos)) => {
+                let pos = self.check_all(pos, POSITIONS)?;
+                self.place(sim, body, |pose| pose.pos = pos)
+            }
+            (BodyPart::Orientation, &Value::Quaternion(quat)) => {
+                let length = self.check(quat.iter().map(|x| x * x).sum::<f64>().sqrt(), QUATERNION_LENGTHS)?;
+                self.place(sim, body, |pose| pose.quat = quat.map(|x| x / length))
+            }
+            (BodyPart::Mass, &Value::Double(mass)) => {
+                sim.set_body_mass(body, self.check(mass, MASSES)?);
+                Ok(())
+            }
+            _ => Err(self.read_only()),
+        }
+    }
+
+    fn write_joint(&self, sim: &mut Sim, joint: JointId, part: JointPart, value: &Value) -> Result<(), VariableError> {
+        match (part, value) {
+            (JointPart::Angle, &Value::Double(x)) => sim.set_joint_position(joint, self.check(x, JOINTS)?),
+            (JointPart::Velocity, &Value::Double(x)) => sim.set_joint_velocity(joint, self.check(x, JOINTS)?),
+            (JointPart::Damping, &Value::Double(x)) => sim.set_joint_damping(joint, self.check(x, COEFFICIENTS)?),
+            (JointPart::Friction, &Value::Double(x)) => sim.set_joint_frictionloss(joint, self.check(x, COEFFICIENTS)?),
+            (JointPart::Armature, &Value::Double(x)) => sim.set_joint_armature(joint, self.check(x, COEFFICIENTS)?),
+            (JointPart::Stiffness, &Value::Double(x)) => sim.set_joint_stiffness(joint, self.check(x, COEFFICIENTS)?),
+            (JointPart::Limits, &Value::Range(min, max)) => {
+                sim.set_joint_limits(joint, [self.check(min, JOINTS)?, self.check(max, (min, JOINTS.1))?]);
+            }
+            _ => return Err(self.read_only()),
         }
         Ok(())
+    }
+
+    fn resize(&self, sim: &Sim, geom: GeomId, extents: [f64; 3]) -> Result<Change, VariableError> {
+        let (shape, geom) = (sim.model().geom_shape(geom), sim.model().geom_name(geom).to_owned());
+        let extents = self.check_all(extents, SIZES)?;
+        if geom.is_empty() {
+            return Err(VariableError::Nameless { name: self.name() });
+        }
+        let no_size = || VariableError::NoSize { name: self.name(), shape, extents };
+        let size = size_from_extents(shape, extents).ok_or_else(no_size)?;
+        Ok(Change::Resize { geom, size })
     }
 }
 

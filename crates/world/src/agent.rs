@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::interface::{Drive, Interface, Motor, MotorKind};
 
+/// Largest number of a [`JointTarget`], in its own unit: far beyond any real motor.
+const MAX_JOINT_NUMBER: f64 = 1e6;
+
 /// Names an agent for as long as its world lives; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AgentId(pub u32);
@@ -25,6 +28,13 @@ pub struct JointTarget {
     pub kd: f64,
     /// Torque added as it is, in N·m.
     pub tau: f64,
+}
+
+impl JointTarget {
+    fn numbers(&self) -> [f64; 5] {
+        let Self { q, dq, kp, kd, tau } = *self;
+        [q, dq, kp, kd, tau]
+    }
 }
 
 /// What a controller wants of one motor. Motors are counted within the agent.
@@ -49,14 +59,22 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether every number is finite. Others are refused at the edge.
+    /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         match self {
             Self::Set { target, torque, .. } => target.iter().chain(torque).all(|x| x.is_finite()),
-            Self::Joint { target: JointTarget { q, dq, kp, kd, tau }, .. } => {
-                [q, dq, kp, kd, tau].iter().all(|x| x.is_finite())
-            }
+            Self::Joint { target, .. } => target.numbers().iter().all(|x| x.is_finite()),
         }
+    }
+
+    /// Whether every number is finite and, where it is not clamped, small enough for the simulation to work with.
+    /// Other actions are refused at the edge.
+    pub fn is_sound(&self) -> bool {
+        let is_small = match self {
+            Self::Set { .. } => true,
+            Self::Joint { target, .. } => target.numbers().iter().all(|x| x.abs() <= MAX_JOINT_NUMBER),
+        };
+        is_small && self.is_finite()
     }
 }
 
@@ -167,7 +185,7 @@ impl Agent {
 
 fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
     match (motor.drive, order) {
-        (Drive::Feedback { tau, pos, vel, joint }, order) => {
+        (Drive::Feedback { tau, pos, vel, joint, gear }, order) => {
             let (law, torque) = match order {
                 Order::Rest => (None, 1.0),
                 Order::Joint(target) => (Some(target), 1.0),
@@ -176,26 +194,25 @@ fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
                     (Some(JointTarget { q: target, dq: 0.0, kp, kd, tau: 0.0 }), torque)
                 }
             };
-            for id in [tau, pos, vel] {
-                let spec = sim.model().actuator(id);
-                // an actuator works on its length, which is the angle times the gear
-                let gear = spec.gear;
-                let (gain, bias, ctrl) = match law {
-                    None => (spec.gain[0], spec.bias, 0.0),
-                    Some(law) if id == tau => (spec.gain[0], spec.bias, law.tau / gear),
-                    Some(law) if id == pos => {
-                        let kp = law.kp / (gear * gear);
-                        (kp, [0.0, -kp, 0.0], law.q * gear)
+            match law {
+                None => {
+                    for id in [tau, pos, vel] {
+                        let spec = sim.model().actuator(id);
+                        sim.set_actuator_gain(id, spec.gain[0], spec.bias);
+                        sim.set_ctrl(id, 0.0);
                     }
-                    Some(law) => {
-                        let kd = law.kd / (gear * gear);
-                        (kd, [0.0, 0.0, -kd], law.dq * gear)
-                    }
-                };
-                sim.set_actuator_gain(id, gain, bias);
-                sim.set_ctrl(id, ctrl);
+                }
+                Some(law) => {
+                    // an actuator works on its length, which is the angle times the gear
+                    let (kp, kd) = (law.kp / (gear * gear), law.kd / (gear * gear));
+                    sim.set_actuator_gain(pos, kp, [0.0, -kp, 0.0]);
+                    sim.set_actuator_gain(vel, kd, [0.0, 0.0, -kd]);
+                    sim.set_ctrl(tau, law.tau / gear);
+                    sim.set_ctrl(pos, law.q * gear);
+                    sim.set_ctrl(vel, law.dq * gear);
+                }
             }
-            if let Some(range) = sim.model().joint_force_range(joint) {
+            if let Some(range) = sim.model().joint_force_range(joint).filter(is_finite) {
                 sim.set_joint_force_range(joint, range.map(|x| x * torque));
             }
         }
@@ -221,9 +238,14 @@ fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
 }
 
 fn limit_torque(sim: &mut Sim, actuator: physics::ActuatorId, part: f64) {
-    if let Some(range) = sim.model().actuator(actuator).force_range {
+    if let Some(range) = sim.model().actuator(actuator).force_range.filter(is_finite) {
         sim.set_actuator_force_range(actuator, range.map(|x| x * part));
     }
+}
+
+/// There is no part of an endless range.
+fn is_finite(range: &[f64; 2]) -> bool {
+    range.iter().all(|x| x.is_finite())
 }
 
 /// An agent's place in the model: who it is and where it starts.

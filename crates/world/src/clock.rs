@@ -90,6 +90,10 @@ impl Clock {
 
     /// Whether the world may tick.
     pub fn gate(&self, now: Instant) -> Gate {
+        // also while time stands still: a reset is the way out for a world that failed
+        if let Some(seed) = self.reset_asked() {
+            return Gate::Reset(seed);
+        }
         if self.paused {
             return Gate::Waiting;
         }
@@ -97,9 +101,6 @@ impl Clock {
         if missing {
             // wake up in time to drop whoever stays silent
             return self.next_deadline().map_or(Gate::Waiting, Gate::Until);
-        }
-        if let Some(seed) = self.reset_asked() {
-            return Gate::Reset(seed);
         }
         match self.pace {
             Pace::Wall if now < self.next_due => Gate::Until(self.next_due),
@@ -135,9 +136,14 @@ impl Clock {
         late && self.pace == Pace::Wall
     }
 
-    /// A reset was carried out at `now`.
+    /// The reset that everyone voted for was carried out at `now`.
     pub fn was_reset(&mut self, now: Instant) {
         self.use_votes(now, |_| false);
+        self.restart(now);
+    }
+
+    /// The schedule starts anew at `now`. Votes stay: whoever cast one waits for what comes of it.
+    pub fn restart(&mut self, now: Instant) {
         self.next_due = now;
     }
 
@@ -172,8 +178,12 @@ impl Clock {
         self.voters.contains_key(&agent)
     }
 
-    /// Takes the vote from everyone who has been silent for too long, and says who.
+    /// Takes the vote from everyone who has been silent for too long, and says who. While time stands still nobody
+    /// can be too late.
     pub fn drop_silent(&mut self, now: Instant) -> Vec<AgentId> {
+        if self.paused {
+            return Vec::new();
+        }
         let silence = self.silence;
         let silent: Vec<_> = self
             .voters
@@ -188,7 +198,8 @@ impl Clock {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        self.voters.values().filter(|voter| voter.vote.is_none()).map(|voter| voter.heard + self.silence).min()
+        let silent = self.voters.values().filter(|voter| voter.vote.is_none());
+        silent.filter_map(|voter| voter.heard.checked_add(self.silence)).min()
     }
 
     /// Stops or resumes time. On resuming, the schedule starts anew.
@@ -224,7 +235,10 @@ impl Clock {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system; the tests move it themselves")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an Instant can only be had from the system; the tests move it themselves"
+)]
 mod tests {
     use super::*;
 
@@ -333,7 +347,12 @@ mod tests {
     fn pausing_stops_everything_and_resuming_does_not_sprint() {
         let (mut clock, start) = clock(Pace::Wall);
         clock.pause(true, start);
+        clock.enter(A, start);
         assert_eq!(clock.gate(start + SILENCE), Gate::Waiting);
+        assert_eq!(clock.drop_silent(start + SILENCE), [], "nobody is late while time stands still");
+        clock.vote(A, Vote::Reset(None), start);
+        assert_eq!(clock.gate(start), Gate::Reset(None), "a reset needs no time");
+        clock.leave(A);
         let later = start + Duration::from_secs(60);
         clock.pause(false, later);
         assert_eq!(clock.gate(later), Gate::Open);

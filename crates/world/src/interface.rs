@@ -10,7 +10,7 @@
 //! | any other actuator                                               | a raw control signal                           |
 //!
 //! Sensors become outputs in the order of the model; `cutoff` is the bound of their physical range and the first `user`
-//! number says how many of their axes are exported. A sensor named `Info/...` gives info values: told to controllers,
+//! number, where it is above 0, says how many of their axes are exported. A sensor named `Info/...` gives info values: told to controllers,
 //! but not part of what the robot itself senses.
 
 use std::ops::Range;
@@ -27,6 +27,10 @@ const DAMPING_TIME: f64 = 0.025;
 const UNLIMITED_TORQUE: f64 = 100.0;
 /// Range assumed for angles without limits, in rad.
 const UNLIMITED_ANGLE: f64 = std::f64::consts::PI;
+/// Range assumed for speeds without limits, in rad/s.
+const UNLIMITED_SPEED: f64 = 10.0;
+/// Gears with which a torque motor's gains can be worked out.
+const GEARS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
 
 /// Bounds of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -46,6 +50,11 @@ impl Bounds {
     /// From 0 to `max`.
     pub fn positive(max: f64) -> Self {
         Self { min: 0.0, max }
+    }
+
+    /// Whether both ends are finite and in order.
+    fn is_sound(&self) -> bool {
+        self.min.is_finite() && self.max.is_finite() && self.min < self.max
     }
 
     /// The nearest value inside.
@@ -96,6 +105,18 @@ impl InterfaceValue {
         self.physical.map_to(self.normalized, physical)
     }
 
+    /// What a sensor's value reads among the sensor values of the world, as controllers see it. `None` for inputs.
+    pub fn normalized_from_sensors(&self, sensors: &[f64]) -> Option<f64> {
+        match self.port {
+            Port::Sensor(index) => sensors.get(index).map(|&x| self.normalized_from_physical(x)),
+            // the engine says -1 when nothing is in sight, which is far away and not near
+            Port::Distance(index) => {
+                sensors.get(index).map(|&x| self.normalized_from_physical(if x < 0.0 { self.physical.max } else { x }))
+            }
+            Port::MotorTarget(_) | Port::MotorTorque(_) => None,
+        }
+    }
+
     /// The value of a controller in physical units, clamped to the physical range.
     pub fn physical_from_normalized(&self, normalized: f64) -> f64 {
         self.normalized.map_to(self.physical, normalized)
@@ -111,6 +132,8 @@ pub enum Port {
     MotorTorque(usize),
     /// One number among the sensor values of the world.
     Sensor(usize),
+    /// A distance among the sensor values of the world; below 0 when nothing is in sight.
+    Distance(usize),
 }
 
 /// What a motor's target means.
@@ -138,6 +161,8 @@ pub enum Drive {
         vel: ActuatorId,
         /// The driven joint.
         joint: JointId,
+        /// Torque at the joint for a force of 1 of any of the three.
+        gear: f64,
     },
     /// A position actuator.
     Servo {
@@ -164,6 +189,8 @@ pub struct Motor {
     pub name: String,
     /// What its target means.
     pub kind: MotorKind,
+    /// Whether it moves a sliding joint, and so works in m and N.
+    pub sliding: bool,
     /// Range of the target, in physical units. Symmetric about 0 for angles, so that 0 is the null position.
     pub range: Bounds,
     /// Largest torque (or force), in N·m (or N).
@@ -247,13 +274,18 @@ fn feedback_motor(model: &Model, prefix: &str, name: &str, tau: ActuatorId) -> O
     let vel = model.actuator_named(&format!("{prefix}{name}_vel"))?;
     let spec = model.actuator(tau);
     let joint = spec.joint?;
-    let limit = model.joint_force_range(joint).or_else(|| model.actuator(pos).force_range.map(|r| r.map(|x| x * spec.gear)));
+    let gear = spec.gear;
+    if !GEARS.contains(&gear.abs()) || [pos, vel].iter().any(|&id| model.actuator(id).gear != gear) {
+        return None;
+    }
+    let limit = model.joint_force_range(joint).or_else(|| model.actuator(pos).force_range.map(|r| r.map(|x| x * gear)));
     Some(Motor {
         name: name.to_owned(),
         kind: MotorKind::Angle,
+        sliding: model.joint_kind(joint) == JointKind::Slide,
         range: Bounds::symmetric(half_range(model.joint_range(joint), UNLIMITED_ANGLE)),
         max_torque: half_range(limit, UNLIMITED_TORQUE),
-        drive: Drive::Feedback { tau, pos, vel, joint },
+        drive: Drive::Feedback { tau, pos, vel, joint, gear },
     })
 }
 
@@ -269,7 +301,8 @@ fn single_motor(model: &Model, name: &str, id: ActuatorId) -> Motor {
     let [_, stiffness, damping] = spec.bias;
     let max_torque = half_range(spec.force_range, UNLIMITED_TORQUE);
     let joint = spec.joint.filter(|&j| matches!(model.joint_kind(j), JointKind::Hinge | JointKind::Slide));
-    let name = name.to_owned();
+    let sliding = joint.is_some_and(|joint| model.joint_kind(joint) == JointKind::Slide);
+    let motor = |kind, range, drive| Motor { name: name.to_owned(), kind, sliding, range, max_torque, drive };
     match joint {
         Some(joint) if gain > 0.0 && stiffness == -gain => {
             let half = half_range(spec.ctrl_range.or(model.joint_range(joint)), UNLIMITED_ANGLE);
@@ -277,21 +310,21 @@ fn single_motor(model: &Model, name: &str, id: ActuatorId) -> Motor {
             // torque = gain (set point - q) + damping dq, so this lead of the set point balances the top speed
             let reach = top_speed.map(|v| v * -damping / gain).filter(|&reach| reach > 0.0);
             let drive = Drive::Servo { actuator: id, joint, reach };
-            Motor { name, kind: MotorKind::Angle, range: Bounds::symmetric(half), max_torque, drive }
+            motor(MotorKind::Angle, Bounds::symmetric(half), drive)
         }
         Some(joint) if gain > 0.0 && stiffness == 0.0 && damping == -gain => {
-            let range = Bounds::symmetric(half_range(spec.ctrl_range, 10.0));
-            Motor { name, kind: MotorKind::Speed, range, max_torque, drive: Drive::Plain { actuator: id, joint: Some(joint) } }
+            let range = Bounds::symmetric(half_range(spec.ctrl_range, UNLIMITED_SPEED));
+            motor(MotorKind::Speed, range, Drive::Plain { actuator: id, joint: Some(joint) })
         }
         _ => {
-            let range = spec.ctrl_range.map_or(Bounds::symmetric(1.0), |[min, max]| Bounds { min, max });
-            Motor { name, kind: MotorKind::Signal, range, max_torque, drive: Drive::Plain { actuator: id, joint } }
+            let range = spec.ctrl_range.map(|[min, max]| Bounds { min, max }).filter(Bounds::is_sound);
+            motor(MotorKind::Signal, range.unwrap_or(Bounds::symmetric(1.0)), Drive::Plain { actuator: id, joint })
         }
     }
 }
 
 fn half_range(range: Option<[f64; 2]>, unlimited: f64) -> f64 {
-    range.map(|[min, max]| min.abs().max(max.abs())).filter(|&half| half > 0.0).unwrap_or(unlimited)
+    range.map(|[min, max]| min.abs().max(max.abs())).filter(|&half| half > 0.0 && half.is_finite()).unwrap_or(unlimited)
 }
 
 fn inputs(index: usize, motor: &Motor) -> Vec<InterfaceValue> {
@@ -308,33 +341,38 @@ fn inputs(index: usize, motor: &Motor) -> Vec<InterfaceValue> {
         let normalized = if motor.range.min < 0.0 { Bounds::symmetric(1.0) } else { Bounds::positive(1.0) };
         input(format!("/{name}/{what}"), unit, motor.range, normalized, Port::MotorTarget(index))
     };
+    let (angle_unit, speed_unit, torque_unit) =
+        if motor.sliding { ("m", "m/s", "N") } else { ("rad", "rad/s", "N·m") };
     match motor.kind {
         MotorKind::Angle => {
             let torque = input(
                 format!("/{name}/DesiredTorque"),
-                "N·m",
+                torque_unit,
                 Bounds::positive(motor.max_torque),
                 Bounds::positive(1.0),
                 Port::MotorTorque(index),
             );
-            vec![target("DesiredAngle", "rad"), torque]
+            vec![target("DesiredAngle", angle_unit), torque]
         }
-        MotorKind::Speed => vec![target("DesiredVelocity", "rad/s")],
+        MotorKind::Speed => vec![target("DesiredVelocity", speed_unit)],
         MotorKind::Signal => vec![target("Signal", "")],
     }
 }
 
 fn sensed(model: &Model, sensor: SensorId, name: &str, role: Role) -> Vec<InterfaceValue> {
     let spec = model.sensor(sensor);
-    let Quantity { unit, bound, axes } = quantity(&spec.kind);
-    let bound = if spec.cutoff > 0.0 { spec.cutoff } else { bound };
+    let sliding = spec.joint.is_some_and(|joint| model.joint_kind(joint) == JointKind::Slide);
+    let Quantity { unit, bound, axes } = quantity(spec.kind, sliding);
+    let bound = if spec.cutoff > 0.0 && spec.cutoff.is_finite() { spec.cutoff } else { bound };
     let (physical, normalized) = if spec.positive {
         (Bounds::positive(bound), Bounds::positive(1.0))
     } else {
         (Bounds::symmetric(bound), Bounds::symmetric(1.0))
     };
     let Range { start, .. } = model.sensor_range(sensor);
-    let exported = spec.user.first().map_or(spec.dim, |&n| (n as usize).min(spec.dim));
+    // a sensor without numbers of its own has a 0 when another sensor of the world has some
+    let exported = spec.user.first().map(|&n| n as usize).filter(|&n| n > 0).map_or(spec.dim, |n| n.min(spec.dim));
+    let port = |index| if spec.kind == SensorKind::Rangefinder { Port::Distance(index) } else { Port::Sensor(index) };
     (0..exported)
         .map(|axis| InterfaceValue {
             name: match axes.get(axis) {
@@ -346,7 +384,7 @@ fn sensed(model: &Model, sensor: SensorId, name: &str, role: Role) -> Vec<Interf
             unit,
             physical,
             normalized,
-            port: Port::Sensor(start + axis),
+            port: port(start + axis),
         })
         .collect()
 }
@@ -358,20 +396,23 @@ struct Quantity {
     axes: &'static [&'static str],
 }
 
-fn quantity(kind: &SensorKind) -> Quantity {
+fn quantity(kind: SensorKind, sliding: bool) -> Quantity {
     const XYZ: &[&str] = &["X", "Y", "Z"];
     const ACCEL: &[&str] = &["AccelAxis1", "AccelAxis2", "AccelAxis3"];
     let (unit, bound, axes) = match kind {
         SensorKind::Accelerometer => ("m/s²", 39.24, ACCEL),
         SensorKind::Gyro => ("rad/s", 35.0, &["GyroAxis1", "GyroAxis2", "GyroAxis3"][..]),
         SensorKind::Velocimeter => ("m/s", 10.0, XYZ),
-        SensorKind::JointPos => ("rad", UNLIMITED_ANGLE, &[][..]),
-        SensorKind::JointVel => ("rad/s", 20.0, &[][..]),
+        SensorKind::JointPos => (if sliding { "m" } else { "rad" }, UNLIMITED_ANGLE, &[][..]),
+        SensorKind::JointVel => (if sliding { "m/s" } else { "rad/s" }, 20.0, &[][..]),
         SensorKind::Touch => ("N", 100.0, &[][..]),
         SensorKind::Force => ("N", 1000.0, XYZ),
         SensorKind::Torque => ("N·m", 100.0, XYZ),
         SensorKind::Rangefinder => ("m", 10.0, &[][..]),
         SensorKind::FramePos => ("m", 100.0, XYZ),
+        SensorKind::FrameXAxis | SensorKind::FrameYAxis | SensorKind::FrameZAxis => ("", 1.0, XYZ),
+        SensorKind::FrameLinVel => ("m/s", 10.0, XYZ),
+        SensorKind::FrameAngVel => ("rad/s", 35.0, XYZ),
         SensorKind::FrameQuat => ("", 1.0, &["W", "X", "Y", "Z"][..]),
         _ => ("", 1.0, &[][..]),
     };

@@ -5,9 +5,11 @@
 
 mod access;
 pub mod agent;
+pub mod change;
 pub mod clock;
 pub mod event;
 pub mod interface;
+mod journal;
 mod light;
 pub mod record;
 pub mod run;

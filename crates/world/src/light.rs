@@ -1,6 +1,6 @@
 //! Light sensors: how bright the lamps of the world are at a place on a robot.
 //!
-//! A light sensor is a `<user>` sensor at a site, which looks along the site's x axis. Each lamp in sight adds
+//! A light sensor is a `<user>` sensor at a site, which looks along the site's z axis. Each lamp in sight adds
 //! `cos(angle) / (1 + d²)`, with the distance `d` in m; a lamp behind an object or behind the sensor adds nothing.
 
 use glam::{DQuat, DVec3};
@@ -36,9 +36,13 @@ pub(crate) fn sensors(model: &Model, residents: &[Resident]) -> Vec<LightSensor>
 /// Fills in the readings of light sensors.
 pub(crate) fn shine(sim: &mut Sim, sensors: &[LightSensor]) {
     for LightSensor { sensor, site, carrier, bound } in sensors {
-        let brightness: f64 = sim.model().lights().map(|light| {
-            if sim.light_active(light) { brightness(sim, *site, *carrier, sim.light_position(light)) } else { 0.0 }
-        }).sum();
+        let brightness: f64 = sim
+            .model()
+            .lights()
+            .map(|light| {
+                if sim.light_active(light) { brightness(sim, *site, *carrier, sim.light_position(light)) } else { 0.0 }
+            })
+            .sum();
         sim.set_sensor(*sensor, &[brightness.min(*bound)]);
     }
 }
@@ -48,9 +52,9 @@ fn brightness(sim: &Sim, site: SiteId, carrier: Option<BodyId>, lamp: [f64; 3]) 
     let way = DVec3::from(lamp) - DVec3::from(pose.pos);
     let distance = way.length();
     let [w, x, y, z] = pose.quat;
-    let facing = (DQuat::from_xyzw(x, y, z, w) * DVec3::X).dot(way) / distance;
-    // written so that a lamp exactly at the sensor, where nothing is defined, is dark
-    if !(facing > 0.0) {
+    let facing = (DQuat::from_xyzw(x, y, z, w) * DVec3::Z).dot(way) / distance;
+    // a lamp exactly at the sensor, where nothing is defined, is dark
+    if distance == 0.0 || facing <= 0.0 {
         return 0.0;
     }
     let hidden = sim.ray(pose.pos, (way / distance).into(), carrier).is_some_and(|hit| hit.distance < distance);

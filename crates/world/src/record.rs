@@ -97,9 +97,13 @@ pub enum RecordedSource {
 
 impl From<&Source> for RecordedSource {
     fn from(source: &Source) -> Self {
+        let (name, text) = (source.name(), source.text());
         match source.path() {
-            Some(path) => Self::File { path: path.to_owned() },
-            None => Self::Text { name: source.name().to_owned(), text: source.text().to_owned() },
+            Some(path) if Source::from_text(name, text, &Limits::default()).is_err() => {
+                Self::File { path: path.to_owned() }
+            }
+            // it stands by itself, and so can the recording
+            _ => Self::Text { name: name.to_owned(), text: text.to_owned() },
         }
     }
 }
@@ -323,7 +327,7 @@ pub struct Verdict {
     pub compared: u64,
     /// First tick whose hash differs.
     pub differs_at: Option<u64>,
-    /// Whether the recording was closed in order; if not, its last second may be missing.
+    /// Whether the recording was read to its end and closed in order; if not, some of it may be missing.
     pub complete: bool,
 }
 
@@ -333,9 +337,13 @@ pub fn replay(recording: &[u8], mut progress: impl FnMut(&World, &TickRecord)) -
     let mut world: Option<World> = None;
     let mut verdict = Verdict::default();
     let options = mcap::read::Options::IgnoreEndMagic.into();
+    let mut readable = true;
     for message in mcap::MessageStream::new_with_options(recording, options)? {
         // a recording that was cut off ends in the middle of a chunk
-        let Ok(message) = message else { break };
+        let Ok(message) = message else {
+            readable = false;
+            break;
+        };
         let topic = message.channel.topic.as_str();
         let unreadable = |cause| ReplayError::Message { topic: topic.to_owned(), cause };
         match (topic, &mut world) {
@@ -356,7 +364,7 @@ pub fn replay(recording: &[u8], mut progress: impl FnMut(&World, &TickRecord)) -
     }
     let world = world.ok_or(ReplayError::NoSetup)?;
     verdict.ticks = world.tick_count().0;
-    verdict.complete = recording.ends_with(mcap::MAGIC);
+    verdict.complete = readable && recording.ends_with(mcap::MAGIC);
     Ok(verdict)
 }
 

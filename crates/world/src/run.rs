@@ -10,6 +10,7 @@ use std::{
 
 use crate::{
     agent::{Action, AgentId},
+    change::{Change, Changed, Ticket},
     clock::{Clock, Gate, Pace, Vote},
     event::AgentEvent,
     setup::Robot,
@@ -17,7 +18,7 @@ use crate::{
     structure::{Blueprint, BuildError, Structure},
     value::Value,
     variable::{VariableError, VariableId},
-    world::{Change, Changed, SessionId, Ticket, World},
+    world::{SessionId, World},
 };
 
 /// What a session asks of the world.
@@ -84,7 +85,8 @@ pub enum Progress {
 pub struct Run {
     world: World,
     clock: Clock,
-    asked: BTreeMap<Ticket, SessionId>,
+    /// Who asked for a change of the model; with the variable, where it was asked for by writing one.
+    asked: BTreeMap<Ticket, (SessionId, Option<VariableId>)>,
     voters: BTreeMap<AgentId, SessionId>,
     answers: Vec<(SessionId, Answer)>,
 }
@@ -116,27 +118,33 @@ impl Run {
         let answer = match command {
             Command::Join(robot) => {
                 let ticket = self.world.request(Change::Join(robot));
-                self.asked.insert(ticket, session);
+                self.asked.insert(ticket, (session, None));
                 None
             }
             Command::Leave(agent) => {
                 self.leave_lockstep(agent);
                 let ticket = self.world.request(Change::Leave(agent));
-                self.asked.insert(ticket, session);
+                self.asked.insert(ticket, (session, None));
                 None
             }
             Command::Act(agent, actions) => {
                 let complete = self.world.stage(agent, session, sequence, actions);
-                (!complete).then(|| Answer::Refused("a motor command with a number that is not finite".to_owned()))
+                (!complete).then(|| {
+                    Answer::Refused("a motor command with a number that is not finite or too large".to_owned())
+                })
             }
             Command::Read(id) => Some(match self.world.read(id) {
                 Ok(value) => Answer::Value(id, value),
                 Err(error) => Answer::NoValue(id, error),
             }),
-            Command::Write(id, value) => Some(match self.world.write(id, value) {
-                Ok(()) => Answer::Written(id),
-                Err(error) => Answer::NoValue(id, error),
-            }),
+            Command::Write(id, value) => match self.world.write(id, value) {
+                Ok(None) => Some(Answer::Written(id)),
+                Ok(Some(ticket)) => {
+                    self.asked.insert(ticket, (session, Some(id)));
+                    None
+                }
+                Err(error) => Some(Answer::NoValue(id, error)),
+            },
             Command::Observe(id) => {
                 self.world.observe(id);
                 None
@@ -144,6 +152,10 @@ impl Run {
             Command::Unobserve(id) => {
                 self.world.unobserve(id);
                 None
+            }
+            // nobody would ever vote for it
+            Command::EnterLockstep(agent) if self.world.catalogue().agent(agent).is_none() => {
+                Some(Answer::VoteLost(agent))
             }
             Command::EnterLockstep(agent) => {
                 self.clock.enter(agent, now);
@@ -157,7 +169,7 @@ impl Run {
             Command::Vote(agent, vote) => (!self.clock.vote(agent, vote, now)).then_some(Answer::VoteLost(agent)),
             Command::Reset(seed) => {
                 self.world.reset(seed);
-                self.clock.was_reset(now);
+                self.clock.restart(now);
                 None
             }
             Command::Tell(agent, event) => {
@@ -221,13 +233,22 @@ impl Run {
     }
 
     fn changed(&mut self, ticket: Ticket, changed: Changed) {
-        let Some(session) = self.asked.remove(&ticket) else { return };
-        let answer = match changed {
-            Changed::Joined(agent) => Answer::Joined(agent),
-            Changed::Left(agent) => Answer::Left(agent),
-            Changed::Resized => return,
-            Changed::Refused(error) => Answer::Refused(error.to_string()),
-            Changed::NoSuchAgent(agent) => Answer::Refused(format!("there is no agent {}", agent.0)),
+        if let Changed::Left(agent) = changed {
+            self.leave_lockstep(agent);
+        }
+        let Some((session, variable)) = self.asked.remove(&ticket) else { return };
+        let answer = match (changed, variable) {
+            (Changed::Joined(agent), _) => Answer::Joined(agent),
+            (Changed::Left(agent), _) => Answer::Left(agent),
+            (Changed::Resized, Some(id)) => Answer::Written(id),
+            (Changed::Resized, None) => return,
+            (Changed::Refused(error), Some(id)) => {
+                let card = self.world.catalogue().variables.iter().find(|card| card.id == id);
+                let name = card.map(|card| card.name.to_string()).unwrap_or_default();
+                Answer::NoValue(id, VariableError::NotBuilt { name, reason: error.to_string() })
+            }
+            (Changed::Refused(error), None) => Answer::Refused(error.to_string()),
+            (Changed::NoSuchAgent(agent), _) => Answer::Refused(format!("there is no agent {}", agent.0)),
         };
         self.answers.push((session, answer));
     }

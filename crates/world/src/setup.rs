@@ -8,6 +8,8 @@ use crate::{event::Watch, value::Value};
 
 /// Longest name of an agent, in bytes.
 pub const MAX_AGENT_NAME: usize = 64;
+/// Agents in one world.
+pub const MAX_AGENTS: usize = 256;
 
 /// A world before it is built.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     agent::AgentId,
     event::EventId,
-    interface::{Bounds, InterfaceValue, MotorKind, Port, Role},
+    interface::{Bounds, InterfaceValue, MotorKind, Role},
     value::{Value, ValueKind},
     variable::VariableId,
 };
@@ -51,10 +51,8 @@ impl Snapshot {
 
     /// The agent's outputs or infos, normalized, in order.
     pub fn sensed<'a>(&'a self, agent: &'a AgentCard, role: Role) -> impl Iterator<Item = f64> + 'a {
-        agent.values.iter().filter(move |value| value.role == role).filter_map(|value| match value.port {
-            Port::Sensor(index) => self.sensors.get(index).map(|&x| value.normalized_from_physical(x)),
-            Port::MotorTarget(_) | Port::MotorTorque(_) => None,
-        })
+        let values = agent.values.iter().filter(move |value| value.role == role);
+        values.filter_map(|value| value.normalized_from_sensors(&self.sensors))
     }
 }
 

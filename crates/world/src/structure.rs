@@ -8,15 +8,17 @@ use std::{
     sync::Arc,
 };
 
-use physics::{Assembly, Edit, Fault, ModelError, Part, Sim};
+use physics::{Assembly, Edit, Fault, ModelError, Part, Pose, Sim};
 
 use crate::{
+    access::{POSITIONS, QUATERNION_LENGTHS, TIMESTEPS},
     agent::{Agent, AgentId, Resident, prefix_of},
     event::{AgentEvent, BoundWatch, CollisionWatch, EventId, Group, Watch, standard},
     interface::Interface,
     light::{self, LightSensor},
-    setup::{NameError, Robot, Setup, check_name},
+    setup::{MAX_AGENTS, NameError, Robot, Setup, check_name},
     snapshot::{AgentCard, Catalogue, EventCard, MotorCard},
+    value::ValueKind,
     variable::{Names, Repository},
 };
 
@@ -41,9 +43,26 @@ pub enum BuildError {
     /// The start state is no good.
     #[error("the model cannot be simulated: {0}")]
     Start(#[from] Fault),
+    /// The physics step is no good.
+    #[error("a physics step of {seconds} s cannot be simulated; it can be {} to {} s", TIMESTEPS.0, TIMESTEPS.1)]
+    TimeStep {
+        /// What was asked for.
+        seconds: f64,
+    },
     /// An agent's name is no good.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// There are too many agents.
+    #[error("the world is full: it has {MAX_AGENTS} agents")]
+    Full,
+    /// An agent cannot start there.
+    #[error("{name} cannot start at {pose:?}: give it a finite place and turn, within {} m", POSITIONS.1)]
+    Pose {
+        /// The agent.
+        name: String,
+        /// Where it was to start.
+        pose: Pose,
+    },
     /// A watch has nothing to look at.
     #[error("the watch `{watch}` finds nothing: {what} is not in the world")]
     Watch {
@@ -51,6 +70,16 @@ pub enum BuildError {
         watch: String,
         /// The name that was not found.
         what: String,
+    },
+    /// A watch looks at something that has no bounds.
+    #[error("the watch `{watch}` needs a variable that is one number, and {variable} holds a {kind}")]
+    NotANumber {
+        /// Event of the watch.
+        watch: String,
+        /// Full name.
+        variable: String,
+        /// What it holds.
+        kind: ValueKind,
     },
 }
 
@@ -72,9 +101,15 @@ impl Blueprint {
         Ok(blueprint)
     }
 
-    pub(crate) fn add(&mut self, robot: &Robot) -> Result<AgentId, NameError> {
+    pub(crate) fn add(&mut self, robot: &Robot) -> Result<AgentId, BuildError> {
         let taken: BTreeSet<_> = self.residents.iter().map(|resident| resident.name.as_str()).collect();
         check_name(&robot.name, &taken)?;
+        if self.residents.len() >= MAX_AGENTS {
+            return Err(BuildError::Full);
+        }
+        if !can_stand_at(&robot.pose) {
+            return Err(BuildError::Pose { name: robot.name.clone(), pose: robot.pose });
+        }
         let id = AgentId(self.next_agent);
         self.next_agent += 1;
         self.assembly.parts.push(Part {
@@ -108,16 +143,17 @@ impl Blueprint {
     pub fn build(mut self) -> Result<Structure, BuildError> {
         let model = self.assembly.compile()?;
         let mut sim = Sim::new(model)?;
+        let seconds = self.timestep.unwrap_or(sim.timestep());
+        if !(TIMESTEPS.0..=TIMESTEPS.1).contains(&seconds) {
+            return Err(BuildError::TimeStep { seconds });
+        }
         if let Some(timestep) = self.timestep {
             sim.set_timestep(timestep);
         }
         self.generation += 1;
         let model = sim.model();
-        let interfaces: BTreeMap<AgentId, Interface> = self
-            .residents
-            .iter()
-            .map(|resident| (resident.id, Interface::of(model, &resident.prefix())))
-            .collect();
+        let interfaces: BTreeMap<AgentId, Interface> =
+            self.residents.iter().map(|resident| (resident.id, Interface::of(model, &resident.prefix()))).collect();
 
         let described = self.residents.iter().filter_map(|r| interfaces.get(&r.id).map(|interface| (r, interface)));
         let variables = Repository::new(model, described, &mut self.names);
@@ -136,6 +172,12 @@ impl Blueprint {
         let catalogue = Arc::new(catalogue);
         Ok(Structure { blueprint: self, sim, interfaces, variables, catalogue, collisions, bounds, light_sensors })
     }
+}
+
+fn can_stand_at(pose: &Pose) -> bool {
+    let length = pose.quat.iter().map(|x| x * x).sum::<f64>().sqrt();
+    pose.pos.iter().all(|x| (POSITIONS.0..=POSITIONS.1).contains(x))
+        && (QUATERNION_LENGTHS.0..=QUATERNION_LENGTHS.1).contains(&length)
 }
 
 fn agent_cards(residents: &[Resident], interfaces: &BTreeMap<AgentId, Interface>) -> Vec<AgentCard> {
@@ -202,6 +244,10 @@ fn resolve_watches(
                 collisions.push(CollisionWatch { event, first, second });
             }
             Watch::Bound { variable, min, max, .. } => match catalogue.variable_named(variable) {
+                Some(card) if !card.kind.is_number() => {
+                    let (watch, variable, kind) = (watch.event_name(), variable.clone(), card.kind);
+                    return Err(BuildError::NotANumber { watch, variable, kind });
+                }
                 Some(card) => bounds.push(BoundWatch {
                     event,
                     variable: card.id,
@@ -249,6 +295,10 @@ impl Structure {
 
     /// The agent that a name of the model belongs to.
     pub(crate) fn owner(&self, name: &str) -> Option<AgentId> {
-        self.blueprint.residents.iter().find(|resident| name.starts_with(&resident.prefix())).map(|resident| resident.id)
+        self.blueprint
+            .residents
+            .iter()
+            .find(|resident| name.starts_with(&resident.prefix()))
+            .map(|resident| resident.id)
     }
 }

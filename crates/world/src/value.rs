@@ -49,6 +49,11 @@ impl ValueKind {
         }
     }
 
+    /// Whether values of this kind are one number; see [`Value::as_number`].
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Double | Self::NormalizedDouble | Self::Integer | Self::Boolean)
+    }
+
     /// Reads a value of this kind from its text. Numbers that are not finite are not values.
     pub fn parse(self, text: &str) -> Result<Value, ParseError> {
         let text = text.trim();

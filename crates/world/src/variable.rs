@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use physics::{BodyId, GeomId, JointId, JointKind, Model, Shape};
+use physics::{BodyId, Fault, GeomId, JointId, JointKind, Model, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -129,6 +129,17 @@ impl Performance {
 }
 
 impl Binding {
+    /// Whether the model is compiled anew when it is written.
+    pub(crate) fn needs_compiler(self) -> bool {
+        matches!(self, Self::Geom(_, GeomPart::Size))
+    }
+
+    /// Whether poses and sensor values are others at once when it is written.
+    pub(crate) fn moves_things(self) -> bool {
+        use JointPart as J;
+        matches!(self, Self::Heading(_) | Self::Body(..) | Self::Joint(_, J::Angle | J::Velocity | J::Armature))
+    }
+
     /// What it holds, and whether it can be written at all.
     fn describe(self) -> (ValueKind, bool) {
         use ValueKind as K;
@@ -167,16 +178,17 @@ impl Binding {
 pub(crate) struct Repository {
     /// In order of names.
     pub(crate) cards: Vec<VariableCard>,
-    bindings: BTreeMap<VariableId, Binding>,
+    /// And where the card is.
+    bindings: BTreeMap<VariableId, (Binding, usize)>,
 }
 
 impl Repository {
     pub(crate) fn binding(&self, id: VariableId) -> Option<Binding> {
-        self.bindings.get(&id).copied()
+        self.bindings.get(&id).map(|&(binding, _)| binding)
     }
 
     pub(crate) fn card(&self, id: VariableId) -> Option<&VariableCard> {
-        self.cards.iter().find(|card| card.id == id)
+        self.bindings.get(&id).and_then(|&(_, index)| self.cards.get(index))
     }
 
     pub(crate) fn new<'a>(
@@ -198,7 +210,7 @@ impl Repository {
             let name: Arc<str> = name.into();
             let (kind, writable) = binding.describe();
             let id = names.variable(&name);
-            repository.bindings.insert(id, binding);
+            repository.bindings.insert(id, (binding, repository.cards.len()));
             repository.cards.push(VariableCard { id, name, kind, writable });
         }
         repository
@@ -254,7 +266,8 @@ impl Found {
     fn objects(&mut self, model: &Model, prefixes: &[(String, String)]) {
         // `/Sim/<group>/<object>` of a name in the model; the n-th nameless thing of a body is called by its number
         let path = |name: &str| {
-            let own = prefixes.iter().find_map(|(prefix, group)| Some((group.as_str(), name.strip_prefix(prefix.as_str())?)));
+            let own =
+                prefixes.iter().find_map(|(prefix, group)| Some((group.as_str(), name.strip_prefix(prefix.as_str())?)));
             let (group, object) = own.unwrap_or(("World", name));
             format!("/Sim/{group}/{object}")
         };
@@ -294,7 +307,9 @@ impl Found {
             }
         }
         for joint in model.joints() {
-            if model.joint_name(joint).is_empty() || !matches!(model.joint_kind(joint), JointKind::Hinge | JointKind::Slide) {
+            if model.joint_name(joint).is_empty()
+                || !matches!(model.joint_kind(joint), JointKind::Hinge | JointKind::Slide)
+            {
                 continue;
             }
             let object = path(model.joint_name(joint));
@@ -355,12 +370,36 @@ pub enum VariableError {
         /// Full name.
         name: String,
     },
-    /// The shape has no size of its own.
-    #[error("{name} cannot be changed: a {shape:?} has no size that can be set")]
+    /// The shape cannot have this size, or none at all.
+    #[error("{name} cannot be changed: {extents:?} is not a size that a {shape:?} can be given")]
     NoSize {
         /// Full name.
         name: String,
         /// Its shape.
         shape: Shape,
+        /// The full extents that were given, in m.
+        extents: [f64; 3],
+    },
+    /// The model is compiled anew for this, and finds objects by their names.
+    #[error("{name} cannot be changed: the object has no name in its model; give it one")]
+    Nameless {
+        /// Full name.
+        name: String,
+    },
+    /// The simulation cannot go on from there.
+    #[error("{name} cannot be changed: {cause}")]
+    Refused {
+        /// Full name.
+        name: String,
+        /// Why.
+        cause: Fault,
+    },
+    /// The model does not compile with this size.
+    #[error("{name} cannot be changed: {reason}")]
+    NotBuilt {
+        /// Full name, or that of the geom.
+        name: String,
+        /// The compiler's words.
+        reason: String,
     },
 }

@@ -14,14 +14,15 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     agent::{Action, Agent, AgentId},
+    change::{Change, Changed, Ticket},
     event::{AgentEvent, EventId, standard},
     light,
-    record::{Entry, ReplayError},
-    setup::{Randomise, Robot, Setup, draw},
+    record::Entry,
+    setup::{Randomise, Setup, draw},
     snapshot::{Catalogue, Snapshot, Tick},
     structure::{Blueprint, BuildError, Structure},
     value::{ParseError, Value},
-    variable::{Binding, GeomPart, Performance, VariableError, VariableId},
+    variable::{Binding, Performance, VariableError, VariableId},
 };
 
 /// How often a failing physics step is tried again, each time with a stronger remedy.
@@ -30,41 +31,6 @@ const REMEDIES: u32 = 3;
 /// Orders what several sessions did in the same tick, whatever order their packets took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub u64);
-
-/// Identifies a request for a change of the model until it is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket(pub u64);
-
-/// A change that needs a newly compiled model.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// A robot comes.
-    Join(Robot),
-    /// A robot goes.
-    Leave(AgentId),
-    /// An object changes its size.
-    Resize {
-        /// Name of the geom in the model.
-        geom: String,
-        /// As MuJoCo counts it: half sizes or radius and half length, in m.
-        size: [f64; 3],
-    },
-}
-
-/// What came of a [`Change`].
-#[derive(Debug)]
-pub enum Changed {
-    /// The robot is there.
-    Joined(AgentId),
-    /// The robot has gone.
-    Left(AgentId),
-    /// The object has its new size.
-    Resized,
-    /// Nothing happened.
-    Refused(BuildError),
-    /// There is no such agent.
-    NoSuchAgent(AgentId),
-}
 
 /// Why a setup cannot become a world.
 #[derive(Debug, thiserror::Error)]
@@ -89,15 +55,15 @@ pub enum SetupError {
         cause: ParseError,
     },
     /// A randomised variable is of a kind that cannot be drawn.
-    #[error("`{variable}` cannot be randomised: only numbers and points can")]
+    #[error("`{variable}` cannot be randomised: only numbers and points can, and no sizes")]
     CannotDraw {
         /// Full name.
         variable: String,
     },
 }
 
-struct Staged {
-    agent: AgentId,
+pub(crate) struct Staged {
+    pub(crate) agent: AgentId,
     session: SessionId,
     sequence: u64,
     actions: Vec<Action>,
@@ -107,7 +73,7 @@ struct Staged {
 pub struct World {
     pub(crate) structure: Structure,
     pub(crate) agents: BTreeMap<AgentId, Agent>,
-    staged: Vec<Staged>,
+    pub(crate) staged: Vec<Staged>,
     tick: Tick,
     pub(crate) step: u64,
     pub(crate) tries: u64,
@@ -118,12 +84,14 @@ pub struct World {
     observed: BTreeMap<VariableId, u32>,
     raised: BTreeSet<EventId>,
     outside: BTreeSet<EventId>,
-    changes: VecDeque<(Ticket, Change)>,
-    building: Option<(Ticket, Change)>,
-    next_ticket: u64,
+    pub(crate) changes: VecDeque<(Ticket, Change)>,
+    pub(crate) building: Option<(Ticket, Change)>,
+    pub(crate) next_ticket: u64,
     failed: Option<Fault>,
     pub(crate) performance: Performance,
-    journal: Option<Vec<Entry>>,
+    pub(crate) journal: Option<Vec<Entry>>,
+    /// Ticks before this one have been recorded.
+    pub(crate) recorded: Tick,
 }
 
 impl std::fmt::Debug for World {
@@ -145,7 +113,7 @@ impl World {
             step: 0,
             tries: 0,
             seed: setup.seed,
-            steps_per_tick: setup.steps_per_tick.max(1),
+            steps_per_tick: 1,
             paused: false,
             randomise: Vec::new(),
             observed: BTreeMap::new(),
@@ -157,20 +125,32 @@ impl World {
             failed: None,
             performance: Performance::default(),
             journal: None,
+            recorded: Tick(0),
         };
-        for (name, text) in &setup.settings {
+        let steps_per_tick = ("/Simulation/IterationsPerStep".to_owned(), setup.steps_per_tick.to_string());
+        for (name, text) in std::iter::once(&steps_per_tick).chain(&setup.settings) {
             let (id, value) = world.parse(name, text)?;
             world.write(id, value).map_err(|cause| SetupError::Variable { variable: name.clone(), cause })?;
         }
         for Randomise { variable, min, max } in &setup.randomise {
             let (id, min) = world.parse(variable, min)?;
             let (_, max) = world.parse(variable, max)?;
-            if draw(&min, &max, || 0.0).is_none() {
+            let binding = world.structure.variables.binding(id);
+            if draw(&min, &max, || 0.0).is_none() || binding.is_some_and(Binding::needs_compiler) {
                 return Err(SetupError::CannotDraw { variable: variable.clone() });
+            }
+            // what takes both ends takes everything between
+            for end in [&min, &max] {
+                let refused = |cause| SetupError::Variable { variable: variable.clone(), cause };
+                world.write_now(id, end).map_err(refused)?;
             }
             world.randomise.push((id, min, max));
         }
-        world.settle();
+        for (_, changed) in world.settle() {
+            if let Changed::Refused(cause) = changed {
+                return Err(cause.into());
+            }
+        }
         world.reset(None);
         Ok(world)
     }
@@ -193,6 +173,11 @@ impl World {
     /// The simulation, to look at.
     pub fn sim(&self) -> &Sim {
         &self.structure.sim
+    }
+
+    /// The simulation alone.
+    pub fn into_sim(self) -> Sim {
+        self.structure.sim
     }
 
     /// The tick that comes next.
@@ -237,10 +222,10 @@ impl World {
 
     // --- actions -----------------------------------------------------------------------------------------------------
 
-    /// Keeps actions for the next tick. What is not finite is not kept; false if anything was dropped.
+    /// Keeps actions for the next tick. What is not sound is not kept; false if anything was dropped.
     pub fn stage(&mut self, agent: AgentId, session: SessionId, sequence: u64, mut actions: Vec<Action>) -> bool {
         let given = actions.len();
-        actions.retain(Action::is_finite);
+        actions.retain(Action::is_sound);
         let kept = actions.len();
         if self.agents.contains_key(&agent) && kept > 0 {
             self.staged.push(Staged { agent, session, sequence, actions });
@@ -425,130 +410,26 @@ impl World {
         }
     }
 
-    /// Writes a variable. It takes effect with the next physics step; a size does so once the model is compiled anew.
-    pub fn write(&mut self, variable: VariableId, value: Value) -> Result<(), VariableError> {
-        self.write_now(variable, &value)?;
-        let binding = self.structure.variables.binding(variable);
-        let is_resize = matches!(binding, Some(Binding::Geom(_, GeomPart::Size)));
+    /// Writes a variable, or changes nothing and says why. It takes effect at once; a size does so when the change of
+    /// the returned ticket is carried out.
+    pub fn write(&mut self, variable: VariableId, value: Value) -> Result<Option<Ticket>, VariableError> {
+        let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
+        let before = binding.moves_things().then(|| self.structure.sim.state());
+        let ticket = self.write_now(variable, &value)?;
+        let name = self.structure.variables.card(variable).map(|card| card.name.to_string()).unwrap_or_default();
+        if let Some(before) = before {
+            // whoever reads now finds everything where it was put
+            if let Err(cause) = self.structure.sim.forward() {
+                self.failed = self.structure.sim.restore(&before).err().or(self.failed.take());
+                return Err(VariableError::Refused { name, cause });
+            }
+            light::shine(&mut self.structure.sim, &self.structure.light_sensors);
+        }
         // a new size is entered when it takes effect
-        if !is_resize && let Some(card) = self.structure.variables.card(variable) {
-            let variable = card.name.to_string();
-            self.enter_journal(|| Entry::Write { variable, value });
+        if ticket.is_none() {
+            self.enter_journal(|| Entry::Write { variable: name, value });
         }
-        Ok(())
-    }
-
-    // --- changes of the model ----------------------------------------------------------------------------------------
-
-    /// Asks for a change of the model. It is carried out by [`World::next_blueprint`] and [`World::install`].
-    pub fn request(&mut self, change: Change) -> Ticket {
-        let ticket = Ticket(self.next_ticket);
-        self.next_ticket += 1;
-        self.changes.push_back((ticket, change));
-        ticket
-    }
-
-    /// The next model to compile, if a change is wanted and none is being compiled. Changes that are refused without
-    /// compiling anything are answered on the way.
-    pub fn next_blueprint(&mut self, answers: &mut Vec<(Ticket, Changed)>) -> Option<Blueprint> {
-        while self.building.is_none() {
-            let (ticket, change) = self.changes.pop_front()?;
-            let mut blueprint = self.structure.blueprint.clone();
-            let refusal = match &change {
-                Change::Join(robot) => blueprint.add(robot).err().map(|error| Changed::Refused(error.into())),
-                Change::Leave(agent) => (!blueprint.remove(*agent)).then_some(Changed::NoSuchAgent(*agent)),
-                Change::Resize { geom, size, .. } => {
-                    blueprint.resize(geom.clone(), *size);
-                    None
-                }
-            };
-            if let Some(refusal) = refusal {
-                answers.push((ticket, refusal));
-                continue;
-            }
-            self.building = Some((ticket, change));
-            return Some(blueprint);
-        }
-        None
-    }
-
-    /// Swaps in what became of [`World::next_blueprint`], with everyone's state carried over by name.
-    pub fn install(&mut self, built: Result<Structure, BuildError>) -> Option<(Ticket, Changed)> {
-        let (ticket, change) = self.building.take()?;
-        let changed = match built {
-            Ok(structure) => self.swap_in(structure, change),
-            Err(error) => Changed::Refused(error),
-        };
-        Some((ticket, changed))
-    }
-
-    fn swap_in(&mut self, mut structure: Structure, change: Change) -> Changed {
-        structure.sim.carry_over(&self.structure.sim);
-        self.structure = structure;
-        let mut agents = std::mem::take(&mut self.agents);
-        self.agents = self.structure.fresh_agents();
-        for (id, agent) in &mut self.agents {
-            if let Some(mut before) = agents.remove(id) {
-                before.moved_to(agent.interface.clone());
-                *agent = before;
-            }
-        }
-        self.raise(standard::ENVIRONMENT_CHANGED);
-        match change {
-            Change::Join(robot) => {
-                let id = self.structure.blueprint.residents.last().map_or(AgentId(0), |resident| resident.id);
-                self.enter_journal(|| Entry::Join((&robot).into()));
-                Changed::Joined(id)
-            }
-            Change::Leave(agent) => {
-                self.staged.retain(|staged| staged.agent != agent);
-                self.enter_journal(|| Entry::Leave { agent });
-                Changed::Left(agent)
-            }
-            Change::Resize { geom, size } => {
-                self.enter_journal(|| Entry::Resize { geom, size });
-                Changed::Resized
-            }
-        }
-    }
-
-    /// Does what a recording says was done.
-    pub fn apply(&mut self, entry: Entry) -> Result<(), ReplayError> {
-        match entry {
-            Entry::Act { agent, actions } => self.act(agent, actions),
-            Entry::Write { variable, value } => {
-                let id = self.catalogue().variable_named(&variable).map(|card| card.id);
-                id.ok_or(VariableError::Unknown)
-                    .and_then(|id| self.write(id, value))
-                    .map_err(|cause| ReplayError::Write { variable, cause })?;
-            }
-            Entry::Reset { seed } => self.reset(Some(seed)),
-            Entry::Join(robot) => self.change_now(Change::Join(robot.restore()?))?,
-            Entry::Leave { agent } => self.change_now(Change::Leave(agent))?,
-            Entry::Resize { geom, size } => self.change_now(Change::Resize { geom, size })?,
-        }
-        Ok(())
-    }
-
-    fn change_now(&mut self, change: Change) -> Result<(), ReplayError> {
-        self.request(change);
-        for (_, changed) in self.settle() {
-            match changed {
-                Changed::Joined(_) | Changed::Left(_) | Changed::Resized => {}
-                Changed::Refused(cause) => return Err(ReplayError::Build(cause)),
-                Changed::NoSuchAgent(agent) => return Err(ReplayError::NoSuchAgent { agent }),
-            }
-        }
-        Ok(())
-    }
-
-    /// Carries out all wanted changes at once, here and now.
-    pub fn settle(&mut self) -> Vec<(Ticket, Changed)> {
-        let mut answers = Vec::new();
-        while let Some(blueprint) = self.next_blueprint(&mut answers) {
-            answers.extend(self.install(blueprint.build()));
-        }
-        answers
+        Ok(ticket)
     }
 
     /// Where the agent's robot starts.
@@ -556,10 +437,20 @@ impl World {
         self.structure.resident(agent).map(|resident| resident.start)
     }
 
-    // --- showing and recording ---------------------------------------------------------------------------------------
+    // --- showing -----------------------------------------------------------------------------------------------------
 
-    /// What the world looks like now. Takes the raised events out.
+    /// What the world looks like after a tick or a reset. Takes the raised events out.
     pub fn snapshot(&mut self) -> Arc<Snapshot> {
+        let events = std::mem::take(&mut self.raised).into_iter().collect();
+        self.look(events)
+    }
+
+    /// What the world looks like between ticks. Events wait for the next tick.
+    pub fn glimpse(&self) -> Arc<Snapshot> {
+        self.look(Vec::new())
+    }
+
+    fn look(&self, events: Vec<EventId>) -> Arc<Snapshot> {
         let sim = &self.structure.sim;
         Arc::new(Snapshot {
             tick: self.tick,
@@ -572,23 +463,7 @@ impl World {
             sensors: sim.sensor_values().to_vec(),
             motors: self.agents.values().flat_map(|agent| agent.readings(sim)).collect(),
             observed: self.observed.keys().filter_map(|&id| Some((id, self.read(id).ok()?))).collect(),
-            events: std::mem::take(&mut self.raised).into_iter().collect(),
+            events,
         })
-    }
-
-    /// From now on every change is kept for [`World::take_journal`].
-    pub fn keep_journal(&mut self) {
-        self.journal.get_or_insert_default();
-    }
-
-    /// What happened since the last call.
-    pub fn take_journal(&mut self) -> Vec<Entry> {
-        self.journal.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    fn enter_journal(&mut self, entry: impl FnOnce() -> Entry) {
-        if let Some(journal) = &mut self.journal {
-            journal.push(entry());
-        }
     }
 }

@@ -1,0 +1,60 @@
+//! What is done to a world from outside, kept for recordings and done again by replays.
+
+use crate::{
+    change::Change,
+    record::{Entry, ReplayError, TickRecord},
+    variable::VariableError,
+    world::World,
+};
+
+impl World {
+    /// From now on everything that is done to the world is kept for [`World::take_record`].
+    pub fn keep_journal(&mut self) {
+        self.journal.get_or_insert_default();
+        self.recorded = self.tick_count();
+    }
+
+    /// The record of the tick that has just passed, to be called after each: what was done before it and, every
+    /// `hash_every` ticks, the hash of the state after it. `None` when there is nothing to tell.
+    ///
+    /// A reset takes no tick: until the next one there is no record, and what was done since belongs to that tick.
+    pub fn take_record(&mut self, hash_every: u64) -> Option<TickRecord> {
+        let next = self.tick_count();
+        if std::mem::replace(&mut self.recorded, next) == next {
+            return None;
+        }
+        let hash = next.0.is_multiple_of(hash_every).then(|| self.state_hash());
+        let entries = self.take_journal();
+        (!entries.is_empty() || hash.is_some()).then(|| TickRecord { tick: next.0 - 1, entries, hash })
+    }
+
+    /// What happened since the last call.
+    pub fn take_journal(&mut self) -> Vec<Entry> {
+        self.journal.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    pub(crate) fn enter_journal(&mut self, entry: impl FnOnce() -> Entry) {
+        if let Some(journal) = &mut self.journal {
+            journal.push(entry());
+        }
+    }
+
+    /// Does what a recording says was done.
+    pub fn apply(&mut self, entry: Entry) -> Result<(), ReplayError> {
+        match entry {
+            Entry::Act { agent, actions } => self.act(agent, actions),
+            Entry::Write { variable, value } => {
+                let id = self.catalogue().variable_named(&variable).map(|card| card.id);
+                id.ok_or(VariableError::Unknown)
+                    .and_then(|id| self.write(id, value))
+                    .map(drop)
+                    .map_err(|cause| ReplayError::Write { variable, cause })?;
+            }
+            Entry::Reset { seed } => self.reset(Some(seed)),
+            Entry::Join(robot) => self.change_now(Change::Join(robot.restore()?))?,
+            Entry::Leave { agent } => self.change_now(Change::Leave(agent))?,
+            Entry::Resize { geom, size } => self.change_now(Change::Resize { geom, size })?,
+        }
+        Ok(())
+    }
+}

@@ -1,11 +1,163 @@
-//! `rossum bench`.
+//! `rossum bench`: what the simulation costs on this machine, beside what it would cost without us.
+//!
+//! Peer and ours run in one process, taking turns, so that a noisy machine is noisy for both. Each figure has a goal;
+//! nothing fails when it is missed, because a busy machine is no defect.
+
+mod joining;
+mod many_worlds;
+mod process;
+mod tick;
+
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use physics::Pose;
+use server::library::{self, ModelKind};
+use world::{Action, AgentId, JointTarget, Robot, Setup};
+
+use crate::interrupt;
 
 /// Options of `rossum bench`.
 #[derive(Debug, Args)]
-pub(crate) struct Options {}
+pub(crate) struct Options {
+    /// Ticks per measurement; more take longer and are steadier
+    #[arg(long, default_value_t = 300)]
+    ticks: u32,
+    /// Print one JSON object per figure
+    #[arg(long)]
+    json: bool,
+}
 
-pub(crate) fn run(_: &Options) -> anyhow::Result<()> {
+/// One measured figure.
+pub(crate) struct Figure {
+    what: &'static str,
+    detail: String,
+    value: f64,
+    goal: Goal,
+    unit: &'static str,
+}
+
+/// What a figure should be.
+#[derive(Clone, Copy)]
+pub(crate) enum Goal {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+impl Goal {
+    fn is_met(self, value: f64) -> bool {
+        match self {
+            Self::AtMost(most) => value <= most,
+            Self::AtLeast(least) => value >= least,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::AtMost(most) => format!("<= {most}"),
+            Self::AtLeast(least) => format!(">= {least}"),
+        }
+    }
+}
+
+type Measurement = fn(&Options) -> anyhow::Result<Vec<Figure>>;
+
+const MEASUREMENTS: [(&str, Measurement); 4] = [
+    ("a tick against bare mj_step", tick::measure),
+    ("a robot joins", joining::measure),
+    ("many worlds", many_worlds::measure),
+    ("start and memory of the server", process::measure),
+];
+
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    interrupt::ends_the_program()?;
+    let bar = ProgressBar::new(MEASUREMENTS.len() as u64);
+    bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}")?);
+    let mut figures = Vec::new();
+    for (name, measure) in MEASUREMENTS {
+        bar.set_message(name);
+        figures.extend(measure(options)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if options.json {
+        for Figure { what, detail, value, goal, unit } in &figures {
+            let met = goal.is_met(*value);
+            let goal = goal.text();
+            writeln!(
+                out,
+                "{}",
+                serde_json::json!({ "what": what, "value": value, "unit": unit, "goal": goal, "met": met, "detail": detail })
+            )?;
+        }
+    } else {
+        print_table(&figures, out)?;
+    }
     Ok(())
+}
+
+fn print_table(figures: &[Figure], out: &mut dyn Write) -> anyhow::Result<()> {
+    writeln!(out, "| figure | measured | goal | met | detail |")?;
+    writeln!(out, "|---|---|---|---|---|")?;
+    for Figure { what, detail, value, goal, unit } in figures {
+        let met = if goal.is_met(*value) { "yes" } else { "NO" };
+        writeln!(out, "| {what} | {value:.3} {unit} | {} | {met} | {detail} |", goal.text())?;
+    }
+    Ok(())
+}
+
+/// A full field with this many T1, each at a place of its own.
+fn t1_setup(robots: usize) -> anyhow::Result<Setup> {
+    let nowhere = std::path::Path::new("");
+    let mut setup = Setup::new(library::model(ModelKind::Field, "fifa", nowhere)?);
+    setup.steps_per_tick = 4;
+    let source = library::model(ModelKind::Robot, "T1", nowhere)?;
+    for index in 0..robots {
+        let (column, row) = ((index % 6) as f64, (index / 6) as f64);
+        let pose = Pose::at(-10.0 + 4.0 * column, -6.0 + 4.0 * row, 0.0);
+        setup.robots.push(Robot { name: format!("T1-{index}"), source: source.clone(), pose });
+    }
+    Ok(setup)
+}
+
+/// What a T1's motors are told at a tick.
+#[derive(Clone, Copy, Debug)]
+enum Behaviour {
+    Standing,
+    Flailing,
+}
+
+impl Behaviour {
+    fn actions(self, agent: AgentId, tick: u32, motors: usize) -> Vec<Action> {
+        let target = |motor: usize| match self {
+            Self::Standing => 0.0,
+            Self::Flailing => (f64::from(tick) * 0.2 + motor as f64 + f64::from(agent.0)).sin(),
+        };
+        (0..motors)
+            .map(|motor| Action::Joint {
+                motor,
+                target: JointTarget { q: target(motor), dq: 0.0, kp: 80.0, kd: 2.0, tau: 0.0 },
+            })
+            .collect()
+    }
+}
+
+/// Processor time of this thread.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,6 +1,6 @@
 //! `rossum check-model`.
 
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 use anyhow::Context;
 use clap::Args;
@@ -17,7 +17,7 @@ pub(crate) struct Options {
     file: PathBuf,
 }
 
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let name = options.file.display();
     let source = Source::from_file(&options.file, &Limits::default())?;
     // as a scenario would: as a robot in an otherwise empty world
@@ -30,22 +30,30 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 
     let mass: f64 = model.bodies().map(|body| sim.body_mass(body)).sum();
     let (bodies, joints, geoms) = (model.bodies().count() - 1, model.joints().count(), model.geoms().count());
-    println!("{name}: {bodies} bodies, {joints} joints, {geoms} geoms that collide, {mass:.3} kg in all");
-    println!("\n{} motors", interface.motors.len());
+    writeln!(out, "{name}: {bodies} bodies, {joints} joints, {geoms} geoms that collide, {mass:.3} kg in all")?;
+    writeln!(out, "\n{} motors", interface.motors.len())?;
     for motor in &interface.motors {
         let (min, max) = (motor.range.min, motor.range.max);
-        println!("  {:<28} {:<7?} {min:9.3} .. {max:<9.3} at most {:.2} N·m", motor.name, motor.kind, motor.max_torque);
+        writeln!(
+            out,
+            "  {:<28} {:<7?} {min:9.3} .. {max:<9.3} at most {:.2} N·m",
+            motor.name, motor.kind, motor.max_torque
+        )?;
     }
     for (role, title) in [(Role::Input, "inputs"), (Role::Output, "outputs"), (Role::Info, "infos")] {
-        println!("\n{} {title}", interface.with_role(role).count());
+        writeln!(out, "\n{} {title}", interface.with_role(role).count())?;
         for InterfaceValue { name, unit, physical, normalized, .. } in interface.with_role(role) {
             let (min, max) = (physical.min, physical.max);
-            println!("  {name:<28} {min:9.3} .. {max:<9.3} {unit:<6} seen as {} .. {}", normalized.min, normalized.max);
+            writeln!(
+                out,
+                "  {name:<28} {min:9.3} .. {max:<9.3} {unit:<6} seen as {} .. {}",
+                normalized.min, normalized.max
+            )?;
         }
     }
     while sim.time() < TRIAL {
         sim.step().with_context(|| format!("the model fails {:.3} s into the simulation", sim.time()))?;
     }
-    println!("\nRuns for {TRIAL} s without a fault. Put it into a scenario with [[robot]] model = \"{name}\".");
+    writeln!(out, "\nRuns for {TRIAL} s without a fault. Put it into a scenario with [[robot]] model = \"{name}\".")?;
     Ok(())
 }

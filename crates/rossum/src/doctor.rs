@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write,
     net::{TcpListener, UdpSocket},
     path::PathBuf,
     process::Command,
@@ -27,7 +28,7 @@ enum Finding {
 
 use Finding::{Broken, Good, Lacking};
 
-pub(crate) fn run() -> anyhow::Result<()> {
+pub(crate) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
     let parts: [(&str, fn() -> Finding); 7] = [
         ("MuJoCo", mujoco),
         ("models", models),
@@ -47,7 +48,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
                 ("BROKEN ", text)
             }
         };
-        println!("{mark}  {part:<10}  {text}");
+        writeln!(out, "{mark}  {part:<10}  {text}")?;
     }
     if broken > 0 {
         anyhow::bail!("{broken} of {} parts are broken", parts.len());
@@ -124,7 +125,8 @@ fn set_up() -> Finding {
         ("Python 3 with pip", "python3", &["-m", "pip", "--version"]),
         ("Node with npm", "npm", &["--version"]),
     ];
-    let missing: Vec<_> = needs.iter().filter(|(_, program, args)| !works(program, args)).map(|(name, ..)| *name).collect();
+    let missing: Vec<_> =
+        needs.iter().filter(|(_, program, args)| !works(program, args)).map(|(name, ..)| *name).collect();
     if missing.is_empty() {
         Good("Rust, Python 3 with pip, Node with npm".to_owned())
     } else {

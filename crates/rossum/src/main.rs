@@ -1,5 +1,5 @@
 //! The `rossum` program: one simulated robot world, five robot protocols in front of it.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people prints")]
+#![allow(clippy::print_stderr, reason = "a program for people prints")]
 
 mod bench;
 mod check_model;
@@ -10,7 +10,10 @@ mod replay;
 mod scenarios;
 mod serve;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -52,25 +55,35 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.logs.start();
-    let result = match cli.command {
-        Command::Serve(options) => serve::run(&options),
-        Command::Replay(options) => replay::run(&options),
-        Command::Scenarios(options) => scenarios::run(&options),
-        Command::CheckModel(options) => check_model::run(&options),
-        Command::Doctor => doctor::run(),
-        Command::Bench(options) => bench::run(&options),
-        Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "rossum", &mut std::io::stdout());
-            Ok(())
-        }
-    };
-    match result {
+    match run(cli.command, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
+        // whoever reads our output, such as `head`, has seen enough
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("rossum: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
+    match command {
+        Command::Serve(options) => serve::run(&options, out),
+        Command::Replay(options) => replay::run(&options, out),
+        Command::Scenarios(options) => scenarios::run(&options, out),
+        Command::CheckModel(options) => check_model::run(&options, out),
+        Command::Doctor => doctor::run(out),
+        Command::Bench(options) => bench::run(&options, out),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "rossum", &mut script);
+            Ok(out.write_all(&script)?)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `rossum replay`.
 
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -19,7 +19,7 @@ pub(crate) struct Options {
     verify: bool,
 }
 
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::ends_the_program()?;
     let name = options.file.display();
     let recording = std::fs::read(&options.file).with_context(|| format!("cannot read the recording {name}"))?;
@@ -33,13 +33,15 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let verdict = verdict.with_context(|| format!("{name} could not be run again"))?;
     let Verdict { ticks, compared, differs_at, complete } = verdict;
     if !complete {
-        println!("the recording was cut off; what is there is used");
+        writeln!(out, "the recording was cut off; what is there is used")?;
     }
     match differs_at {
         Some(tick) if options.verify => bail!("the run differs from the recording at tick {tick}"),
-        Some(tick) => println!("{ticks} ticks; the run differs from the recording at tick {tick}"),
-        None if compared == 0 && options.verify => bail!("{ticks} ticks, but the recording has no state hash to compare"),
-        None => println!("{ticks} ticks, {compared} state hashes compared, all equal"),
+        Some(tick) => writeln!(out, "{ticks} ticks; the run differs from the recording at tick {tick}")?,
+        None if compared == 0 && options.verify => {
+            bail!("{ticks} ticks, but the recording has no state hash to compare")
+        }
+        None => writeln!(out, "{ticks} ticks, {compared} state hashes compared, all equal")?,
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `rossum scenarios`.
 
+use std::io::Write;
+
 use clap::Args;
 use server::{Scenario, library};
 
@@ -10,16 +12,19 @@ pub(crate) struct Options {
     name: Option<String>,
 }
 
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(name) = &options.name {
-        print!("{}", library::scenario(name)?);
+        write!(out, "{}", library::scenario(name)?)?;
         return Ok(());
     }
     let names = library::scenarios();
     let width = names.iter().map(String::len).max().unwrap_or(0);
     for name in &names {
-        println!("{name:<width$}  {}", Scenario::load(name)?.base.title);
+        writeln!(out, "{name:<width$}  {}", Scenario::load(name)?.base.title)?;
     }
-    println!("\nRun one with `rossum serve --scenario NAME`, or copy one with `rossum scenarios NAME > mine.toml`.");
+    writeln!(
+        out,
+        "\nRun one with `rossum serve --scenario NAME`, or copy one with `rossum scenarios NAME > mine.toml`."
+    )?;
     Ok(())
 }

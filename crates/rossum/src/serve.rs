@@ -1,6 +1,6 @@
 //! `rossum serve`.
 
-use std::{net::IpAddr, path::PathBuf};
+use std::{io::Write, net::IpAddr, path::PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -63,7 +63,8 @@ impl Options {
         };
         base.server.bind = self.bind.unwrap_or(base.server.bind);
         for network in &self.allow {
-            let parsed = network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))?;
+            let parsed =
+                network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))?;
             base.server.allow.push(parsed);
         }
         base.server.free_ports |= self.free_ports;
@@ -72,10 +73,10 @@ impl Options {
     }
 }
 
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let scenario = options.scenario()?;
     if options.print_config {
-        print!("{}", scenario.to_toml());
+        write!(out, "{}", scenario.to_toml())?;
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -84,7 +85,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let server = Server::start(&scenario, options.record.as_deref()).await?;
-        greet(options, &scenario, &server)?;
+        greet(options, &scenario, &server, out)?;
         tokio::select! {
             _ = interrupt.recv() => info!("ctrl-C: stopping"),
             _ = terminate.recv() => info!("asked to end: stopping"),
@@ -94,16 +95,16 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     })
 }
 
-fn greet(options: &Options, scenario: &Scenario, server: &Server) -> anyhow::Result<()> {
+fn greet(options: &Options, scenario: &Scenario, server: &Server, out: &mut dyn Write) -> anyhow::Result<()> {
     if options.json {
         let addresses = serde_json::to_value(server.addresses())?;
-        println!("{}", serde_json::json!({ "title": scenario.base.title, "addresses": addresses }));
+        writeln!(out, "{}", serde_json::json!({ "title": scenario.base.title, "addresses": addresses }))?;
     } else {
-        println!("{}", first_screen(&scenario.base.title, server.addresses()));
+        writeln!(out, "{}", first_screen(&scenario.base.title, server.addresses()))?;
         if let Some(path) = &options.record {
-            println!("  recording to {}\n", path.display());
+            writeln!(out, "  recording to {}\n", path.display())?;
         }
-        println!("Ready. Press ctrl-C to stop; `rossum serve --help` shows what can be changed.");
+        writeln!(out, "Ready. Press ctrl-C to stop; `rossum serve --help` shows what can be changed.")?;
     }
     Ok(())
 }

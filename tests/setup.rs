@@ -1,0 +1,68 @@
+//! Set-up on a machine where something is missing: `scripts/fetch-mujoco` says so in one sentence and leaves nothing
+//! half done.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fetch-mujoco")
+}
+
+/// Runs the script with a cache of its own and no way to any package index.
+fn fetch(cache: &Path, environment: &[(&str, &Path)]) -> Output {
+    Command::new(script())
+        .env("ROSSUM_CACHE", cache)
+        .env("PIP_NO_INDEX", "1")
+        .envs(environment.iter().copied())
+        .output()
+        .expect("the script can be started")
+}
+
+/// It failed, its last line is the wanted sentence, and the cache is as empty as before.
+fn check_fails(cache: &Path, output: &Output, sentence: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let last = said.lines().last().unwrap_or_default();
+    assert!(last.starts_with("fetch-mujoco: ") && last.contains(sentence), "`{sentence}` is not in:\n{said}");
+    let left: Vec<_> = fs::read_dir(cache).map(|entries| entries.flatten().collect()).unwrap_or_default();
+    assert!(left.is_empty(), "left behind: {left:?}");
+}
+
+#[test]
+fn without_a_network_it_says_so() {
+    let cache = tempfile::tempdir().expect("a temporary folder");
+    check_fails(cache.path(), &fetch(cache.path(), &[]), "could not be downloaded; check the network");
+}
+
+#[test]
+fn without_pip_it_says_so() {
+    let (cache, folder) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let python = folder.path().join("python3");
+    fs::write(&python, "#!/bin/sh\nexit 1\n").expect("a script is written");
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).expect("it is made executable");
+    check_fails(cache.path(), &fetch(cache.path(), &[("PYTHON", &python)]), "is fetched with pip");
+    check_fails(cache.path(), &fetch(cache.path(), &[("PYTHON", Path::new("no-such-python"))]), "there is no");
+}
+
+#[test]
+fn a_wheel_with_another_hash_is_not_used() {
+    let (cache, wheels) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    for platform in ["manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_arm64"] {
+        let wheel = wheels.path().join(format!("mujoco-3.17.0-cp312-cp312-{platform}.whl"));
+        fs::write(wheel, "not the wheel").expect("a file is written");
+    }
+    check_fails(cache.path(), &fetch(cache.path(), &[("PIP_FIND_LINKS", wheels.path())]), "does not have the hash");
+}
+
+#[test]
+fn what_was_fetched_once_is_found_without_a_network() {
+    let output = Command::new(script()).env("PIP_NO_INDEX", "1").output().expect("the script can be started");
+    let folder = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let library = Path::new(folder.trim()).join("libmujoco.so.3.17.0");
+    assert!(library.exists() || cfg!(target_os = "macos"), "{} is missing", library.display());
+}

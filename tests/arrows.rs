@@ -1,1 +1,92 @@
-//! placeholder
+//! What the parts may know of each other, and what no source may contain.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// Which crates of ours each one may use. `rossum` puts everything together and may use all.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("wire", &[]),
+    ("physics", &[]),
+    ("world", &["physics"]),
+    ("soccer", &["physics", "world"]),
+    ("client", &["wire"]),
+    ("server", &["physics", "world", "wire"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn no_arrow_is_added_or_turned_round() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+    let ours: BTreeSet<String> = packages.iter().map(name).collect();
+    let allowed: BTreeMap<_, _> = ARROWS.iter().copied().collect();
+    for package in packages {
+        let user = name(package);
+        if user == "rossum" {
+            continue;
+        }
+        let may = allowed.get(user.as_str()).unwrap_or_else(|| panic!("`{user}` is new: say here what it may use"));
+        // of any kind: what a test uses, its crate knows
+        for used in package["dependencies"].as_array().expect("a list of dependencies").iter().map(name) {
+            assert!(!ours.contains(&used) || may.contains(&used.as_str()), "`{user}` must not use `{used}`");
+        }
+    }
+}
+
+/// Text files of the project, without what was built or fetched.
+fn sources() -> Vec<PathBuf> {
+    const SKIPPED: [&str; 5] = ["target", "node_modules", "corpus", "artifacts", "__pycache__"];
+    let (mut found, mut folders) = (Vec::new(), vec![root()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("a file").path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_hidden = name.starts_with('.') && name != ".cargo" && name != ".ci";
+            if path.is_symlink() || is_hidden || SKIPPED.contains(&name) {
+                continue;
+            }
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found
+}
+
+#[test]
+fn only_physics_is_unsafe() {
+    let physics = root().join("crates/physics");
+    let word = concat!("unsafe", " ");
+    for path in sources().into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs")) {
+        if !path.starts_with(&physics) {
+            let text = fs::read_to_string(&path).expect("sources are text");
+            assert!(!text.contains(word), "{} has `{word}`", path.display());
+        }
+    }
+}
+
+#[test]
+fn nothing_points_out_of_the_project() {
+    for path in sources() {
+        // what is not text names nothing
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        for place in [concat!("/wo", "rk/"), concat!("../sha", "red")] {
+            assert!(!text.contains(place), "{} names {place}", path.display());
+        }
+    }
+}

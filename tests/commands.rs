@@ -1,1 +1,150 @@
-//! placeholder
+//! The commands of the program: what they print and how they exit.
+
+mod running;
+
+use std::fs;
+
+use running::{Ended, run};
+
+fn check(arguments: &[&str], code: i32, wanted: &[&str]) -> Ended {
+    let ended = run(arguments);
+    assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
+    let said = if code == 0 { &ended.stdout } else { &ended.stderr };
+    for text in wanted {
+        assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
+    }
+    ended
+}
+
+/// A failure is one sentence for people, without a trace of the program's inside.
+fn check_failure(arguments: &[&str], wanted: &[&str]) {
+    let Ended { stderr, stdout, .. } = check(arguments, 1, wanted);
+    assert!(stderr.starts_with("rossum: ") && stderr.trim_end().lines().count() == 1, "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked") && !stdout.contains("panicked"), "{arguments:?}: {stderr}");
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for (command, wanted) in [
+        ("serve", "Run a world"),
+        ("replay", "recording"),
+        ("scenarios", "worlds that come with the program"),
+        ("check-model", "model can be used"),
+        ("doctor", "missing"),
+        ("bench", "Measure"),
+        ("completions", "completion script"),
+    ] {
+        check(&[command, "--help"], 0, &[wanted, "Usage: rossum", command]);
+        check(&["--help"], 0, &[command]);
+    }
+    check(&["--help"], 0, &["Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted"]);
+    check(&["--version"], 0, &["rossum ", env!("CARGO_PKG_VERSION")]);
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    for arguments in [
+        &[][..],
+        &["frobnicate"],
+        &["serve", "--pase", "fast"],
+        &["serve", "--pace", "warp"],
+        &["serve", "--seed", "many"],
+        &["serve", "--bind", "nowhere"],
+        &["replay"],
+        &["scenarios", "small", "soccer"],
+        &["check-model"],
+        &["doctor", "please"],
+        &["bench", "--frobnicate"],
+        &["completions", "abacus"],
+    ] {
+        let ended = check(arguments, 2, &[]);
+        assert!(ended.stderr.contains("--help") || ended.stderr.contains("Usage"), "{arguments:?}: {}", ended.stderr);
+    }
+    check(&["serve", "--pase", "fast"], 2, &["--pace"]);
+}
+
+#[test]
+fn the_printed_configuration_is_a_scenario() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("printed.toml");
+    let name = file.to_str().expect("a path in UTF-8");
+    for scenario in ["playground", "orcs", "small", "soccer"] {
+        let printed = check(&["serve", "--scenario", scenario, "--print-config"], 0, &["title = ", "[world]"]).stdout;
+        fs::write(&file, &printed).expect("written");
+        assert_eq!(check(&["serve", "--scenario", name, "--print-config"], 0, &[]).stdout, printed, "{scenario}");
+    }
+    let options = ["--seed", "7", "--pace", "lockstep", "--bind", "0.0.0.0", "--allow", "10.0.0.0/8", "--free-ports"];
+    let wanted = ["seed = 7", "pace = \"lockstep\"", "bind = \"0.0.0.0\"", "10.0.0.0/8", "free_ports = true"];
+    check(&[&["serve", "-s", "small", "--print-config"], &options[..]].concat(), 0, &wanted);
+    check_failure(&["serve", "-s", "small", "--print-config", "--seed", "18446744073709551615"], &["seed"]);
+}
+
+#[test]
+fn scenarios() {
+    check(&["scenarios"], 0, &["playground", "orcs", "small", "soccer"]);
+    check(&["scenarios", "small"], 0, &["title = \"Small", "[[robot]]"]);
+    check_failure(&["scenarios", "smal"], &["did you mean `small`?"]);
+    check_failure(&["serve", "--scenario", "playgruond"], &["did you mean `playground`?"]);
+    check_failure(&["serve", "--scenario", "../scenarios/small"], &["there is no scenario"]);
+}
+
+#[test]
+fn check_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("model.xml");
+    let name = file.to_str().expect("a path in UTF-8");
+    let bomb = format!(
+        "<mujoco><worldbody>{}<geom size=\"1\"/>{}</worldbody></mujoco>",
+        "<replicate count=\"1000\">".repeat(3),
+        "</replicate>".repeat(3)
+    );
+    let entities = "<!DOCTYPE m [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><mujoco model=\"&b;\"/>";
+    let unstable = "<mujoco><option gravity=\"0 0 -1e300\"/><worldbody><body><freejoint/><geom size=\"1\"/></body></worldbody></mujoco>";
+    for (text, wanted) in [
+        (bomb.as_str(), "20000"),
+        (entities, "model.xml"),
+        ("not xml at all", "model.xml"),
+        ("<mujoco><worldbody><geom/></mujoco>", "model.xml"),
+        ("<mujoco><worldbody><geom size=\"1\"/></worldbody></mujoco>", "<body>"),
+        ("<mujoco><worldbody><body><geom size=\"-1\"/></body></worldbody></mujoco>", "size"),
+        ("<mujoco><include file=\"../secret.xml\"/></mujoco>", "../secret.xml"),
+        (unstable, ""),
+    ] {
+        fs::write(&file, text).expect("written");
+        let ended = run(&["check-model", name]);
+        if text == unstable {
+            // whatever the engine makes of it, the program does not fall over
+            assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+        } else {
+            assert_eq!(ended.code, Some(1), "{text}: {ended:?}");
+            assert!(ended.stderr.starts_with("rossum: ") && ended.stderr.contains(wanted), "{text}: {}", ended.stderr);
+        }
+    }
+    check_failure(&["check-model", "/does/not/exist.xml"], &["/does/not/exist.xml"]);
+    check_failure(&["check-model", "/etc/hostname"], &[".xml"]);
+    let rover = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/robots/rover/robot.xml");
+    check(&["check-model", rover], 0, &["2 motors", "Left/Wheel", "without a fault"]);
+}
+
+#[test]
+fn replay_of_something_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("other.mcap");
+    let name = file.to_str().expect("a path in UTF-8");
+    for content in
+        [&b""[..], b"hello", &[0; 5_000], b"\x89MCAP0\r\n", b"\x89MCAP0\r\n\x01\xff\xff\xff\xff\xff\xff\xff\x7f"]
+    {
+        fs::write(&file, content).expect("written");
+        check_failure(&["replay", name], &[name, "recording"]);
+        check_failure(&["replay", "--verify", name], &[name, "recording"]);
+    }
+    check_failure(&["replay", "/does/not/exist.mcap"], &["/does/not/exist.mcap"]);
+}
+
+#[test]
+fn the_rest() {
+    check(&["doctor"], 0, &["MuJoCo", "scenarios", "odcp"]);
+    for (shell, wanted) in [("bash", "complete -F"), ("zsh", "#compdef rossum"), ("fish", "complete -c rossum")] {
+        check(&["completions", shell], 0, &[wanted]);
+    }
+}

@@ -1,6 +1,7 @@
-//! Writes a corpus to start from: one file for each vector and each datagram of the transcripts.
+//! Writes corpora to start from: for the decoder a file for each vector and each datagram of the transcripts, for the
+//! session a file for each transcript.
 //!
-//! `cargo run --example seeds` makes `corpus/odcp_decode`, which is not kept in the repository.
+//! `cargo run --example seeds` makes `corpus/`, which is not kept in the repository.
 
 use serde_json::Value;
 use std::error::Error;
@@ -8,23 +9,43 @@ use std::fs;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let odcp = here.join("../protocols/odcp");
-    let mut seeds = Vec::new();
-    collect_hex(&read_json(&odcp.join("vectors.json"))?, &mut seeds);
+    let odcp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols/odcp");
+    let (mut datagrams, mut conversations) = (Vec::new(), Vec::new());
+    collect_hex(&read_json(&odcp.join("vectors.json"))?, &mut datagrams);
     for transcript in fs::read_dir(odcp.join("transcripts"))? {
-        collect_hex(&read_json(&transcript?.path())?, &mut seeds);
+        let transcript = read_json(&transcript?.path())?;
+        collect_hex(&transcript, &mut datagrams);
+        conversations.push(conversation(&transcript)?);
     }
+    let datagrams = datagrams.iter().map(|hex| bytes_from_hex(hex)).collect::<Result<_, _>>()?;
+    write_corpus("odcp_decode", datagrams)?;
+    write_corpus("odcp_session", conversations)
+}
+
+fn write_corpus(target: &str, mut seeds: Vec<Vec<u8>>) -> Result<(), Box<dyn Error>> {
     seeds.sort();
     seeds.dedup();
-
-    let corpus = here.join("corpus/odcp_decode");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     fs::create_dir_all(&corpus)?;
-    for (number, hex) in seeds.iter().enumerate() {
-        fs::write(corpus.join(format!("seed-{number:03}")), bytes_from_hex(hex)?)?;
+    for (number, seed) in seeds.iter().enumerate() {
+        fs::write(corpus.join(format!("seed-{number:03}")), seed)?;
     }
     println!("{} seeds in {}", seeds.len(), corpus.display());
     Ok(())
+}
+
+/// What is sent in a transcript, as `odcp_session` reads it: peer, length, bytes.
+fn conversation(transcript: &Value) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut bytes = Vec::new();
+    for step in transcript["steps"].as_array().ok_or("a transcript without steps")? {
+        if let Some(hex) = step["send"].as_str() {
+            let datagram = bytes_from_hex(hex)?;
+            bytes.push(u8::from(step["from"] == "b"));
+            bytes.push(u8::try_from(datagram.len())?);
+            bytes.extend(datagram);
+        }
+    }
+    Ok(bytes)
 }
 
 fn read_json(path: &Path) -> Result<Value, Box<dyn Error>> {

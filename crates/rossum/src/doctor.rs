@@ -11,9 +11,13 @@ use std::{
 
 use server::{
     Scenario,
+    config::ServerConfig,
     library::{self, ModelKind},
-    session::PROTOCOLS,
+    session::{EndpointKind, PROTOCOLS},
 };
+use world::World;
+
+use crate::serve::DEFAULT_SCENARIO;
 
 /// The version this program is made for.
 const MUJOCO: &str = "3.17.0";
@@ -28,8 +32,10 @@ enum Finding {
 
 use Finding::{Broken, Good, Lacking};
 
+type Examination = fn() -> Finding;
+
 pub(crate) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
-    let parts: [(&str, fn() -> Finding); 7] = [
+    let parts: [(&str, Examination); 7] = [
         ("MuJoCo", mujoco),
         ("models", models),
         ("scenarios", scenarios),
@@ -95,16 +101,36 @@ fn protocols() -> Finding {
 
 /// The ports of the default scenario.
 fn ports() -> Finding {
-    const UDP: [u16; 3] = [45451, 45452, 45453];
-    const TCP: [u16; 1] = [1920];
-    let udp = UDP.iter().filter(|&&port| UdpSocket::bind(("127.0.0.1", port)).is_err());
-    let tcp = TCP.iter().filter(|&&port| TcpListener::bind(("127.0.0.1", port)).is_err());
-    let taken: Vec<_> = udp.chain(tcp).map(u16::to_string).collect();
-    if taken.is_empty() {
-        Good("those of the playground are free".to_owned())
-    } else {
-        Lacking(format!("{} taken: is a server running? `rossum serve --free-ports` uses others", taken.join(", ")))
+    match taken_ports() {
+        Ok(taken) if taken.is_empty() => Good(format!("those of the {DEFAULT_SCENARIO} are free")),
+        Ok(taken) => {
+            let taken: Vec<_> = taken.iter().map(u16::to_string).collect();
+            Lacking(format!("{} taken: is a server running? `rossum serve --free-ports` uses others", taken.join(", ")))
+        }
+        Err(error) => Broken(format!("{error:#}")),
     }
+}
+
+fn taken_ports() -> anyhow::Result<Vec<u16>> {
+    let scenario = Scenario::load(DEFAULT_SCENARIO)?;
+    let world = World::new(&scenario.setup()?)?;
+    let ServerConfig { bind, http_port, .. } = scenario.base.server;
+    let is_free = |port: u16, kind: &EndpointKind| match kind {
+        EndpointKind::Datagram(_) => UdpSocket::bind((bind, port)).is_ok(),
+        EndpointKind::Stream(_) => TcpListener::bind((bind, port)).is_ok(),
+    };
+    let mut taken = Vec::new();
+    for (_, service) in &scenario.services {
+        for endpoint in service.endpoints(world.catalogue()).map_err(anyhow::Error::msg)? {
+            if !is_free(endpoint.port, &endpoint.kind) {
+                taken.push(endpoint.port);
+            }
+        }
+    }
+    if TcpListener::bind((bind, http_port)).is_err() {
+        taken.push(http_port);
+    }
+    Ok(taken)
 }
 
 fn processors() -> Finding {

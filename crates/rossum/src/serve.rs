@@ -8,11 +8,14 @@ use server::{Scenario, Server, config::PaceConfig, serve::first_screen};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
 
+/// What runs when nothing else is asked for.
+pub(crate) const DEFAULT_SCENARIO: &str = "playground";
+
 /// Options of `rossum serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Name of a world (see `rossum scenarios`), or path of a scenario file ending in .toml
-    #[arg(long, short, default_value = "playground")]
+    #[arg(long, short, default_value = DEFAULT_SCENARIO)]
     scenario: String,
     /// Record the run into this file, for `rossum replay`
     #[arg(long, value_name = "FILE")]

@@ -82,7 +82,10 @@ impl RateLimit {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system; the tests move it themselves")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an Instant can only be had from the system; the tests move it themselves"
+)]
 mod tests {
     use std::time::Duration;
 

@@ -11,12 +11,7 @@ use std::{
 use ipnet::IpNet;
 use physics::Pose;
 use serde::{Deserialize, Serialize};
-use world::{
-    Robot, Setup,
-    clock::Pace,
-    event::Watch,
-    setup::Randomise,
-};
+use world::{Robot, Setup, clock::Pace, event::Watch, setup::Randomise};
 
 use crate::{
     access::{OpenBind, check_bind},
@@ -275,6 +270,9 @@ impl Scenario {
         let Base { world, server, .. } = &self.base;
         check_bind(server.bind, &server.allow)?;
         let value = |key, value: String, must| Err(ConfigError::Value { key, value, must });
+        if i64::try_from(world.seed).is_err() {
+            return value("seed", world.seed.to_string(), "at most 9223372036854775807, the largest number in TOML");
+        }
         if world.steps_per_tick == 0 {
             return value("steps_per_tick", "0".to_owned(), "at least 1");
         }
@@ -378,6 +376,12 @@ mod tests {
             ("[odcp]\nport = 1", "did you mean `ports`?"),
             ("[world]\npace = \"realtme\"", "did you mean `realtime`?"),
             ("[world]\nsteps_per_tick = 0", "at least 1"),
+            ("[world]\nhash_every = 0", "at least 1"),
+            ("[world]\ntimestep = nan", "timestep is NaN"),
+            ("[world]\nsilence = inf", "silence is inf"),
+            ("[[robot]]\nname = \"A\"\nmodel = \"rover\"\nheading = inf", "finite"),
+            ("[[robot]]\nname = \"A\"\nmodel = \"rovver\"", "did you mean `rover`?"),
+            ("[[robot]]\nname = \"A\"\nmodel = \"missing.xml\"", "missing.xml"),
             ("[server]\nbind = \"0.0.0.0\"", "allow"),
             ("[world", "test: "),
             ("[[watch]]\nname = \"w\"", "between"),
@@ -408,11 +412,69 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_printed_is_refused() {
+        let mut scenario = parse("").unwrap();
+        scenario.base.world.seed = i64::MAX as u64;
+        scenario.check().unwrap();
+        assert!(scenario.to_toml().contains("seed = 9223372036854775807"));
+        scenario.base.world.seed += 1;
+        assert!(scenario.check().is_err());
+    }
+
+    #[test]
     fn every_scenario_of_the_library_can_be_built() {
         for name in library::scenarios() {
             let setup = Scenario::load(&name).and_then(|scenario| scenario.setup());
             let setup = setup.unwrap_or_else(|error| panic!("{name}: {error}"));
             world::World::new(&setup).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+    }
+
+    /// A robot with one motor, as a user might write it.
+    const ARM: &str = r#"<mujoco><compiler angle="radian"/>
+        <worldbody><body name="Arm" pos="0 0 1">
+            <joint name="Elbow" range="-1 1"/><geom name="Arm" type="capsule" size="0.02" fromto="0 0 0 0.3 0 0"/>
+        </body></worldbody>
+        <actuator><position name="Elbow" joint="Elbow" kp="5" ctrlrange="-1 1" forcerange="-2 2"/></actuator>
+    </mujoco>"#;
+
+    #[test]
+    fn a_users_own_model_is_found_beside_the_scenario() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("robots")).unwrap();
+        std::fs::write(folder.path().join("robots/arm.xml"), ARM).unwrap();
+        let path = folder.path().join("mine.toml");
+        let text = "[[robot]]\nname = \"Mine\"\nmodel = \"robots/arm.xml\"\n[odcp]\nports = { Mine = 0 }";
+        std::fs::write(&path, text).unwrap();
+        let scenario = Scenario::load(path.to_str().unwrap()).unwrap();
+        let world = world::World::new(&scenario.setup().unwrap()).unwrap();
+        let card = world.catalogue().agent_named("Mine").unwrap();
+        let motors: Vec<_> = card.motors.iter().map(|motor| motor.name.as_str()).collect();
+        assert_eq!((motors, card.robot.as_str()), (vec!["Elbow"], "arm"));
+    }
+
+    #[test]
+    fn models_reach_no_files_outside_their_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("inside");
+        std::fs::create_dir(&inside).unwrap();
+        std::fs::write(folder.path().join("secret.xml"), ARM).unwrap();
+        for (model, wanted) in [
+            (r#"<mujoco><include file="../secret.xml"/></mujoco>"#, "../secret.xml"),
+            (r#"<mujoco><include file="/etc/hostname"/></mujoco>"#, "/etc/hostname"),
+            (r#"<mujoco><asset><mesh name="m" file="../../secret.stl"/></asset></mujoco>"#, "../../secret.stl"),
+        ] {
+            std::fs::write(inside.join("model.xml"), model).unwrap();
+            let text = "[[robot]]\nname = \"A\"\nmodel = \"model.xml\"";
+            let error = Scenario::parse("test", text, &inside).unwrap().setup().unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+        // names are not paths
+        for name in ["../fields/flat", "../../scenarios/small", "rover/robot.xml/..", "/etc/passwd", ""] {
+            let error = library::model(ModelKind::Robot, name, &inside).unwrap_err().to_string();
+            assert!(error.starts_with("there is no robot"), "{error}");
+            let error = Scenario::load(name).unwrap_err().to_string();
+            assert!(error.starts_with("there is no scenario"), "{error}");
         }
     }
 }

@@ -13,6 +13,8 @@ pub mod recording;
 pub mod serve;
 pub mod session;
 pub mod sim_thread;
+#[cfg(test)]
+mod testing;
 
 pub use crate::{
     config::Scenario,

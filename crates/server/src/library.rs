@@ -51,7 +51,7 @@ impl ModelKind {
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// Nothing has this name.
-    #[error("there is no {what} `{name}`{}; {}", suggestion(.name, .known), known_text(.known))]
+    #[error("there is no {what} `{name}`; {}", suggestion(.name, .known))]
     Unknown {
         /// Robot, field or scenario.
         what: &'static str,
@@ -65,13 +65,13 @@ pub enum LibraryError {
     Model(#[from] ModelError),
 }
 
-fn known_text(known: &[String]) -> String {
-    format!("there are {}", known.join(", "))
-}
-
-/// `, did you mean ...`, if a known name is near.
-pub(crate) fn suggestion(name: &str, known: &[String]) -> String {
-    nearest(name, known.iter().map(String::as_str)).map(|near| format!(", did you mean `{near}`?")).unwrap_or_default()
+/// What there is instead, the nearest first.
+fn suggestion(name: &str, known: &[String]) -> String {
+    let all = known.join(", ");
+    match nearest(name, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`? There are {all}"),
+        None => format!("there are {all}"),
+    }
 }
 
 /// The known name that is most like this one, if any is.
@@ -115,7 +115,8 @@ pub fn scenario(name: &str) -> Result<String, LibraryError> {
 
 /// The names of all scenarios that come with the program.
 pub fn scenarios() -> Vec<String> {
-    let mut names: Vec<_> = Scenarios::iter().filter_map(|path| path.strip_suffix(".toml").map(str::to_owned)).collect();
+    let mut names: Vec<_> =
+        Scenarios::iter().filter_map(|path| path.strip_suffix(".toml").map(str::to_owned)).collect();
     names.sort();
     names
 }

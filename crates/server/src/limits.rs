@@ -15,10 +15,18 @@ pub const RECORD_QUEUE: usize = 4_096;
 pub const CONNECTIONS: usize = 256;
 /// TCP connections from one address.
 pub const CONNECTIONS_PER_ADDRESS: usize = 32;
-/// A TCP peer says something within this time of connecting.
+/// A TCP peer has sent a whole message within this time of connecting.
 pub const FIRST_MESSAGE: Duration = Duration::from_secs(5);
 /// A TCP peer takes what is written to it within this time.
 pub const WRITE: Duration = Duration::from_secs(30);
+/// A TCP peer takes what is still in the queue within this time of the end of its session.
+pub const LAST_WORDS: Duration = Duration::from_millis(500);
+/// A TCP connection that was silent for this long is asked whether it is still there...
+pub const KEEPALIVE: Duration = Duration::from_secs(10);
+/// ...and again in such intervals; after nine without an answer it is closed.
+pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+/// After a connection could not be accepted, the next is tried this much later.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Messages that may wait for a TCP peer to read them.
 pub const WRITE_QUEUE: usize = 256;
 

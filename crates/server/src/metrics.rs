@@ -1,19 +1,35 @@
 //! Counters and gauges, for Prometheus.
 
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
 use ::metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 /// Bounds of the histogram of tick times, in s.
 const TICK_BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
 
-/// Begins to count. Only the first call in a process has an effect on where the counts go.
+/// Measurements are put into their histograms this often, whether or not anybody looks at them.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// Begins to count. Servers in one process share their counts.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
+    static INSTALLED: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(handle) = installed.as_ref() {
+        return Ok(handle.clone());
+    }
     let recorder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Full("rossum_tick_seconds".into()), &TICK_BUCKETS)?
         .build_recorder();
-    let handle = recorder.handle();
-    // a second server in one process shares the first one's counts
-    let _ = ::metrics::set_global_recorder(recorder);
+    let handle = installed.insert(recorder.handle()).clone();
+    if ::metrics::set_global_recorder(recorder).is_err() {
+        warn!("this process counts elsewhere already; the page of metrics stays empty");
+    }
     describe_histogram!("rossum_tick_seconds", "Wall time of a tick, in seconds");
     describe_gauge!("rossum_overruns", "Times that the world fell behind real time");
     describe_counter!("rossum_sessions_dropped_total", "Sessions that did not keep up");
@@ -22,6 +38,17 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     describe_counter!("rossum_rate_limited_total", "Datagrams dropped because the peer sent too many, by protocol");
     describe_counter!("rossum_recordings_ended_early_total", "Recordings that could not be written to the end");
     Ok(handle)
+}
+
+/// Keeps the counts from growing, until the server stops.
+pub(crate) async fn keep_up(metrics: PrometheusHandle, stop: CancellationToken) {
+    let mut due = tokio::time::interval(UPKEEP);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            _ = due.tick() => metrics.run_upkeep(),
+        }
+    }
 }
 
 pub(crate) fn ticked(seconds: f64, overruns: u64) {

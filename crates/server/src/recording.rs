@@ -4,7 +4,7 @@ use std::{
     fs::File,
     io::{BufWriter, Seek, Write},
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -24,15 +24,24 @@ const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 #[derive(Clone, Debug)]
 pub struct RecordingSender(SyncSender<TickRecord>);
 
-/// The recording takes no more.
+/// Why a recording takes no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the recording takes no more")]
-pub struct Closed;
+pub enum RecordingError {
+    /// Too many ticks wait for the disk.
+    #[error("the disk does not keep up")]
+    Behind,
+    /// The recording has ended, and said why.
+    #[error("the recording has ended")]
+    Ended,
+}
 
 impl RecordingSender {
     /// Hands a tick over, unless too many are waiting.
-    pub fn send(&self, record: TickRecord) -> Result<(), Closed> {
-        self.0.try_send(record).map_err(|_| Closed)
+    pub fn send(&self, record: TickRecord) -> Result<(), RecordingError> {
+        self.0.try_send(record).map_err(|error| match error {
+            TrySendError::Full(_) => RecordingError::Behind,
+            TrySendError::Disconnected(_) => RecordingError::Ended,
+        })
     }
 }
 
@@ -66,9 +75,16 @@ pub struct Recording {
 impl Recording {
     /// Begins to record a world that was just made from `setup`.
     pub fn start(path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError> {
-        let create = |cause| StartError::Create { path: path.to_owned(), cause };
-        let file = File::create(path).map_err(create)?;
-        let mut recorder = Recorder::new(BufWriter::new(file), setup, world)
+        let file = File::create(path).map_err(|cause| StartError::Create { path: path.to_owned(), cause })?;
+        Self::start_on(BufWriter::new(file), path, setup, world)
+    }
+
+    /// Begins to record onto anything; `path` is what messages call it.
+    fn start_on<W>(out: W, path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError>
+    where
+        W: Write + Seek + Send + 'static,
+    {
+        let mut recorder = Recorder::new(out, setup, world)
             .and_then(|mut recorder| recorder.flush().map(|()| recorder))
             .map_err(|cause| StartError::Begin { path: path.to_owned(), cause })?;
         let (sender, records) = sync_channel(limits::RECORD_QUEUE);
@@ -82,7 +98,7 @@ impl Recording {
                     error!(path = %shown.display(), "recording stopped, what was written stays readable: {cause}");
                 }
             })
-            .map_err(create)?;
+            .map_err(|cause| StartError::Create { path: path.to_owned(), cause })?;
         Ok((Self { thread }, RecordingSender(sender)))
     }
 
@@ -94,10 +110,7 @@ impl Recording {
     }
 }
 
-fn write_all<W: Write + Seek>(
-    recorder: &mut Recorder<W>,
-    records: &Receiver<TickRecord>,
-) -> Result<u64, RecordError> {
+fn write_all<W: Write + Seek>(recorder: &mut Recorder<W>, records: &Receiver<TickRecord>) -> Result<u64, RecordError> {
     let mut ticks = 0;
     let mut flushed = now();
     let mut dirty = false;
@@ -128,3 +141,6 @@ fn write_all<W: Write + Seek>(
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests;

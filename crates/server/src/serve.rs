@@ -1,11 +1,6 @@
 //! Puts it all together: a world, its sockets, its recording.
 
-use std::{
-    fmt::Write,
-    io,
-    net::SocketAddr,
-    path::Path,
-};
+use std::{fmt::Write, io, net::SocketAddr, path::Path};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
@@ -14,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{error, warn};
 use world::{World, world::SetupError};
 
 use crate::{
@@ -134,7 +129,13 @@ impl Server {
     /// Tells clients, ends the world, closes the recording.
     pub async fn stop(mut self) {
         self.stop.cancel();
-        let all_done = async { while self.tasks.join_next().await.is_some() {} };
+        let all_done = async {
+            while let Some(ended) = self.tasks.join_next().await {
+                if let Err(error) = ended {
+                    error!("a socket did not close in order: {error}");
+                }
+            }
+        };
         if timeout(limits::SHUTDOWN / 2, all_done).await.is_err() {
             warn!("some connections did not close in time");
             self.tasks.abort_all();
@@ -215,7 +216,8 @@ impl Sockets {
                 }
             }
         }
-        tasks.spawn(http::run(self.page, sim.clone(), metrics, status, stop.clone()));
+        tasks.spawn(crate::metrics::keep_up(metrics.clone(), stop.clone()));
+        tasks.spawn(http::run(self.page, sim.clone(), metrics, status, allow.clone(), stop.clone()));
         tasks
     }
 }

@@ -20,13 +20,16 @@ use tracing::{error, warn};
 use world::{
     Answer, Command, Run, SessionId, Snapshot, World,
     clock::Pace,
-    record::TickRecord,
     run::Progress,
     structure::{Blueprint, BuildError, Structure},
     variable::Performance,
+    world::FaultReport,
 };
 
-use crate::{limits, metrics, recording::RecordingSender};
+use crate::{
+    limits, metrics,
+    recording::{RecordingError, RecordingSender},
+};
 
 /// What a session gets from the world without asking again.
 #[derive(Debug)]
@@ -89,7 +92,7 @@ impl SimThread {
         if options.recording.is_some() {
             world.keep_journal();
         }
-        let (publish, snapshots) = watch::channel(world.snapshot());
+        let (publish, snapshots) = watch::channel(world.glimpse());
         let handle = SimHandle { inbox, snapshots, next_session: Arc::new(AtomicU64::new(0)) };
         let builder = start_builder(handle.inbox.clone())?;
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
@@ -147,6 +150,11 @@ impl SimHandle {
     /// To wait for snapshots, or for the end of the world.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.snapshots.clone()
+    }
+
+    /// Whether the sim thread is gone.
+    pub fn has_ended(&self) -> bool {
+        self.snapshots.has_changed().is_err()
     }
 
     fn post(&self, message: ToSim) -> Result<(), SendError> {
@@ -256,7 +264,7 @@ impl Loop {
             ToSim::Built(built) => {
                 self.run.install(*built);
                 // so that whoever is told of the change finds it in the latest snapshot
-                let snapshot = self.run.world_mut().snapshot();
+                let snapshot = self.run.world().glimpse();
                 self.publish.send_replace(snapshot);
             }
             ToSim::Stop => return false,
@@ -295,28 +303,28 @@ impl Loop {
         for session in eager {
             self.deliver(session, Delivery::Tick(Arc::clone(&snapshot)));
         }
-        let tick = snapshot.tick.0;
         self.publish.send_replace(snapshot);
-        self.record(tick);
+        self.record();
+        self.meter.note_faults(self.run.world_mut().take_fault_reports());
         self.meter.note_failure(self.run.world().failure());
         let performance = self.meter.ticked(began, now(), self.run.clock().overruns());
         self.run.world_mut().note_performance(performance);
     }
 
-    /// Notes what was done before the tick that has just passed. `next` counts the ticks so far.
-    fn record(&mut self, next: u64) {
+    /// Notes what was done before the tick that has just passed.
+    fn record(&mut self) {
         let Some((sender, hash_every)) = &self.recording else { return };
-        let entries = self.run.world_mut().take_journal();
-        let hash = next.is_multiple_of(*hash_every).then(|| self.run.world().state_hash());
-        if entries.is_empty() && hash.is_none() {
-            return;
+        let Some(record) = self.run.world_mut().take_record(*hash_every) else { return };
+        match sender.send(record) {
+            Ok(()) => return,
+            Err(RecordingError::Behind) => {
+                error!("the recording ends here: {}", RecordingError::Behind);
+                metrics::recording_ended_early();
+            }
+            // the recording has said why
+            Err(RecordingError::Ended) => {}
         }
-        let record = TickRecord { tick: next.saturating_sub(1), entries, hash };
-        if sender.send(record).is_err() {
-            error!("the recording ended early: the disk does not keep up, or it could not be written");
-            metrics::recording_ended_early();
-            self.recording = None;
-        }
+        self.recording = None;
     }
 }
 
@@ -327,6 +335,7 @@ struct Meter {
     ticks_this_second: u32,
     ticks_per_second: f64,
     overruns_logged: Option<Instant>,
+    faults_logged: Option<Instant>,
     failed: bool,
 }
 
@@ -338,6 +347,7 @@ impl Meter {
             ticks_this_second: 0,
             ticks_per_second: 0.0,
             overruns_logged: None,
+            faults_logged: None,
             failed: false,
         }
     }
@@ -347,6 +357,16 @@ impl Meter {
         if self.overruns_logged.is_none_or(|last| now.duration_since(last) > Duration::from_secs(60)) {
             self.overruns_logged = Some(now);
             warn!("the world fell behind real time and goes on from here; is the machine busy? (said once a minute)");
+        }
+    }
+
+    fn note_faults(&mut self, reports: Vec<FaultReport>) {
+        let Some(FaultReport { agent, cause }) = reports.first() else { return };
+        let now = now();
+        if self.faults_logged.is_none_or(|last| now.duration_since(last) > limits::LOG_INTERVAL) {
+            self.faults_logged = Some(now);
+            let agent = agent.as_deref().unwrap_or("the world");
+            warn!(agent, "the simulation failed, was put back and goes on with motors released: {cause}");
         }
     }
 
@@ -383,3 +403,6 @@ impl Meter {
 fn now() -> Instant {
     Instant::now()
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,7 +58,15 @@ impl Driver {
                 delivery = deliveries.recv() => match delivery {
                     Some(Delivery::Answer(answer)) => self.session.answer(answer, &self.sim.latest(), &mut out),
                     Some(Delivery::Tick(_)) => {}
-                    None => return,
+                    // too many answers came at once, or the world has ended
+                    None => match self.sim.open(false) {
+                        Ok((commands, reopened)) => {
+                            self.commands = commands;
+                            deliveries = reopened;
+                        }
+                        Err(SendError::Full) => {}
+                        Err(SendError::Ended) => return,
+                    },
                 },
             }
             if !self.carry_out(out.take()) {
@@ -98,3 +106,6 @@ impl Driver {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! The driver of all stream protocols: one task per listener, two per connection.
+//! The driver of all stream protocols: one task per listener, one per connection.
 //!
 //! What a peer does not read in time closes that peer; whole messages only.
 
@@ -8,6 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{
@@ -15,23 +16,25 @@ use tokio::{
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
     sync::mpsc,
+    task::{JoinError, JoinSet},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info};
 
 use super::{RefusalLog, now};
 use crate::{
     access::AllowList,
     limits,
-    session::{Outbox, StreamService, StreamSession},
-    sim_thread::{Delivery, SessionSender, SimHandle},
+    session::{Outbox, Refusal, StreamService, StreamSession},
+    sim_thread::{Delivery, SendError, SessionSender, SimHandle},
 };
 
 /// Bytes read at once.
 const READ: usize = 16 * 1024;
 
-/// Accepts connections and runs a session on each, until the server stops.
+/// Accepts connections and runs a session on each, until the server stops or the world ends. Then waits for the
+/// connections to close.
 pub async fn run(
     listener: TcpListener,
     protocol: &'static str,
@@ -41,43 +44,75 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     let doors = Arc::new(Mutex::new(BTreeMap::new()));
-    let wants_ticks = service.wants_ticks();
+    let mut refusals = RefusalLog::new(protocol);
+    let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => break,
+            Some(ended) = connections.join_next() => {
+                note_end(protocol, ended);
+                continue;
+            }
             accepted = listener.accept() => accepted,
         };
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // out of file handles, most likely; the next one may work
-                warn!(protocol, "accepting: {error}");
-                tokio::task::yield_now().await;
+                refusals.note(&[Refusal { from: None, reason: format!("accepting a connection: {error}") }], now());
+                // out of file handles, most likely: they do not come back at once
+                let _ = timeout(limits::ACCEPT_PAUSE, stop.cancelled()).await;
                 continue;
             }
         };
-        let admitted = allow.admits(peer).then(|| Place::take(&doors, peer.ip())).flatten();
-        let Some(place) = admitted else {
-            warn!(protocol, %peer, "refused: not in the allow-list, or too many connections");
-            continue;
-        };
-        let Ok((commands, deliveries)) = sim.open(wants_ticks) else { return };
-        let connection = Connection {
-            peer,
-            protocol,
-            session: service.open(peer),
-            sim: sim.clone(),
-            commands,
-            refusals: RefusalLog::new(protocol),
-            buffer: Vec::new(),
-        };
-        let stop = stop.clone();
-        tokio::spawn(async move {
-            let reason = connection.run(stream, deliveries, stop).await;
-            info!(protocol, %peer, "closed: {reason}");
-            drop(place);
-        });
+        match admit(&doors, &allow, peer).and_then(|place| Ok((place, sim.open(service.wants_ticks())?))) {
+            Ok((place, (commands, deliveries))) => {
+                let connection = Connection {
+                    peer,
+                    protocol,
+                    session: service.open(peer),
+                    sim: sim.clone(),
+                    commands,
+                    refusals: RefusalLog::new(protocol),
+                    buffer: Vec::new(),
+                };
+                let stop = stop.clone();
+                connections.spawn(async move {
+                    let reason = connection.run(stream, deliveries, stop).await;
+                    info!(protocol, %peer, "closed: {reason}");
+                    drop(place);
+                });
+            }
+            Err(Shut::World(SendError::Ended)) => break,
+            Err(shut) => refusals.note(&[Refusal { from: Some(peer), reason: shut.to_string() }], now()),
+        }
     }
+    while let Some(ended) = connections.join_next().await {
+        note_end(protocol, ended);
+    }
+}
+
+fn note_end(protocol: &'static str, ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        error!(protocol, "a connection did not end in order: {error}");
+    }
+}
+
+/// Why a peer is not let in.
+#[derive(Debug, thiserror::Error)]
+enum Shut {
+    #[error("the address is not in the allow-list")]
+    NotAllowed,
+    #[error("there are too many connections")]
+    Crowded,
+    #[error(transparent)]
+    World(#[from] SendError),
+}
+
+fn admit(doors: &Arc<Mutex<BTreeMap<IpAddr, usize>>>, allow: &AllowList, peer: SocketAddr) -> Result<Place, Shut> {
+    if !allow.admits(peer) {
+        return Err(Shut::NotAllowed);
+    }
+    Place::take(doors, peer.ip()).ok_or(Shut::Crowded)
 }
 
 /// One of the places for connections; given back when dropped.
@@ -128,21 +163,23 @@ impl Connection {
         mut deliveries: mpsc::Receiver<Delivery>,
         stop: CancellationToken,
     ) -> String {
-        if let Err(error) = stream.set_nodelay(true) {
-            debug!(protocol = self.protocol, "TCP_NODELAY: {error}");
+        if let Err(error) = prepare(&stream) {
+            debug!(protocol = self.protocol, "socket options: {error}");
         }
         let (mut reading, writing) = stream.into_split();
         let (write, to_write) = mpsc::channel(limits::WRITE_QUEUE);
-        let writer = tokio::spawn(write_all(writing, to_write));
+        let mut writer = std::pin::pin!(write_all(writing, to_write));
         let reason = tokio::select! {
             () = stop.cancelled() => "the server stops".to_owned(),
             reason = self.converse(&mut reading, &mut deliveries, &write) => reason,
+            Err(error) = &mut writer => return format!("writing: {error}"),
         };
         drop(write);
         // what is in the queue still goes out
-        match timeout(limits::SHUTDOWN, writer).await {
-            Ok(Ok(Err(error))) => format!("{reason}; writing: {error}"),
-            _ => reason,
+        match timeout(limits::LAST_WORDS, writer).await {
+            Ok(Ok(())) => reason,
+            Ok(Err(error)) => format!("{reason}; writing: {error}"),
+            Err(_) => format!("{reason}; not all was written"),
         }
     }
 
@@ -155,7 +192,7 @@ impl Connection {
         let mut chunk = vec![0; READ];
         let mut out = Outbox::default();
         let mut heard = false;
-        let silent = tokio::time::sleep_until((now() + limits::FIRST_MESSAGE).into());
+        let silent = tokio::time::sleep_until(tokio::time::Instant::now() + limits::FIRST_MESSAGE);
         tokio::pin!(silent);
         loop {
             tokio::select! {
@@ -163,9 +200,11 @@ impl Connection {
                 received = reading.read(&mut chunk) => match received {
                     Ok(0) => return "the peer left".to_owned(),
                     Ok(length) => {
-                        heard = true;
                         self.buffer.extend_from_slice(chunk.get(..length).unwrap_or_default());
+                        let unread = self.buffer.len();
                         self.session.bytes(self.peer, &mut self.buffer, &self.sim.latest(), &mut out);
+                        // half a message is none
+                        heard |= self.buffer.len() < unread;
                     }
                     Err(error) => return format!("reading: {error}"),
                 },
@@ -193,6 +232,13 @@ impl Connection {
     }
 }
 
+/// Small messages go out at once; a peer that has vanished without a word is found out.
+fn prepare(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let keepalive = TcpKeepalive::new().with_time(limits::KEEPALIVE).with_interval(limits::KEEPALIVE_INTERVAL);
+    SockRef::from(stream).set_tcp_keepalive(&keepalive)
+}
+
 /// Writes messages one by one; a peer that does not take one in time is given up.
 async fn write_all(mut writing: OwnedWriteHalf, mut messages: mpsc::Receiver<Vec<u8>>) -> std::io::Result<()> {
     while let Some(message) = messages.recv().await {
@@ -200,3 +246,6 @@ async fn write_all(mut writing: OwnedWriteHalf, mut messages: mpsc::Receiver<Vec
     }
     writing.shutdown().await
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,3 +125,6 @@ fn measured(agent: &AgentCard, world: &Snapshot) -> Vec<Raw> {
     };
     agent.motors.iter().enumerate().map(normalized).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+use std::{
+    io::{self, Cursor, ErrorKind, SeekFrom},
+    sync::{Arc, Mutex},
+};
+
+use world::{
+    Action, Command, Robot,
+    clock::{Pace, Vote},
+    record::{Verdict, no_director, replay},
+};
+
+use super::*;
+use crate::testing::{ROVER, Stepper, running_recorded, small_setup, small_world, within};
+
+/// Replaying checks a hash after every so many ticks.
+const HASH_EVERY: u64 = 7;
+
+/// What a controller, a vote and a newcomer do to a world, in 60 ticks and one reset.
+async fn eventful_run(stepper: &mut Stepper) {
+    for tick in 0..60_i32 {
+        match tick {
+            // also at a tick whose hash was just noted
+            28 => {
+                let before = stepper.step().await;
+                let after = stepper.vote(Vote::Reset(Some(3))).await;
+                assert_eq!((after.tick, after.tries), (before.tick, before.tries + 1), "a reset is no tick");
+            }
+            40 => {
+                let twin = Robot {
+                    name: "Twin".to_owned(),
+                    source: small_setup().robots.remove(0).source,
+                    pose: physics::Pose::facing(1.0, 1.0, 0.0, 0.0),
+                };
+                stepper.send(Command::Join(twin));
+            }
+            _ => {}
+        }
+        let target = Some(f64::from(tick) / 10.0);
+        stepper.send(Command::Act(ROVER, vec![Action::Set { motor: 0, target, torque: Some(0.5) }]));
+        stepper.step().await;
+    }
+}
+
+#[tokio::test]
+async fn a_recording_replays_bit_for_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.mcap");
+    let (setup, world) = (small_setup(), small_world());
+    let (recording, sender) = Recording::start(&path, &setup, &world).unwrap();
+    let sim = running_recorded(world, Pace::Free, Some((sender, HASH_EVERY)));
+    let mut stepper = Stepper::new(sim.handle());
+    eventful_run(&mut stepper).await;
+    tokio::task::spawn_blocking(|| {
+        sim.stop();
+        recording.finish();
+    })
+    .await
+    .unwrap();
+
+    let verdict = replay(&std::fs::read(&path).unwrap(), &no_director, |_, _| {}).unwrap();
+    let ticks = verdict.ticks;
+    assert_eq!(verdict, Verdict { ticks, compared: 61 / HASH_EVERY, differs_at: None, complete: true });
+    assert!(ticks >= 56, "{verdict:?}");
+}
+
+/// A disk that takes only so much. What it has can be looked at from outside.
+#[derive(Clone)]
+struct SmallDisk {
+    written: Arc<Mutex<Cursor<Vec<u8>>>>,
+    room: u64,
+}
+
+impl Write for SmallDisk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = self.written.lock().unwrap();
+        let left = self.room.saturating_sub(written.position()) as usize;
+        match bytes.get(..left.min(bytes.len())) {
+            Some(fits) if !fits.is_empty() || bytes.is_empty() => written.write(fits),
+            _ => Err(ErrorKind::StorageFull.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for SmallDisk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.written.lock().unwrap().seek(to)
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_ends_the_recording_and_not_the_world() {
+    let metrics = metrics::install().unwrap();
+    let (setup, world) = (small_setup(), small_world());
+    // the beginning fits, and some ticks
+    let beginning = SmallDisk { written: Arc::default(), room: u64::MAX };
+    drop(Recorder::new(beginning.clone(), &setup, &world).unwrap());
+    let room = beginning.written.lock().unwrap().position() + 1_000;
+    let disk = SmallDisk { written: Arc::default(), room };
+    let (recording, sender) = Recording::start_on(disk.clone(), Path::new("small disk"), &setup, &world).unwrap();
+    let sim = running_recorded(world, Pace::Flat, Some((sender, 1)));
+
+    let mut snapshots = sim.handle().watch();
+    within("the end of the recording", tokio::task::spawn_blocking(|| recording.finish())).await.unwrap();
+    let then = sim.handle().latest().tick.0;
+    within("the world going on", snapshots.wait_for(|snapshot| snapshot.tick.0 > then + 10)).await.unwrap();
+    let page = metrics.render();
+    assert!(page.contains("rossum_recordings_ended_early_total 1\n"), "counted once:\n{page}");
+
+    let written = disk.written.lock().unwrap().get_ref().clone();
+    let verdict = replay(&written, &no_director, |_, _| {}).unwrap();
+    assert_eq!(verdict.differs_at, None, "{verdict:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let check = |path: &str, wanted: &str| {
+        let error = Recording::start(Path::new(path), &small_setup(), &small_world()).unwrap_err().to_string();
+        assert!(error.contains(path) && error.contains(wanted), "{error}");
+    };
+    check("/does/not/exist.mcap", "cannot create");
+    check("/dev/full", "cannot begin");
+}
+
+#[test]
+fn a_slow_disk_and_an_ended_recording_are_told_apart() {
+    let (sender, records) = sync_channel(1);
+    let sender = RecordingSender(sender);
+    assert_eq!(sender.send(TickRecord::default()), Ok(()));
+    assert_eq!(sender.send(TickRecord::default()), Err(RecordingError::Behind));
+    drop(records);
+    assert_eq!(sender.send(TickRecord::default()), Err(RecordingError::Ended));
+}

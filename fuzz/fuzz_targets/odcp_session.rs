@@ -1,0 +1,53 @@
+//! Any datagrams from several peers, and answers of the world in between: nothing panics, every reply goes to whoever
+//! asked, and no number that is not finite reaches the world.
+//!
+//! The input is a list of a peer, a length and that many bytes. The last peer is the world.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use server::Scenario;
+use server::session::odcp::OdcpSession;
+use server::session::{DatagramSession, Outbox};
+use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
+use world::{Action, Answer, Command, Snapshot, World};
+
+const PEERS: u8 = 4;
+
+static WORLD: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
+    let setup = Scenario::load("small").and_then(|scenario| scenario.setup()).expect("the scenario is sound");
+    World::new(&setup).expect("the world can be built").snapshot()
+});
+
+fuzz_target!(|input: &[u8]| {
+    let mut session = OdcpSession { agent: "Rover".to_owned() };
+    let mut rest = input;
+    while let [peer, length, tail @ ..] = rest {
+        let (datagram, tail) = tail.split_at(usize::from(*length).min(tail.len()));
+        rest = tail;
+        let peer = peer % PEERS;
+        let mut out = Outbox::default();
+        if peer == PEERS - 1 {
+            session.answer(Answer::Refused(String::from_utf8_lossy(datagram).into_owned()), &WORLD, &mut out);
+            assert!(out.replies.is_empty() && out.commands.is_empty());
+            continue;
+        }
+        let from = SocketAddr::from(([127, 0, 0, 1], 5000 + u16::from(peer)));
+        session.datagram(from, datagram, &WORLD, &mut out);
+        assert!(out.close.is_none());
+        assert!(out.replies.iter().all(|(to, _)| *to == from));
+        for command in &out.commands {
+            if let Command::Act(_, actions) = command {
+                assert!(actions.iter().all(is_finite));
+            }
+        }
+    }
+});
+
+fn is_finite(action: &Action) -> bool {
+    match action {
+        Action::Set { target, torque, .. } => target.iter().chain(torque).all(|number| number.is_finite()),
+        Action::Joint { .. } => false,
+    }
+}

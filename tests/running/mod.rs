@@ -1,0 +1,194 @@
+//! The built program, run as a user runs it.
+
+#![allow(dead_code, reason = "each test uses what it needs")]
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream, UdpSocket},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// Far longer than anything here takes, also on a busy machine.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The program, to be given arguments.
+pub(crate) fn rossum() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_rossum"))
+}
+
+/// What a program that has ended left behind.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// `None` when a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs the program to its end.
+pub(crate) fn run(arguments: &[&str]) -> Ended {
+    let mut child = Process::start(rossum().args(arguments));
+    let stdout = read_aside(child.0.stdout.take().expect("it is piped"));
+    let stderr = read_aside(child.0.stderr.take().expect("it is piped"));
+    let text = |from: Receiver<String>| from.recv_timeout(DEADLINE).expect("it ends");
+    let (stdout, stderr) = (text(stdout), text(stderr));
+    Ended { code: child.wait().code(), stdout, stderr }
+}
+
+/// A process that does not outlive its test.
+struct Process(Child);
+
+impl Process {
+    fn start(command: &mut Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // a developer's own settings are not for tests
+        Self(command.env_remove("ROSSUM_LOG").env_remove("RUST_BACKTRACE").spawn().expect("the program starts"))
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        self.0.wait().expect("it can be waited for")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // one that has ended cannot be killed
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Reads to the end on another thread. The end comes with that of the process.
+fn read_aside(mut from: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = sync_channel(1);
+    thread::spawn(move || {
+        let mut text = String::new();
+        // what was read before an error is kept
+        let _ = from.read_to_string(&mut text);
+        let _ = sender.send(text);
+    });
+    receiver
+}
+
+/// A server that has said where it listens.
+pub(crate) struct Running {
+    process: Process,
+    stderr: Receiver<String>,
+    greeting: Value,
+}
+
+impl Running {
+    /// Runs `rossum serve` on free ports.
+    pub(crate) fn serve(arguments: &[&str]) -> Self {
+        Self::start(rossum().args(["serve", "--free-ports", "--json"]).args(arguments))
+    }
+
+    /// Runs a command that becomes a server.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut process = Process::start(command);
+        let stderr = read_aside(process.0.stderr.take().expect("it is piped"));
+        let mut stdout = BufReader::new(process.0.stdout.take().expect("it is piped"));
+        let (sender, first_line) = sync_channel(1);
+        thread::spawn(move || {
+            let mut line = String::new();
+            let _ = stdout.read_line(&mut line);
+            let _ = sender.send(line);
+        });
+        let line = first_line.recv_timeout(DEADLINE).expect("the server says where it listens");
+        let greeting = serde_json::from_str(&line).unwrap_or_else(|error| {
+            let said = stderr.recv_timeout(DEADLINE).unwrap_or_default();
+            panic!("`{line}` is no greeting ({error}); it said: {said}")
+        });
+        Self { process, stderr, greeting }
+    }
+
+    pub(crate) fn title(&self) -> &str {
+        self.greeting["title"].as_str().expect("a title")
+    }
+
+    /// Where something listens, by its title.
+    pub(crate) fn address(&self, title: &str) -> SocketAddr {
+        let addresses = self.greeting["addresses"].as_array().expect("a list of addresses");
+        let found = addresses.iter().find(|address| address["title"] == title);
+        let text = found.and_then(|address| address["address"].as_str());
+        text.unwrap_or_else(|| panic!("no `{title}` in {addresses:?}")).parse().expect("an address")
+    }
+
+    /// Status and body of one of its pages.
+    pub(crate) fn page(&self, path: &str) -> (u16, String) {
+        self.page_as(path, "localhost")
+    }
+
+    /// The same, asked for under the name of a host.
+    pub(crate) fn page_as(&self, path: &str, host: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address("Status and metrics")).expect("the page is there");
+        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, body.to_owned())
+    }
+
+    /// How many ticks have passed.
+    pub(crate) fn tick(&self) -> u64 {
+        let (_, page) = self.page("/");
+        let number = page.split_once("\ntick ").and_then(|(_, rest)| rest.split_once(','));
+        number.and_then(|(number, _)| number.parse().ok()).unwrap_or_else(|| panic!("no tick in {page}"))
+    }
+
+    /// Waits until so many ticks have passed.
+    pub(crate) fn await_tick(&self, tick: u64) {
+        eventually("ticks", || (self.tick() >= tick).then_some(()));
+    }
+
+    /// Sends a signal: `TERM`, `INT` or `KILL`.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.process.0.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{name} could not be sent");
+    }
+
+    /// Waits until it has ended.
+    pub(crate) fn end(mut self) -> Ended {
+        let stderr = self.stderr.recv_timeout(DEADLINE).expect("it ends");
+        Ended { code: self.process.wait().code(), stdout: String::new(), stderr }
+    }
+}
+
+/// Tries until there is something, which must not take for ever. The tries themselves wait for the server.
+pub(crate) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let begin = now();
+    loop {
+        if let Some(found) = attempt() {
+            return found;
+        }
+        assert!(begin.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "deadlines are in wall time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A socket of one's own that talks to one port and waits for its answers.
+pub(crate) fn peer_of(address: SocketAddr) -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.connect(address).expect("a way there");
+    socket.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+    socket
+}
+
+/// The next datagram.
+pub(crate) fn receive(socket: &UdpSocket) -> Vec<u8> {
+    let mut buffer = vec![0; 65_535];
+    let length = socket.recv(&mut buffer).expect("a datagram");
+    buffer.truncate(length);
+    buffer
+}

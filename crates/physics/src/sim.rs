@@ -323,6 +323,23 @@ impl Sim {
         true
     }
 
+    /// Sets the velocity of a body with a free joint, world frame; what hangs on it keeps its own relative velocity.
+    ///
+    /// `false`, and nothing done, when the body has no free joint.
+    pub fn set_free_velocity(&mut self, root: BodyId, velocity: Velocity) -> bool {
+        let finite = velocity.linear.iter().chain(&velocity.angular).all(|v| v.is_finite());
+        debug_assert!(finite, "a velocity is finite, not {velocity:?}");
+        let Some(joint) = self.model.body_free_joint(root) else { return false };
+        let turn = self.data.qpos()[self.model.joint_qpos_range(joint)].last_chunk().copied().unwrap_or_default();
+        // the engine turns a free body about its own axes
+        let turning = Pose { pos: [0.0; 3], quat: turn }.inverse().turn(velocity.angular);
+        let range = self.model.joint_dof_range(joint);
+        let (linear, angular) = self.data.qvel_mut()[range].split_at_mut(3);
+        linear.copy_from_slice(&velocity.linear);
+        angular.copy_from_slice(&turning);
+        true
+    }
+
     /// Brings a body and all that hangs on it into the reference pose and to rest; a free joint stays where it is.
     pub fn rest(&mut self, root: BodyId) {
         for body in self.model.subtree(root) {

@@ -46,6 +46,10 @@ impl World {
             Binding::Step => Value::Integer(self.step as i64),
             Binding::Try => Value::Integer(self.tries as i64),
             Binding::Performance(counter) => self.performance.read(counter),
+            Binding::Directed(index, _) => {
+                let variables = self.director.as_ref().map(|director| director.variables()).unwrap_or_default();
+                variables.into_iter().nth(index).map(|(_, value)| value).ok_or(VariableError::Unknown)?
+            }
             Binding::AgentName(agent) => {
                 Value::String(self.structure.resident(agent).map(|r| r.name.clone()).unwrap_or_default())
             }

@@ -50,6 +50,9 @@ impl World {
                     .map(drop)
                     .map_err(|cause| ReplayError::Write { variable, cause })?;
             }
+            Entry::Order { order } => {
+                self.order(&order).map_err(|reason| ReplayError::Order { order, reason })?;
+            }
             Entry::Reset { seed } => self.reset(Some(seed)),
             Entry::Join(robot) => self.change_now(Change::Join(robot.restore()?))?,
             Entry::Leave { agent } => self.change_now(Change::Leave(agent))?,

@@ -7,6 +7,7 @@ mod access;
 pub mod agent;
 pub mod change;
 pub mod clock;
+pub mod director;
 pub mod event;
 pub mod interface;
 mod journal;

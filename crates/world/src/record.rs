@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Action, AgentId},
+    director::Director,
     event::Watch,
     setup::{Randomise, Robot, Setup},
     structure::BuildError,
@@ -55,6 +56,11 @@ pub enum Entry {
     Leave {
         /// Which.
         agent: AgentId,
+    },
+    /// The director carried out an order.
+    Order {
+        /// In its own words.
+        order: String,
     },
     /// An object changed its size.
     Resize {
@@ -154,6 +160,8 @@ struct RecordedSetup {
     settings: Vec<(String, String)>,
     randomise: Vec<[String; 3]>,
     watches: Vec<Watch>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    director: Option<String>,
 }
 
 impl RecordedSetup {
@@ -170,6 +178,7 @@ impl RecordedSetup {
             settings: setup.settings.clone(),
             randomise: setup.randomise.iter().map(|r| [r.variable.clone(), r.min.clone(), r.max.clone()]).collect(),
             watches: setup.watches.clone(),
+            director: setup.director.clone(),
         }
     }
 
@@ -187,6 +196,7 @@ impl RecordedSetup {
                 .map(|[variable, min, max]| Randomise { variable, min, max })
                 .collect(),
             watches: self.watches,
+            director: self.director,
         })
     }
 }
@@ -310,6 +320,20 @@ pub enum ReplayError {
         /// Why.
         cause: VariableError,
     },
+    /// An order was refused that was carried out when it was recorded.
+    #[error("the order `{order}`: {reason}")]
+    Order {
+        /// In the director's words.
+        order: String,
+        /// Why.
+        reason: String,
+    },
+    /// The recorded world had a director that cannot be had here.
+    #[error("the director of the recorded world is not available: {reason}")]
+    Director {
+        /// Why.
+        reason: String,
+    },
     /// An agent left that was not there.
     #[error("agent {} leaves but is not there", agent.0)]
     NoSuchAgent {
@@ -331,9 +355,21 @@ pub struct Verdict {
     pub complete: bool,
 }
 
+/// Makes a director from its description in [`Setup::director`], or says why it cannot.
+pub type Directors<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Director>, String>;
+
+/// For recordings of worlds that nobody directs.
+pub fn no_director(description: &str) -> Result<Box<dyn Director>, String> {
+    Err(format!("`{description}` is not known"))
+}
+
 /// Runs a recording again and compares every hash, up to the first that differs. `progress` hears of each record, and
 /// can look at the world.
-pub fn replay(recording: &[u8], mut progress: impl FnMut(&World, &TickRecord)) -> Result<Verdict, ReplayError> {
+pub fn replay(
+    recording: &[u8],
+    directors: Directors<'_>,
+    mut progress: impl FnMut(&World, &TickRecord),
+) -> Result<Verdict, ReplayError> {
     let mut world: Option<World> = None;
     let mut verdict = Verdict::default();
     let options = mcap::read::Options::IgnoreEndMagic.into();
@@ -348,7 +384,8 @@ pub fn replay(recording: &[u8], mut progress: impl FnMut(&World, &TickRecord)) -
         let unreadable = |cause| ReplayError::Message { topic: topic.to_owned(), cause };
         match (topic, &mut world) {
             (SETUP_TOPIC, world) => {
-                *world = Some(restored_world(serde_json::from_slice(&message.data).map_err(unreadable)?)?);
+                let setup = serde_json::from_slice(&message.data).map_err(unreadable)?;
+                *world = Some(restored_world(setup, directors)?);
             }
             (TICK_TOPIC, Some(world)) => {
                 let record: TickRecord = serde_json::from_slice(&message.data).map_err(unreadable)?;
@@ -368,12 +405,15 @@ pub fn replay(recording: &[u8], mut progress: impl FnMut(&World, &TickRecord)) -
     Ok(verdict)
 }
 
-fn restored_world(recorded: RecordedSetup) -> Result<World, ReplayError> {
+fn restored_world(recorded: RecordedSetup, directors: Directors<'_>) -> Result<World, ReplayError> {
     if recorded.format != FORMAT_VERSION {
         return Err(ReplayError::Format { found: recorded.format });
     }
     let (model_hash, mujoco) = (recorded.model_hash, recorded.mujoco.clone());
-    let world = World::new(&recorded.restore()?)?;
+    let setup = recorded.restore()?;
+    let director = setup.director.as_deref().map(directors).transpose();
+    let director = director.map_err(|reason| ReplayError::Director { reason })?;
+    let world = World::with_director(&setup, director)?;
     if world.model_hash() != model_hash {
         return Err(ReplayError::ModelChanged { found: world.model_hash(), recorded: model_hash, mujoco });
     }

@@ -46,6 +46,8 @@ pub enum Command {
     Vote(AgentId, Vote),
     /// Begin a new try now, without a vote.
     Reset(Option<u64>),
+    /// Ask something of the director.
+    Order(String),
     /// Raise an event of an agent.
     Tell(AgentId, AgentEvent),
 }
@@ -65,6 +67,8 @@ pub enum Answer {
     NoValue(VariableId, VariableError),
     /// This agent's vote no longer counts: it was silent for too long, or never entered.
     VoteLost(AgentId),
+    /// What the director says to an order.
+    Ordered(String),
     /// Nothing was done.
     Refused(String),
 }
@@ -172,6 +176,10 @@ impl Run {
                 self.clock.restart(now);
                 None
             }
+            Command::Order(order) => Some(match self.world.order(&order) {
+                Ok(answer) => Answer::Ordered(answer),
+                Err(reason) => Answer::Refused(reason),
+            }),
             Command::Tell(agent, event) => {
                 self.world.tell(agent, event);
                 None

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use physics::Pose;
 use serde::Serialize;
 
 use crate::{
     agent::AgentId,
+    director::View,
     event::EventId,
     interface::{Bounds, InterfaceValue, MotorKind, Role},
     value::{Value, ValueKind},
@@ -41,9 +43,17 @@ pub struct Snapshot {
     pub events: Vec<EventId>,
     /// Observed variables that exist, in order of their ids.
     pub observed: Vec<(VariableId, Value)>,
+    /// What the director of the world shows, if it has one.
+    pub view: Option<View>,
 }
 
 impl Snapshot {
+    /// Where a site is, world frame.
+    pub fn site_pose(&self, site: &SiteCard) -> Option<Pose> {
+        let body = Pose { pos: *self.positions.get(site.body)?, quat: *self.orientations.get(site.body)? };
+        Some(body.then(&site.pose))
+    }
+
     /// What one motor of an agent measures, in physical units.
     pub fn motor(&self, agent: &AgentCard, motor: usize) -> Option<f64> {
         (motor < agent.motors.len()).then(|| self.motors.get(agent.first_motor + motor).copied()).flatten()
@@ -69,6 +79,8 @@ pub struct Catalogue {
     pub events: Vec<EventCard>,
     /// Names of all bodies, as in the model.
     pub bodies: Vec<String>,
+    /// All sites, as in the model.
+    pub sites: Vec<SiteCard>,
 }
 
 impl Catalogue {
@@ -86,6 +98,11 @@ impl Catalogue {
     pub fn variable_named(&self, name: &str) -> Option<&VariableCard> {
         let found = self.variables.binary_search_by(|card| (*card.name).cmp(name));
         found.ok().and_then(|index| self.variables.get(index))
+    }
+
+    /// The site of this name.
+    pub fn site_named(&self, name: &str) -> Option<&SiteCard> {
+        self.sites.iter().find(|card| card.name == name)
     }
 
     /// The event of this name.
@@ -131,6 +148,17 @@ pub struct MotorCard {
     pub range: Bounds,
     /// Largest torque, in N·m.
     pub max_torque: f64,
+}
+
+/// A marked place on a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiteCard {
+    /// Name, as in the model: `<agent>:<site>` on a robot.
+    pub name: String,
+    /// The body's place in [`Catalogue::bodies`].
+    pub body: usize,
+    /// Where it is on the body.
+    pub pose: Pose,
 }
 
 /// What there is to know about a variable.

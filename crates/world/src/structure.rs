@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use physics::{Assembly, Edit, Fault, ModelError, Part, Pose, Sim};
+use physics::{Assembly, Edit, Fault, Model, ModelError, Part, Pose, Sim, SiteId};
 
 use crate::{
     access::{POSITIONS, QUATERNION_LENGTHS, TIMESTEPS},
@@ -17,7 +17,7 @@ use crate::{
     interface::Interface,
     light::{self, LightSensor},
     setup::{MAX_AGENTS, NameError, Robot, Setup, check_name},
-    snapshot::{AgentCard, Catalogue, EventCard, MotorCard},
+    snapshot::{AgentCard, Catalogue, EventCard, MotorCard, SiteCard},
     value::ValueKind,
     variable::{Names, Repository},
 };
@@ -29,6 +29,8 @@ pub struct Blueprint {
     timestep: Option<f64>,
     pub(crate) residents: Vec<Resident>,
     watches: Vec<Watch>,
+    /// Names and kinds of the director's variables.
+    directed: Vec<(String, ValueKind)>,
     names: Names,
     next_agent: u32,
     generation: u64,
@@ -85,8 +87,9 @@ pub enum BuildError {
 
 impl Blueprint {
     /// The blueprint of a new world.
-    pub fn new(setup: &Setup) -> Result<Self, BuildError> {
+    pub(crate) fn new(setup: &Setup, directed: Vec<(String, ValueKind)>) -> Result<Self, BuildError> {
         let mut blueprint = Self {
+            directed,
             assembly: Assembly::new(setup.base.clone()),
             timestep: setup.timestep,
             residents: Vec::new(),
@@ -156,7 +159,7 @@ impl Blueprint {
             self.residents.iter().map(|resident| (resident.id, Interface::of(model, &resident.prefix()))).collect();
 
         let described = self.residents.iter().filter_map(|r| interfaces.get(&r.id).map(|interface| (r, interface)));
-        let variables = Repository::new(model, described, &mut self.names);
+        let variables = Repository::new(model, described, &self.directed, &mut self.names);
         let events = event_cards(&self.residents, &self.watches, &mut self.names);
 
         let mut catalogue = Catalogue {
@@ -165,6 +168,7 @@ impl Blueprint {
             variables: variables.cards.clone(),
             events,
             bodies: model.bodies().map(|body| model.body_name(body).to_owned()).collect(),
+            sites: model.sites().map(|site| site_card(model, site)).collect(),
         };
         catalogue.events.sort_by(|a, b| a.name.cmp(&b.name));
         let (collisions, bounds) = resolve_watches(&self.watches, model, &catalogue)?;
@@ -178,6 +182,11 @@ fn can_stand_at(pose: &Pose) -> bool {
     let length = pose.quat.iter().map(|x| x * x).sum::<f64>().sqrt();
     pose.pos.iter().all(|x| (POSITIONS.0..=POSITIONS.1).contains(x))
         && (QUATERNION_LENGTHS.0..=QUATERNION_LENGTHS.1).contains(&length)
+}
+
+fn site_card(model: &Model, site: SiteId) -> SiteCard {
+    let body = model.site_body(site).index();
+    SiteCard { name: model.site_name(site).to_owned(), body, pose: model.site_pose(site) }
 }
 
 fn agent_cards(residents: &[Resident], interfaces: &BTreeMap<AgentId, Interface>) -> Vec<AgentCard> {

@@ -53,6 +53,8 @@ pub(crate) enum Binding {
     Step,
     Try,
     Performance(Counter),
+    /// One of the director's own, by its place among them.
+    Directed(usize, ValueKind),
     AgentName(AgentId),
     AgentRobot(AgentId),
     Heading(BodyId),
@@ -151,6 +153,7 @@ impl Binding {
             Self::Step | Self::Try => (K::Integer, false),
             Self::Performance(Counter::Overruns | Counter::Faults) => (K::Integer, false),
             Self::Performance(_) => (K::Double, false),
+            Self::Directed(_, kind) => (kind, false),
             Self::AgentName(_) | Self::AgentRobot(_) => (K::String, false),
             Self::Heading(_) => (K::Double, true),
             Self::Input(..) => (K::NormalizedDouble, true),
@@ -194,10 +197,14 @@ impl Repository {
     pub(crate) fn new<'a>(
         model: &Model,
         agents: impl Iterator<Item = (&'a Resident, &'a Interface)>,
+        directed: &[(String, ValueKind)],
         names: &mut Names,
     ) -> Self {
         let mut found = Found::default();
         found.simulation();
+        for (index, (name, kind)) in directed.iter().enumerate() {
+            found.add(name.clone(), Binding::Directed(index, *kind));
+        }
         let mut prefixes = Vec::new();
         for (resident, interface) in agents {
             prefixes.push((resident.prefix(), resident.name.clone()));

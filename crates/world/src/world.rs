@@ -15,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::{
     agent::{Action, Agent, AgentId},
     change::{Change, Changed, Ticket},
+    director::Director,
     event::{AgentEvent, EventId, standard},
     light,
     record::Entry,
@@ -25,6 +26,8 @@ use crate::{
     variable::{Binding, Performance, VariableError, VariableId},
 };
 
+/// Faults that are kept for whoever asks; further ones are only counted.
+const FAULT_REPORTS: usize = 16;
 /// How often a failing physics step is tried again, each time with a stronger remedy.
 const REMEDIES: u32 = 3;
 
@@ -62,6 +65,15 @@ pub enum SetupError {
     },
 }
 
+/// A physics step that failed and was tried again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultReport {
+    /// Whose robot caused it, as far as that can be told. Its motors were released.
+    pub agent: Option<String>,
+    /// What happened.
+    pub cause: Fault,
+}
+
 pub(crate) struct Staged {
     pub(crate) agent: AgentId,
     session: SessionId,
@@ -72,6 +84,7 @@ pub(crate) struct Staged {
 /// The world.
 pub struct World {
     pub(crate) structure: Structure,
+    pub(crate) director: Option<Box<dyn Director>>,
     pub(crate) agents: BTreeMap<AgentId, Agent>,
     pub(crate) staged: Vec<Staged>,
     tick: Tick,
@@ -88,6 +101,7 @@ pub struct World {
     pub(crate) building: Option<(Ticket, Change)>,
     pub(crate) next_ticket: u64,
     failed: Option<Fault>,
+    fault_reports: Vec<FaultReport>,
     pub(crate) performance: Performance,
     pub(crate) journal: Option<Vec<Entry>>,
     /// Ticks before this one have been recorded.
@@ -101,12 +115,20 @@ impl std::fmt::Debug for World {
 }
 
 impl World {
-    /// Builds a world and brings it to the start of its first try.
+    /// Builds a world that nobody directs and brings it to the start of its first try.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
-        let structure = Blueprint::new(setup)?.build()?;
+        Self::with_director(setup, None)
+    }
+
+    /// Builds a world and brings it to the start of its first try.
+    pub fn with_director(setup: &Setup, director: Option<Box<dyn Director>>) -> Result<Self, SetupError> {
+        let variables = director.as_ref().map(|director| director.variables()).unwrap_or_default();
+        let kinds = variables.into_iter().map(|(name, value)| (name, value.kind())).collect();
+        let structure = Blueprint::new(setup, kinds)?.build()?;
         let agents = structure.fresh_agents();
         let mut world = Self {
             structure,
+            director,
             agents,
             staged: Vec::new(),
             tick: Tick(0),
@@ -123,6 +145,7 @@ impl World {
             building: None,
             next_ticket: 0,
             failed: None,
+            fault_reports: Vec::new(),
             performance: Performance::default(),
             journal: None,
             recorded: Tick(0),
@@ -215,6 +238,11 @@ impl World {
         self.failed.as_ref()
     }
 
+    /// Faults since the last call that the world got over.
+    pub fn take_fault_reports(&mut self) -> Vec<FaultReport> {
+        std::mem::take(&mut self.fault_reports)
+    }
+
     /// Tells how fast the world runs.
     pub fn note_performance(&mut self, performance: Performance) {
         self.performance = Performance { faults: self.performance.faults, ..performance };
@@ -260,12 +288,14 @@ impl World {
     pub fn tick(&mut self) {
         self.apply_staged();
         self.raise(standard::NEXT_STEP);
+        self.directed(|director, world| director.before_physics(world));
         for _ in 0..self.steps_per_tick {
             if self.failed.is_some() {
                 break;
             }
             self.physics_step();
         }
+        self.directed(|director, world| director.after_physics(world));
         light::shine(&mut self.structure.sim, &self.structure.light_sensors);
         self.raise(standard::UPDATE_SENSORS);
         self.watch_bounds();
@@ -295,6 +325,10 @@ impl World {
             Fault::NotFinite { what, .. } => self.structure.owner(what),
             Fault::Engine { .. } => None,
         };
+        if self.fault_reports.len() < FAULT_REPORTS {
+            let agent = culprit.and_then(|agent| self.structure.resident(agent)).map(|resident| resident.name.clone());
+            self.fault_reports.push(FaultReport { agent, cause: fault.clone() });
+        }
         let patients: Vec<AgentId> = match culprit {
             Some(agent) if remedy + 1 < REMEDIES => vec![agent],
             _ => self.agents.keys().copied().collect(),
@@ -346,6 +380,7 @@ impl World {
                 let _ = self.write_now(variable, &value);
             }
         }
+        self.directed(|director, world| director.reset(world));
         if let Err(fault) = self.structure.sim.forward() {
             self.failed = Some(fault);
         }
@@ -464,6 +499,7 @@ impl World {
             motors: self.agents.values().flat_map(|agent| agent.readings(sim)).collect(),
             observed: self.observed.keys().filter_map(|&id| Some((id, self.read(id).ok()?))).collect(),
             events,
+            view: self.director.as_ref().map(|director| director.view()),
         })
     }
 }

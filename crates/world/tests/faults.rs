@@ -60,11 +60,14 @@ fn exploded(bomb: &str) -> (World, Vec<String>) {
 #[test]
 fn a_robot_that_explodes_is_released_and_put_back_and_the_others_go_on() {
     for (bomb, fuse) in [(BOMB, "/Sim/Bomb/fuse/DesiredAngle"), (NAMELESS_BOMB, "/Sim/Bomb/fuse/Signal")] {
-        let (world, events) = exploded(bomb);
+        let (mut world, events) = exploded(bomb);
         assert_eq!(world.failure(), None);
         assert!(number(&world, "/Performance/Faults") > 0.0, "{fuse} has not gone off");
         let faults: Vec<_> = events.iter().filter(|name| name.ends_with("/Fault")).collect();
         assert_eq!(faults, ["/Agent/Bomb/Fault"], "nobody else is touched");
+        let reports = world.take_fault_reports();
+        assert!(reports.iter().all(|report| report.agent.as_deref() == Some("Bomb")), "{reports:?}");
+        assert!(!reports.is_empty() && world.take_fault_reports().is_empty(), "each is told once");
         assert_eq!(number(&world, fuse), 0.0, "its motor is released");
         for rover in ["One", "Two"] {
             let [x, ..] = point(&world, &format!("/Sim/{rover}/Position"));

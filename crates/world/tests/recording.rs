@@ -7,7 +7,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use world::{
     Action, AgentId, SessionId, Setup, Value, World,
-    record::{Entry, Recorder, ReplayError, TickRecord, Verdict, replay},
+    record::{Entry, Recorder, ReplayError, TickRecord, Verdict, no_director, replay},
     setup::Randomise,
 };
 use worlds::*;
@@ -96,7 +96,7 @@ fn a_run_of_everything_replays_to_the_bit() {
         assert!(count > 0, "no {what}");
     }
     let mut heard = 0;
-    let verdict = replay(file, |_, _| heard += 1).unwrap();
+    let verdict = replay(file, &no_director, |_, _| heard += 1).unwrap();
     let wanted =
         Verdict { ticks: TICKS.into(), compared: u64::from(TICKS) / HASH_EVERY, differs_at: None, complete: true };
     assert_eq!(verdict, wanted);
@@ -116,7 +116,7 @@ fn one_changed_number_is_found_at_the_next_hash() {
                 }
             }
         });
-        let verdict = replay(&file, |_, _| {}).unwrap();
+        let verdict = replay(&file, &no_director, |_, _| {}).unwrap();
         assert_eq!(verdict.differs_at, Some(found), "changed at tick {changed}");
         assert_eq!(verdict.compared, found / HASH_EVERY + 1);
         assert_eq!(verdict.ticks, found + 1);
@@ -126,7 +126,7 @@ fn one_changed_number_is_found_at_the_next_hash() {
             record.hash = record.hash.map(|hash| hash ^ 1);
         }
     });
-    assert_eq!(replay(&file, |_, _| {}).unwrap().differs_at, Some(49));
+    assert_eq!(replay(&file, &no_director, |_, _| {}).unwrap().differs_at, Some(49));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn what_is_left_of_a_recording_replays() {
     let mut last = 0;
     let mut seen = std::collections::BTreeSet::new();
     for length in (0..file.len()).step_by(file.len() / 40).chain([file.len() - 1]) {
-        match replay(&file[..length], |_, _| {}) {
+        match replay(&file[..length], &no_director, |_, _| {}) {
             Ok(verdict) => {
                 assert!(!verdict.complete, "{length} of {} bytes", file.len());
                 assert_eq!(verdict.differs_at, None, "{length} bytes");
@@ -159,7 +159,7 @@ fn a_damaged_recording_is_not_called_complete() {
         for byte in &mut damaged[place..place + 8] {
             *byte ^= 0x55;
         }
-        match replay(&damaged, |_, _| {}) {
+        match replay(&damaged, &no_director, |_, _| {}) {
             Ok(verdict) => assert!(!verdict.complete && verdict.ticks < TICKS.into(), "{verdict:?}"),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -190,17 +190,17 @@ fn models_with_files_of_their_own_are_named_by_path() {
     let mut file = Cursor::new(Vec::new());
     Recorder::new(&mut file, &setup, &world).unwrap().finish().unwrap();
     let file = file.into_inner();
-    assert!(replay(&file, |_, _| {}).unwrap().complete);
+    assert!(replay(&file, &no_director, |_, _| {}).unwrap().complete);
     // the model is another one now
     std::fs::write(
         folder.path().join("floor.xml"),
         "<mujoco><worldbody><geom type='plane' size='2 2 1'/></worldbody></mujoco>",
     )
     .unwrap();
-    let error = replay(&file, |_, _| {}).unwrap_err();
+    let error = replay(&file, &no_director, |_, _| {}).unwrap_err();
     assert!(matches!(error, ReplayError::ModelChanged { .. }), "{error}");
     drop(folder);
-    let error = replay(&file, |_, _| {}).unwrap_err();
+    let error = replay(&file, &no_director, |_, _| {}).unwrap_err();
     assert!(matches!(&error, ReplayError::Model(_)) && error.to_string().contains("field.xml"), "{error}");
 }
 
@@ -249,12 +249,12 @@ fn what_is_not_a_recording_is_refused_clearly() {
         (vec![(SETUP, fine.clone()), (TICK, r#"{"tick":0,"entries":[{"Leave":{"agent":9}}]}"#.to_owned())], "agent 9"),
     ] {
         let messages: Vec<_> = messages.iter().map(|(topic, text)| (*topic, text.as_str())).collect();
-        let error = replay(&mcap_of(&messages), |_, _| {}).expect_err(says).to_string();
+        let error = replay(&mcap_of(&messages), &no_director, |_, _| {}).expect_err(says).to_string();
         assert!(error.contains(says), "{error:?} does not say {says:?}");
     }
-    assert!(replay(&mcap_of(&[(SETUP, &fine)]), |_, _| {}).unwrap().complete);
+    assert!(replay(&mcap_of(&[(SETUP, &fine)]), &no_director, |_, _| {}).unwrap().complete);
     for bytes in [&b""[..], b"RIFF", b"\x89MCAP0\r\n", &[0; 100]] {
-        replay(bytes, |_, _| {}).expect_err("it is no recording");
+        replay(bytes, &no_director, |_, _| {}).expect_err("it is no recording");
     }
 }
 
@@ -265,7 +265,7 @@ proptest! {
     fn any_bytes_are_replayed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), magic: bool) {
         let mut file = if magic { mcap::MAGIC.to_vec() } else { Vec::new() };
         file.extend(bytes);
-        let _ = replay(&file, |_, _| {});
+        let _ = replay(&file, &no_director, |_, _| {});
     }
 }
 
@@ -280,6 +280,6 @@ proptest! {
         for (old, new) in damaged[start..].iter_mut().zip(bytes) {
             *old = new;
         }
-        let _ = replay(&damaged, |_, _| {});
+        let _ = replay(&damaged, &no_director, |_, _| {});
     }
 }

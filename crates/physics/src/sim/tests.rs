@@ -387,3 +387,20 @@ fn simulations_move_between_threads() {
     assert!(compile(&[]).is_ok());
     assert!(crate::mujoco_version().starts_with("3."));
 }
+
+#[test]
+fn a_free_body_gets_the_velocity_it_is_given() {
+    let mut sim = sim(&[part("", BOX, Pose::IDENTITY)]);
+    let body = sim.model().bodies().find(|&body| sim.model().body_free_joint(body).is_some()).unwrap();
+    // lying on its side, so that its own axes are not the world's
+    let lying = Pose { pos: [0.0, 0.0, 2.0], quat: [SQRT_2 / 2.0, SQRT_2 / 2.0, 0.0, 0.0] };
+    assert!(sim.place(body, lying));
+    let given = Velocity { linear: [1.0, -2.0, 3.0], angular: [0.5, 0.25, -1.0] };
+    assert!(sim.set_free_velocity(body, given));
+    sim.forward().unwrap();
+    let got = sim.body_velocity(body);
+    for (got, given) in got.linear.iter().chain(&got.angular).zip(given.linear.iter().chain(&given.angular)) {
+        assert!((got - given).abs() < 1e-9, "{got} is not {given}");
+    }
+    assert!(!sim.set_free_velocity(BodyId::WORLD, given), "the world does not move");
+}

@@ -89,12 +89,21 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         let mut terminate = signal(SignalKind::terminate())?;
         let server = Server::start(&scenario, options.record.as_deref()).await?;
         greet(options, &scenario, &server, out)?;
-        tokio::select! {
-            _ = interrupt.recv() => info!("ctrl-C: stopping"),
-            _ = terminate.recv() => info!("asked to end: stopping"),
-        }
+        let mut snapshots = server.sim().watch();
+        let world_ended = async { while snapshots.changed().await.is_ok() {} };
+        let outcome = tokio::select! {
+            _ = interrupt.recv() => {
+                info!("ctrl-C: stopping");
+                Ok(())
+            }
+            _ = terminate.recv() => {
+                info!("asked to end: stopping");
+                Ok(())
+            }
+            () = world_ended => Err(anyhow::anyhow!("the world ended by itself; the log says why")),
+        };
         server.stop().await;
-        Ok(())
+        outcome
     })
 }
 

@@ -15,7 +15,10 @@ use world::{World, world::SetupError};
 use crate::{
     access::AllowList,
     config::{ConfigError, Scenario, ServerConfig},
-    driver::{datagram, stream},
+    driver::{
+        datagram,
+        stream::{self, Doors},
+    },
     http, limits,
     recording::{Recording, StartError},
     session::{Endpoint, EndpointKind},
@@ -205,6 +208,7 @@ impl Sockets {
         stop: &CancellationToken,
     ) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
+        let doors = Doors::default();
         for (protocol, bound) in self.open {
             let (sim, allow, stop) = (sim.clone(), allow.clone(), stop.clone());
             match bound {
@@ -212,7 +216,7 @@ impl Sockets {
                     tasks.spawn(datagram::run(socket, protocol, session, sim, allow, stop));
                 }
                 Bound::Stream(listener, service) => {
-                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, stop));
+                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, doors.clone(), stop));
                 }
             }
         }

@@ -260,6 +260,7 @@ impl Loop {
             }
             ToSim::Close { session } => {
                 self.outlets.remove(&session);
+                self.run.end(session);
             }
             ToSim::Built(built) => {
                 self.run.install(*built);

@@ -5,12 +5,24 @@
 
 use std::{any::Any, sync::Arc};
 
-use physics::Sim;
+use physics::{Pose, Sim};
 
 use crate::{record::Entry, value::Value, world::World};
 
+/// Why an order is refused in a world without a director.
+const NOBODY: &str = "nobody directs this world";
+
 /// What a director shows to sessions in every snapshot. A session that knows the director knows the type.
 pub type View = Arc<dyn Any + Send + Sync>;
+
+/// Where a robot comes in, and under which name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Name of the agent.
+    pub name: String,
+    /// Where the model's origin goes.
+    pub pose: Pose,
+}
 
 /// A game, a puppet: whatever directs the world.
 pub trait Director: Send {
@@ -26,6 +38,9 @@ pub trait Director: Send {
 
     /// The physics of a tick is done.
     fn after_physics(&mut self, world: &mut World);
+
+    /// Lets a robot in, or says why not. What the session wants is in words that the two of them know.
+    fn admit(&mut self, world: &mut World, request: &str) -> Result<Place, String>;
 
     /// Carries out what a session asks, in words that the two of them know, and answers; or says why not.
     fn order(&mut self, world: &mut World, order: &str) -> Result<String, String>;
@@ -43,9 +58,17 @@ impl World {
         Some(result)
     }
 
+    /// Asks the director to let a robot in. The robot has to join then.
+    pub fn admit(&mut self, request: &str) -> Result<Place, String> {
+        let nobody = || Err(NOBODY.to_owned());
+        let place = self.directed(|director, world| director.admit(world, request)).unwrap_or_else(nobody)?;
+        self.enter_journal(|| Entry::Admit { request: request.to_owned() });
+        Ok(place)
+    }
+
     /// Gives an order to the director. A carried out order is recorded; a refused one changed nothing.
     pub fn order(&mut self, order: &str) -> Result<String, String> {
-        let nobody = || Err("nobody directs this world".to_owned());
+        let nobody = || Err(NOBODY.to_owned());
         let answer = self.directed(|director, world| director.order(world, order)).unwrap_or_else(nobody)?;
         self.enter_journal(|| Entry::Order { order: order.to_owned() });
         Ok(answer)

@@ -50,6 +50,9 @@ impl World {
                     .map(drop)
                     .map_err(|cause| ReplayError::Write { variable, cause })?;
             }
+            Entry::Admit { request } => {
+                self.admit(&request).map_err(|reason| ReplayError::Order { order: request, reason })?;
+            }
             Entry::Order { order } => {
                 self.order(&order).map_err(|reason| ReplayError::Order { order, reason })?;
             }

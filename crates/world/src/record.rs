@@ -57,6 +57,11 @@ pub enum Entry {
         /// Which.
         agent: AgentId,
     },
+    /// The director let a robot in.
+    Admit {
+        /// In its own words.
+        request: String,
+    },
     /// The director carried out an order.
     Order {
         /// In its own words.

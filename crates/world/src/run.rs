@@ -3,15 +3,18 @@
 //! Questions are answered at once, whether or not time is moving. Actions are kept for the next tick.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
+
+use physics::Source;
 
 use crate::{
     agent::{Action, AgentId},
     change::{Change, Changed, Ticket},
     clock::{Clock, Gate, Pace, Vote},
+    director::Place,
     event::AgentEvent,
     setup::Robot,
     snapshot::Snapshot,
@@ -26,6 +29,13 @@ use crate::{
 pub enum Command {
     /// Bring a robot in.
     Join(Robot),
+    /// Bring in a robot of this model, under the name and at the place that the director gives it.
+    Admit {
+        /// What to tell the director.
+        request: String,
+        /// The model.
+        source: Source,
+    },
     /// Take a robot out.
     Leave(AgentId),
     /// Move motors with the next tick.
@@ -92,6 +102,11 @@ pub struct Run {
     /// Who asked for a change of the model; with the variable, where it was asked for by writing one.
     asked: BTreeMap<Ticket, (SessionId, Option<VariableId>)>,
     voters: BTreeMap<AgentId, SessionId>,
+    /// Robots go with the session that brought them.
+    owners: BTreeMap<AgentId, SessionId>,
+    /// Robots on their way whose session has ended.
+    orphans: BTreeSet<Ticket>,
+    observed: BTreeMap<SessionId, Vec<VariableId>>,
     answers: Vec<(SessionId, Answer)>,
 }
 
@@ -99,7 +114,16 @@ impl Run {
     /// A world that begins to run at `now`.
     pub fn new(world: World, pace: Pace, silence: Duration, now: Instant) -> Self {
         let clock = Clock::new(pace, Duration::from_secs_f64(world.tick_seconds()), silence, now);
-        Self { world, clock, asked: BTreeMap::new(), voters: BTreeMap::new(), answers: Vec::new() }
+        Self {
+            world,
+            clock,
+            asked: BTreeMap::new(),
+            voters: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            orphans: BTreeSet::new(),
+            observed: BTreeMap::new(),
+            answers: Vec::new(),
+        }
     }
 
     /// The world.
@@ -125,6 +149,14 @@ impl Run {
                 self.asked.insert(ticket, (session, None));
                 None
             }
+            Command::Admit { request, source } => match self.world.admit(&request) {
+                Ok(Place { name, pose }) => {
+                    let ticket = self.world.request(Change::Join(Robot { name, source, pose }));
+                    self.asked.insert(ticket, (session, None));
+                    None
+                }
+                Err(reason) => Some(Answer::Refused(reason)),
+            },
             Command::Leave(agent) => {
                 self.leave_lockstep(agent);
                 let ticket = self.world.request(Change::Leave(agent));
@@ -151,10 +183,16 @@ impl Run {
             },
             Command::Observe(id) => {
                 self.world.observe(id);
+                self.observed.entry(session).or_default().push(id);
                 None
             }
             Command::Unobserve(id) => {
-                self.world.unobserve(id);
+                let observed = self.observed.entry(session).or_default();
+                // nobody ends what others observe
+                if let Some(index) = observed.iter().position(|&other| other == id) {
+                    observed.swap_remove(index);
+                    self.world.unobserve(id);
+                }
                 None
             }
             // nobody would ever vote for it
@@ -186,6 +224,24 @@ impl Run {
             }
         };
         self.answers.extend(answer.map(|answer| (session, answer)));
+    }
+
+    /// A session has ended: its votes no longer count, its robots go, and what it observed is no longer shown.
+    pub fn end(&mut self, session: SessionId) {
+        let of = |map: &BTreeMap<AgentId, SessionId>| -> Vec<AgentId> {
+            map.iter().filter(|(_, owner)| **owner == session).map(|(&agent, _)| agent).collect()
+        };
+        for agent in of(&self.voters) {
+            self.leave_lockstep(agent);
+        }
+        for agent in of(&self.owners) {
+            self.world.request(Change::Leave(agent));
+        }
+        for id in self.observed.remove(&session).unwrap_or_default() {
+            self.world.unobserve(id);
+        }
+        let orphans = self.asked.extract_if(.., |_, (asker, _)| *asker == session);
+        self.orphans.extend(orphans.map(|(ticket, _)| ticket));
     }
 
     fn leave_lockstep(&mut self, agent: AgentId) {
@@ -243,8 +299,17 @@ impl Run {
     fn changed(&mut self, ticket: Ticket, changed: Changed) {
         if let Changed::Left(agent) = changed {
             self.leave_lockstep(agent);
+            self.owners.remove(&agent);
+        }
+        if let Changed::Joined(agent) = changed
+            && self.orphans.remove(&ticket)
+        {
+            self.world.request(Change::Leave(agent));
         }
         let Some((session, variable)) = self.asked.remove(&ticket) else { return };
+        if let Changed::Joined(agent) = changed {
+            self.owners.insert(agent, session);
+        }
         let answer = match (changed, variable) {
             (Changed::Joined(agent), _) => Answer::Joined(agent),
             (Changed::Left(agent), _) => Answer::Left(agent),

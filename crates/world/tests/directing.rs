@@ -4,9 +4,10 @@ mod worlds;
 
 use std::{io::Cursor, sync::Arc};
 
+use physics::Pose;
 use world::{
     Value, World,
-    director::{Director, View},
+    director::{Director, Place, View},
     record::{Recorder, replay},
 };
 use worlds::{flat, robot, setup};
@@ -39,6 +40,13 @@ impl Director for Push {
     fn after_physics(&mut self, _: &mut World) {
         self.after += 1;
         assert_eq!(self.before, self.after, "physics is between the two");
+    }
+
+    fn admit(&mut self, _: &mut World, request: &str) -> Result<Place, String> {
+        match request {
+            "guest" => Ok(Place { name: "Guest".to_owned(), pose: Pose::at(1.0, 1.0, 0.0) }),
+            stranger => Err(format!("{stranger} may not come in")),
+        }
     }
 
     fn order(&mut self, _: &mut World, order: &str) -> Result<String, String> {

@@ -299,3 +299,29 @@ fn a_failed_world_stands_still_until_everyone_wants_a_reset() {
     let inside = world.run.world();
     assert_eq!((inside.seed(), inside.failure(), world.ticks()), (8, None, ticks));
 }
+
+#[test]
+fn with_a_session_go_its_robots_votes_and_observations() {
+    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Free);
+    let (gone, stays) = (SessionId(7), SessionId(8));
+    let time = id(world.run.world(), "/Simulation/SimulationTime");
+    world.say(gone, Command::Join(text_robot("Early", CART, 0.0, 3.0)));
+    world.say(stays, Command::Join(text_robot("Stays", CART, 0.0, 4.0)));
+    world.build();
+    for session in [gone, stays] {
+        world.say(session, Command::Observe(time));
+    }
+    world.say(gone, Command::EnterLockstep(AgentId(1)));
+    // a second one is on its way when the session ends
+    world.say(gone, Command::Join(text_robot("Late", CART, 0.0, 5.0)));
+    world.run.take_answers();
+    world.run.end(gone);
+    world.build();
+    let names: Vec<_> = world.run.world().catalogue().agents.iter().map(|agent| agent.name.clone()).collect();
+    assert_eq!(names, ["Stays"]);
+    assert_eq!(world.run.take_answers(), [], "nobody is told");
+    assert!(!world.run.clock().waits_for(AgentId(1)));
+    assert_eq!(world.run.world_mut().snapshot().observed.len(), 1, "others observe on");
+    world.run.end(stays);
+    assert_eq!(world.run.world_mut().snapshot().observed.len(), 0);
+}

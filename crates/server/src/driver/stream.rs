@@ -41,9 +41,9 @@ pub async fn run(
     service: Box<dyn StreamService>,
     sim: SimHandle,
     allow: AllowList,
+    doors: Doors,
     stop: CancellationToken,
 ) {
-    let doors = Arc::new(Mutex::new(BTreeMap::new()));
     let mut refusals = RefusalLog::new(protocol);
     let mut connections = JoinSet::new();
     loop {
@@ -108,7 +108,11 @@ enum Shut {
     World(#[from] SendError),
 }
 
-fn admit(doors: &Arc<Mutex<BTreeMap<IpAddr, usize>>>, allow: &AllowList, peer: SocketAddr) -> Result<Place, Shut> {
+/// Counts the connections of all stream protocols, by address.
+#[derive(Clone, Debug, Default)]
+pub struct Doors(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
+
+fn admit(doors: &Doors, allow: &AllowList, peer: SocketAddr) -> Result<Place, Shut> {
     if !allow.admits(peer) {
         return Err(Shut::NotAllowed);
     }
@@ -117,25 +121,25 @@ fn admit(doors: &Arc<Mutex<BTreeMap<IpAddr, usize>>>, allow: &AllowList, peer: S
 
 /// One of the places for connections; given back when dropped.
 struct Place {
-    doors: Arc<Mutex<BTreeMap<IpAddr, usize>>>,
+    doors: Doors,
     address: IpAddr,
 }
 
 impl Place {
-    fn take(doors: &Arc<Mutex<BTreeMap<IpAddr, usize>>>, address: IpAddr) -> Option<Self> {
-        let mut taken = doors.lock().unwrap_or_else(PoisonError::into_inner);
+    fn take(doors: &Doors, address: IpAddr) -> Option<Self> {
+        let mut taken = doors.0.lock().unwrap_or_else(PoisonError::into_inner);
         let here = taken.get(&address).copied().unwrap_or(0);
         if taken.values().sum::<usize>() >= limits::CONNECTIONS || here >= limits::CONNECTIONS_PER_ADDRESS {
             return None;
         }
         taken.insert(address, here + 1);
-        Some(Self { doors: Arc::clone(doors), address })
+        Some(Self { doors: doors.clone(), address })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.doors.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = taken.get_mut(&self.address) {
             *count -= 1;
             if *count == 0 {

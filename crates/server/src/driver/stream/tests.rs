@@ -110,7 +110,8 @@ impl Served {
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let (handle, allow) = (sim.handle().clone(), AllowList::default());
-        let task = tokio::spawn(run(listener, "echo", Box::new(EchoService), handle, allow, stop.clone()));
+        let task =
+            tokio::spawn(run(listener, "echo", Box::new(EchoService), handle, allow, Doors::default(), stop.clone()));
         Self { sim, address, stop, task }
     }
 

@@ -254,7 +254,7 @@ async fn connections_from_one_address_are_limited_and_places_are_given_back() {
 
 #[test]
 fn places_are_limited_in_all_and_strangers_get_none() {
-    let (doors, allow) = (Arc::default(), AllowList::new(vec!["192.0.2.0/24".parse().unwrap()]));
+    let (doors, allow) = (Doors::default(), AllowList::new(vec!["192.0.2.0/24".parse().unwrap()]));
     let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 9));
     let places: Vec<_> = (0..limits::CONNECTIONS)
         .map(|number| admit(&doors, &allow, peer((number / limits::CONNECTIONS_PER_ADDRESS) as u8)).unwrap())
@@ -263,7 +263,7 @@ fn places_are_limited_in_all_and_strangers_get_none() {
     drop(places);
     assert!(admit(&doors, &allow, peer(200)).is_ok());
     assert!(matches!(admit(&doors, &allow, "198.51.100.1:9".parse().unwrap()), Err(Shut::NotAllowed)));
-    assert!(doors.lock().unwrap().is_empty());
+    assert!(doors.0.lock().unwrap().is_empty());
 }
 
 // while time is paused, it jumps ahead whenever everybody waits

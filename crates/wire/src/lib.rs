@@ -20,6 +20,7 @@
 mod error;
 pub mod odcp;
 mod reader;
+pub mod soccer;
 
 pub use error::DecodeError;
 pub use reader::Reader;

@@ -7,7 +7,8 @@
 //! | none         | wall | real time                                 |
 //! | some         | free | lockstep as fast as clients answer        |
 //! | some         | wall | lockstep, never faster than real time     |
-//! | none         | free | waits, unless it is told to run by itself |
+//! | none         | free | waits for somebody to vote                |
+//! | any          | flat | as fast as it can; waits only for votes   |
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,7 @@
 //! What is done to a world from outside, kept for recordings and done again by replays.
 
 use crate::{
+    agent::Action,
     change::Change,
     record::{Entry, ReplayError, TickRecord},
     variable::VariableError,
@@ -12,6 +13,24 @@ impl World {
     pub fn keep_journal(&mut self) {
         self.journal.get_or_insert_default();
         self.recorded = self.tick_count();
+    }
+
+    /// Nothing is kept any more.
+    pub fn stop_journal(&mut self) {
+        self.journal = None;
+    }
+
+    /// The last record of a recording that ends here: the hash of the state, unless it has been told already or
+    /// something has been done since the last tick.
+    pub fn last_record(&mut self, hash_every: u64) -> Option<TickRecord> {
+        let ticks = self.tick_count().0;
+        let is_told = ticks == 0 || ticks.is_multiple_of(hash_every);
+        let is_as_ticked = self.journal.as_ref().is_some_and(Vec::is_empty);
+        (!is_told && is_as_ticked).then(|| TickRecord {
+            tick: ticks - 1,
+            entries: Vec::new(),
+            hash: Some(self.state_hash()),
+        })
     }
 
     /// The record of the tick that has just passed, to be called after each: what was done before it and, every
@@ -42,7 +61,10 @@ impl World {
     /// Does what a recording says was done.
     pub fn apply(&mut self, entry: Entry) -> Result<(), ReplayError> {
         match entry {
-            Entry::Act { agent, actions } => self.act(agent, actions),
+            Entry::Act { agent, mut actions } => {
+                actions.retain(Action::is_sound);
+                self.act(agent, actions);
+            }
             Entry::Write { variable, value } => {
                 let id = self.catalogue().variable_named(&variable).map(|card| card.id);
                 id.ok_or(VariableError::Unknown)

@@ -27,6 +27,8 @@ use crate::{
 const SETUP_TOPIC: &str = "/rossum/setup";
 const TICK_TOPIC: &str = "/rossum/tick";
 const FORMAT_VERSION: u32 = 1;
+/// Most ticks between two records: more than a day of 10 ms ticks in which nothing happened.
+const LONGEST_GAP: u64 = 10_000_000;
 
 /// Something that was done to a world from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -339,6 +341,14 @@ pub enum ReplayError {
         /// Why.
         reason: String,
     },
+    /// Nothing is recorded for longer than anybody would wait.
+    #[error("the recording jumps from tick {tick} to {next}")]
+    Gap {
+        /// From here.
+        tick: u64,
+        /// To there.
+        next: u64,
+    },
     /// An agent left that was not there.
     #[error("agent {} leaves but is not there", agent.0)]
     NoSuchAgent {
@@ -378,11 +388,11 @@ pub fn replay(
     let mut world: Option<World> = None;
     let mut verdict = Verdict::default();
     let options = mcap::read::Options::IgnoreEndMagic.into();
-    let mut readable = true;
+    verdict.complete = recording.ends_with(mcap::MAGIC);
     for message in mcap::MessageStream::new_with_options(recording, options)? {
         // a recording that was cut off ends in the middle of a chunk
         let Ok(message) = message else {
-            readable = false;
+            verdict.complete = false;
             break;
         };
         let topic = message.channel.topic.as_str();
@@ -406,7 +416,6 @@ pub fn replay(
     }
     let world = world.ok_or(ReplayError::NoSetup)?;
     verdict.ticks = world.tick_count().0;
-    verdict.complete = readable && recording.ends_with(mcap::MAGIC);
     Ok(verdict)
 }
 
@@ -426,7 +435,11 @@ fn restored_world(recorded: RecordedSetup, directors: Directors<'_>) -> Result<W
 }
 
 fn run_to(world: &mut World, record: &TickRecord, verdict: &mut Verdict) -> Result<(), ReplayError> {
-    while world.tick_count().0 < record.tick {
+    let gap = record.tick.saturating_sub(world.tick_count().0);
+    if gap > LONGEST_GAP {
+        return Err(ReplayError::Gap { tick: world.tick_count().0, next: record.tick });
+    }
+    for _ in 0..gap {
         world.tick();
     }
     for entry in &record.entries {

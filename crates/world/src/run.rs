@@ -166,7 +166,9 @@ impl Run {
             Command::Act(agent, actions) => {
                 let complete = self.world.stage(agent, session, sequence, actions);
                 (!complete).then(|| {
-                    Answer::Refused("a motor command with a number that is not finite or too large".to_owned())
+                    let why =
+                        "a motor command with a number that is not finite or too large, or too many before a tick";
+                    Answer::Refused(why.to_owned())
                 })
             }
             Command::Read(id) => Some(match self.world.read(id) {

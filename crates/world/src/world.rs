@@ -26,6 +26,8 @@ use crate::{
     variable::{Binding, Performance, VariableError, VariableId},
 };
 
+/// Commands to motors that wait for a tick.
+const STAGED: usize = 16_384;
 /// Faults that are kept for whoever asks; further ones are only counted.
 const FAULT_REPORTS: usize = 16;
 /// How often a failing physics step is tried again, each time with a stronger remedy.
@@ -250,11 +252,15 @@ impl World {
 
     // --- actions -----------------------------------------------------------------------------------------------------
 
-    /// Keeps actions for the next tick. What is not sound is not kept; false if anything was dropped.
+    /// Keeps actions for the next tick. What is not sound is not kept, and neither is anything once too much is waiting
+    /// because time stands still; false if anything was dropped.
     pub fn stage(&mut self, agent: AgentId, session: SessionId, sequence: u64, mut actions: Vec<Action>) -> bool {
         let given = actions.len();
         actions.retain(Action::is_sound);
         let kept = actions.len();
+        if self.staged.len() >= STAGED {
+            return false;
+        }
         if self.agents.contains_key(&agent) && kept > 0 {
             self.staged.push(Staged { agent, session, sequence, actions });
         }

@@ -1,0 +1,354 @@
+//! The game on a world: teams, referee and audio as the world's director.
+
+mod pitch;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use glam::DVec3;
+use physics::Pose;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use world::{
+    AgentId, Value, World,
+    director::{Director, Place, View},
+};
+
+use crate::{
+    audio::{Air, Ear},
+    field::Field,
+    referee::Referee,
+    rules::{Phase, PlayMode, RuleBook, Side},
+    scene::{Ball, Decision, Foul, Placement, PlayerId, Scene},
+    teams::{Teams, beam_placement, spawn_placement},
+};
+
+use self::pitch::Pitch;
+
+/// What a game is made of. Also its description in recordings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GameConfig {
+    /// The rules.
+    pub rules: RuleBook,
+    /// Name of the field.
+    pub field: String,
+    /// Which half is played.
+    pub phase: Phase,
+    /// Where the game clock begins, in s; at the phase's beginning if it is left out.
+    pub time: Option<f64>,
+}
+
+/// What sessions ask of the game.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Order {
+    /// A player wants to stand somewhere; given as for the left team.
+    Beam {
+        /// Who.
+        player: PlayerId,
+        /// Where.
+        to: Placement,
+    },
+    /// A player speaks.
+    Say {
+        /// Who.
+        player: PlayerId,
+        /// 0 to 1.
+        volume: f64,
+        /// What.
+        text: Vec<u8>,
+    },
+    /// The game begins; without a side a coin is tossed.
+    KickOff(Option<Side>),
+    /// Play goes on with the ball where it is.
+    DropBall,
+    /// The ball goes somewhere.
+    PlaceBall {
+        /// In m.
+        position: [f64; 3],
+        /// In m/s.
+        velocity: [f64; 3],
+    },
+    /// The play mode changes.
+    SetPlayMode(PlayMode),
+}
+
+impl Order {
+    /// The order in the game's words.
+    pub fn to_text(&self) -> String {
+        // plain data always has a text
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Who wants to come in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Name of its team.
+    pub team: String,
+    /// Its number.
+    pub number: u8,
+}
+
+impl Entry {
+    /// The request in the game's words.
+    pub fn to_text(&self) -> String {
+        // plain data always has a text
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A player that was let in.
+#[derive(Clone, Debug)]
+pub(crate) struct Seat {
+    player: PlayerId,
+    /// Name of its robot.
+    agent: String,
+    /// Whether the robot has come; once it has and is gone again, the seat is free.
+    taken: bool,
+}
+
+/// What sessions can see of the game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameView {
+    /// The field's measures.
+    pub field: Field,
+    /// The game clock.
+    pub play_time: Duration,
+    /// The play mode.
+    pub mode: PlayMode,
+    /// Names of the left and the right team, once they are known.
+    pub teams: [Option<String>; 2],
+    /// Goals of both.
+    pub score: [u32; 2],
+    /// 1 or 2.
+    pub half: u8,
+    /// Called in the last cycle.
+    pub fouls: Vec<(PlayerId, Foul)>,
+    /// Who plays, in the order of joining.
+    pub players: Vec<(PlayerId, AgentId)>,
+    /// What each player hears: direction in degrees and text. Who hears that somebody speaks but understands nothing
+    /// has an empty list.
+    pub heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>,
+}
+
+/// A game.
+#[derive(Debug)]
+pub struct Game {
+    config: GameConfig,
+    field: Field,
+    referee: Referee,
+    teams: Teams,
+    /// In the order of joining.
+    seats: Vec<Seat>,
+    pitch: Pitch,
+    air: Air,
+    random: ChaCha8Rng,
+    view: Arc<GameView>,
+}
+
+/// Why a game cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GameError {
+    /// There is no such field.
+    #[error("there is no field `{name}` to play on; there are fifa and fifa7vs7")]
+    NoSuchField {
+        /// The name.
+        name: String,
+    },
+    /// The description of a recorded game cannot be read.
+    #[error("the game cannot be read: {reason}")]
+    Description {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Game {
+    /// A game before its kick-off.
+    pub fn new(config: GameConfig) -> Result<Self, GameError> {
+        let name = config.field.clone();
+        let field = Field::by_name(&name).ok_or(GameError::NoSuchField { name })?;
+        let referee = new_referee(&config, field);
+        let teams = Teams::new(referee.rules());
+        let mut game = Self {
+            config,
+            field,
+            teams,
+            seats: Vec::new(),
+            pitch: Pitch::default(),
+            air: Air::new(),
+            random: ChaCha8Rng::seed_from_u64(0),
+            view: Arc::new(first_view(&referee)),
+            referee,
+        };
+        game.show(BTreeMap::new());
+        Ok(game)
+    }
+
+    /// The game that a recording describes.
+    pub fn from_description(description: &str) -> Result<Self, GameError> {
+        let unreadable = |error: serde_json::Error| GameError::Description { reason: error.to_string() };
+        Self::new(serde_json::from_str(description).map_err(unreadable)?)
+    }
+
+    /// Describes the game for a recording.
+    pub fn description(&self) -> String {
+        // plain data always has a text
+        serde_json::to_string(&self.config).unwrap_or_default()
+    }
+
+    /// Finds everyone again, if the model has changed, and frees the seats of those who have gone.
+    fn look(&mut self, world: &World) {
+        if !self.pitch.is_outdated(world) {
+            return;
+        }
+        let teams = &mut self.teams;
+        self.seats.retain_mut(|seat| {
+            let is_here = world.catalogue().agent_named(&seat.agent).is_some();
+            let is_gone = seat.taken && !is_here;
+            seat.taken |= is_here;
+            if is_gone {
+                teams.leave(seat.player);
+            }
+            !is_gone
+        });
+        self.pitch = Pitch::new(world, self.seats.iter().map(|seat| (seat.player, seat.agent.as_str())));
+    }
+
+    fn beam(&mut self, world: &mut World, player: PlayerId, to: Placement) {
+        let others: Vec<_> =
+            self.pitch.spots(world).filter(|(other, _)| *other != player).map(|(_, spot)| spot).collect();
+        if let Some(to) = beam_placement(self.referee.mode(), player.side, to, others.into_iter()) {
+            self.pitch.stand(world, player, to);
+        }
+    }
+
+    fn say(&mut self, world: &World, player: PlayerId, volume: f64, text: &[u8]) {
+        if let Some(mouth) = self.pitch.mouth(world, player) {
+            self.air.say(player, mouth, volume, text);
+        }
+    }
+
+    fn carry_out(&mut self, world: &mut World, decisions: &[Decision]) {
+        for decision in decisions {
+            match *decision {
+                Decision::PlaceBall { position, velocity } => self.pitch.place_ball(world, position, velocity),
+                Decision::Relocate { player, to } => self.pitch.stand(world, player, to),
+            }
+        }
+    }
+
+    fn listen(&mut self, world: &World) -> BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>> {
+        let mut heard = BTreeMap::new();
+        for (player, _) in self.pitch.players() {
+            let Some((position, rotation)) = self.pitch.ear(world, player) else { continue };
+            let ear = Ear { player, position, rotation };
+            if let Some(words) = self.air.hear(&ear, &mut self.random) {
+                let words = words.into_iter().map(|word| (word.azimuth_deg, word.text.to_vec())).collect();
+                heard.insert(player, words);
+            }
+        }
+        self.air.clear();
+        heard
+    }
+
+    fn show(&mut self, heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>) {
+        let mut view = first_view(&self.referee);
+        view.teams = Side::BOTH.map(|side| self.teams.name(side).map(str::to_owned));
+        view.fouls = self.referee.fouls().iter().map(|call| (call.player, call.foul)).collect();
+        view.players = self.pitch.players().collect();
+        view.heard = heard;
+        self.view = Arc::new(view);
+    }
+}
+
+fn new_referee(config: &GameConfig, field: Field) -> Referee {
+    let time = config.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    Referee::new(config.rules, field, config.phase, time)
+}
+
+fn first_view(referee: &Referee) -> GameView {
+    GameView {
+        field: *referee.field(),
+        play_time: referee.play_time(),
+        mode: referee.mode(),
+        teams: [None, None],
+        score: Side::BOTH.map(|side| referee.score(side)),
+        half: referee.half(),
+        fouls: Vec::new(),
+        players: Vec::new(),
+        heard: BTreeMap::new(),
+    }
+}
+
+impl Director for Game {
+    fn variables(&self) -> Vec<(String, Value)> {
+        let team = |side: Side| Value::String(self.teams.name(side).unwrap_or_default().to_owned());
+        let score = |side: Side| Value::Integer(self.referee.score(side).into());
+        vec![
+            ("/Game/PlayMode".to_owned(), Value::String(self.referee.mode().name().to_owned())),
+            ("/Game/PlayTime".to_owned(), Value::Double(self.referee.play_time().as_secs_f64())),
+            ("/Game/Left/Team".to_owned(), team(Side::Left)),
+            ("/Game/Left/Score".to_owned(), score(Side::Left)),
+            ("/Game/Right/Team".to_owned(), team(Side::Right)),
+            ("/Game/Right/Score".to_owned(), score(Side::Right)),
+        ]
+    }
+
+    fn reset(&mut self, world: &mut World) {
+        self.referee = new_referee(&self.config, self.field);
+        self.air.clear();
+        self.random = ChaCha8Rng::seed_from_u64(world.seed());
+        self.look(world);
+        self.show(BTreeMap::new());
+    }
+
+    fn before_physics(&mut self, _: &mut World) {}
+
+    fn after_physics(&mut self, world: &mut World) {
+        self.look(world);
+        let heard = self.listen(world);
+        let (players, contacts) = (self.pitch.scene_players(world), self.pitch.ball_contacts(world));
+        let Some((position, velocity)) = self.pitch.ball(world) else { return self.show(heard) };
+        let cycle = Duration::from_secs_f64(world.tick_seconds());
+        let scene = Scene { cycle, ball: Ball { position, velocity }, players: &players, contacts: &contacts };
+        let mut decisions = Vec::new();
+        self.referee.judge(&scene, &mut decisions);
+        self.carry_out(world, &decisions);
+        self.show(heard);
+    }
+
+    fn admit(&mut self, world: &mut World, request: &str) -> Result<Place, String> {
+        self.look(world);
+        let Entry { team, number } = serde_json::from_str(request).map_err(|error| error.to_string())?;
+        let player = self.teams.join(&team, number).map_err(|error| error.to_string())?;
+        let side = if player.side == Side::Left { "Left" } else { "Right" };
+        let agent = format!("{side} {number}");
+        self.seats.push(Seat { player, agent: agent.clone(), taken: false });
+        let Placement { x, y, heading } = spawn_placement(&self.field, player);
+        Ok(Place { name: agent, pose: Pose::facing(x, y, 0.0, heading) })
+    }
+
+    fn order(&mut self, world: &mut World, order: &str) -> Result<String, String> {
+        let order: Order = serde_json::from_str(order).map_err(|error| error.to_string())?;
+        let mut decisions = Vec::new();
+        self.look(world);
+        let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
+        match order {
+            Order::Beam { player, to } => self.beam(world, player, to),
+            Order::Say { player, volume, text } => self.say(world, player, volume, &text),
+            Order::KickOff(side) => self.referee.kick_off(side, &mut self.random, &mut decisions),
+            Order::DropBall => self.referee.drop_ball(ball, &mut decisions),
+            Order::PlaceBall { position, velocity } => {
+                self.referee.place_ball(position.into(), velocity.into(), &mut decisions);
+            }
+            Order::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
+        }
+        self.carry_out(world, &decisions);
+        Ok(String::new())
+    }
+
+    fn view(&self) -> View {
+        Arc::clone(&self.view) as View
+    }
+}

@@ -1,0 +1,187 @@
+//! Where the game's things are in the model: the ball, and the parts of each player's robot that the rules look at.
+
+use glam::{DQuat, DVec2, DVec3};
+use physics::{BodyId, GeomId, Model, Pose, Shape, SiteId, Velocity};
+use world::{AgentId, World};
+
+use crate::{
+    field::BALL_RADIUS,
+    scene::{self, Contact, Part, Placement, Player, PlayerId, TorsoBox},
+};
+
+/// What was found in one model.
+#[derive(Debug, Default)]
+pub(super) struct Pitch {
+    /// The model it was found in; none before the first look.
+    generation: Option<u64>,
+    ball: Option<BodyId>,
+    robots: Vec<Robot>,
+    /// Which robot each geom belongs to, by geom; none for the field and the ball.
+    owners: Vec<Option<usize>>,
+}
+
+#[derive(Debug)]
+struct Robot {
+    player: PlayerId,
+    agent: AgentId,
+    root: BodyId,
+    camera: Option<SiteId>,
+    mouth: Option<SiteId>,
+    ear: Option<SiteId>,
+    head: Option<GeomId>,
+    torso_box: TorsoBox,
+}
+
+impl Pitch {
+    /// Whether the model has changed since.
+    pub(super) fn is_outdated(&self, world: &World) -> bool {
+        self.generation != Some(world.catalogue().generation)
+    }
+
+    /// Finds the ball and the robots of these players, those that are there.
+    pub(super) fn new<'a>(world: &World, players: impl Iterator<Item = (PlayerId, &'a str)>) -> Self {
+        let catalogue = world.catalogue();
+        let model = world.sim().model();
+        let robots: Vec<_> = players
+            .filter_map(|(player, name)| robot(world, model, player, name, catalogue.agent_named(name)?.id))
+            .collect();
+        let owner = |geom: GeomId| {
+            let root = model.body_root(model.geom_body(geom));
+            robots.iter().position(|robot| robot.root == root)
+        };
+        let owners = model.geoms().map(owner).collect();
+        Self { generation: Some(catalogue.generation), ball: model.body_named("ball"), robots, owners }
+    }
+
+    /// Who plays.
+    pub(super) fn players(&self) -> impl Iterator<Item = (PlayerId, AgentId)> {
+        self.robots.iter().map(|robot| (robot.player, robot.agent))
+    }
+
+    /// Where everyone stands.
+    pub(super) fn spots<'a>(&'a self, world: &'a World) -> impl Iterator<Item = (PlayerId, DVec2)> + 'a {
+        self.robots.iter().map(|robot| {
+            let [x, y, _] = world.sim().body_pose(robot.root).pos;
+            (robot.player, DVec2::new(x, y))
+        })
+    }
+
+    fn robot(&self, player: PlayerId) -> Option<&Robot> {
+        self.robots.iter().find(|robot| robot.player == player)
+    }
+
+    /// Where a player speaks, in m.
+    pub(super) fn mouth(&self, world: &World, player: PlayerId) -> Option<DVec3> {
+        let robot = self.robot(player)?;
+        Some(
+            robot
+                .mouth
+                .map_or_else(|| world.sim().body_pose(robot.root), |site| world.sim().site_pose(site))
+                .pos
+                .into(),
+        )
+    }
+
+    /// Where a player hears, and how it is turned.
+    pub(super) fn ear(&self, world: &World, player: PlayerId) -> Option<(DVec3, DQuat)> {
+        let robot = self.robot(player)?;
+        let pose = robot.ear.map_or_else(|| world.sim().body_pose(robot.root), |site| world.sim().site_pose(site));
+        Some((pose.pos.into(), rotation(&pose)))
+    }
+
+    /// Position and velocity of the ball.
+    pub(super) fn ball(&self, world: &World) -> Option<(DVec3, DVec3)> {
+        let ball = self.ball?;
+        let sim = world.sim();
+        Some((sim.body_pose(ball).pos.into(), sim.body_velocity(ball).linear.into()))
+    }
+
+    /// Puts the ball somewhere. It does not turn.
+    pub(super) fn place_ball(&self, world: &mut World, position: DVec3, velocity: DVec3) {
+        let Some(ball) = self.ball else { return };
+        let position = position.max(DVec3::new(f64::MIN, f64::MIN, BALL_RADIUS));
+        let sim = world.stage_sim();
+        sim.place(ball, Pose { pos: position.into(), ..Pose::IDENTITY });
+        sim.set_free_velocity(ball, Velocity { linear: velocity.into(), angular: [0.0; 3] });
+    }
+
+    /// Stands a player somewhere, upright, at its model's height, joints at zero.
+    pub(super) fn stand(&self, world: &mut World, player: PlayerId, to: Placement) {
+        let Some(root) = self.robot(player).map(|robot| robot.root) else { return };
+        let sim = world.stage_sim();
+        let [_, _, height] = sim.start_pose(root).pos;
+        sim.rest(root);
+        sim.place(root, Pose::facing(to.x, to.y, height, to.heading));
+    }
+
+    /// The players as the referee sees them.
+    pub(super) fn scene_players(&self, world: &World) -> Vec<Player> {
+        let sim = world.sim();
+        let describe = |robot: &Robot| {
+            let torso = sim.body_pose(robot.root);
+            let (position, rotation) = (DVec3::from(torso.pos), rotation(&torso));
+            let camera = robot.camera.map_or(position, |site| sim.site_pose(site).pos.into());
+            let head_top = robot.head.map_or(camera.z, |head| sim.geom_pose(head).pos[2] + sim.geom_size(head)[0]);
+            Player {
+                id: robot.player,
+                active: true,
+                torso: scene::Pose { position, rotation },
+                torso_box: robot.torso_box,
+                camera_height: camera.z,
+                camera_along_torso: (camera - position).dot(rotation * DVec3::Z),
+                head_top,
+            }
+        };
+        self.robots.iter().map(describe).collect()
+    }
+
+    /// Who touches the ball, and with what.
+    pub(super) fn ball_contacts(&self, world: &World) -> Vec<Contact> {
+        let (sim, model) = (world.sim(), world.sim().model());
+        let touch = |[a, b]: [GeomId; 2]| {
+            let ball = self.ball?;
+            let other = match (model.geom_body(a) == ball, model.geom_body(b) == ball) {
+                (true, _) => b,
+                (_, true) => a,
+                _ => return None,
+            };
+            let robot = self.robots.get((*self.owners.get(other.index())?)?)?;
+            let part = if Part::is_arm(model.geom_name(other)) {
+                Part::Arm { position: sim.geom_pose(other).pos.into(), radius: sim.geom_size(other)[0] }
+            } else {
+                Part::Other
+            };
+            Some(Contact { player: robot.player, part })
+        };
+        sim.contacts().filter_map(|contact| touch(contact.geoms)).collect()
+    }
+}
+
+fn robot(world: &World, model: &Model, player: PlayerId, name: &str, agent: AgentId) -> Option<Robot> {
+    let own = |part: &str| format!("{name}:{part}");
+    let root = model.body_named(&own("torso"))?;
+    let torso_box = model.geom_named(&own("torso")).map_or(
+        TorsoBox { center: DVec3::ZERO, half_size: DVec2::splat(0.1) },
+        |geom| {
+            let [x, y, _] = world.sim().geom_size(geom);
+            // a ball-shaped torso has one size
+            let y = if model.geom_shape(geom) == Shape::Box { y } else { x };
+            TorsoBox { center: model.geom_pose(geom).pos.into(), half_size: DVec2::new(x, y) }
+        },
+    );
+    Some(Robot {
+        player,
+        agent,
+        root,
+        camera: model.site_named(&own("camera")),
+        mouth: model.site_named(&own("say_a-speaker")),
+        ear: model.site_named(&own("hear_a-micro")),
+        head: model.geom_named(&own("head")),
+        torso_box,
+    })
+}
+
+fn rotation(pose: &Pose) -> DQuat {
+    let [w, x, y, z] = pose.quat;
+    DQuat::from_xyzw(x, y, z, w)
+}

@@ -1,0 +1,377 @@
+//! What players see.
+//!
+//! A camera reports landmarks, the ball and markers on robots as distance and direction. How well it sees is
+//! replaceable: [`Ideal`] sees everything in its field of view, [`Noisy`] errs, misses, and does not see through things.
+
+use std::f64::consts::TAU;
+
+use glam::{DQuat, DVec3};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{field::Landmark, rules::Side, scene::PlayerId, truncate::truncate};
+
+/// The field of view, to each side and up and down, in degrees.
+pub const HALF_FIELD_OF_VIEW_DEG: f64 = 60.0;
+/// Directions are told, and so compared with the field of view, with so many decimals.
+const DIGITS: u8 = 2;
+
+/// A camera of a robot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// In the field's frame, in m.
+    pub position: DVec3,
+    /// From the camera's axes (x into the picture, y left, z up) to the field's.
+    pub rotation: DQuat,
+}
+
+/// Everything that could be seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Sights<'a> {
+    /// In the order in which agents are told of them.
+    pub landmarks: &'a [Landmark],
+    /// The ball's centre, in m.
+    pub ball: DVec3,
+    /// Everyone on the field in the order of joining, the robot with the camera included.
+    pub players: &'a [MarkedPlayer<'a>],
+}
+
+/// A player and the markers on its robot.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkedPlayer<'a> {
+    /// Who.
+    pub id: PlayerId,
+    /// In the order of the robot's model.
+    pub markers: &'a [Marker<'a>],
+}
+
+/// A point on a robot that cameras can tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Marker<'a> {
+    /// `head`, `lfoot`, `rfoot`, ...
+    pub name: &'a str,
+    /// In the field's frame, in m.
+    pub position: DVec3,
+}
+
+/// Where something is seen from a camera. Not cut to the digits that agents are told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Polar {
+    /// In m.
+    pub distance: f64,
+    /// Counter-clockwise from straight ahead, in degrees.
+    pub azimuth_deg: f64,
+    /// Up from straight ahead, in degrees.
+    pub elevation_deg: f64,
+}
+
+/// Something that is seen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Detection<'a> {
+    /// A landmark.
+    Landmark {
+        /// Which.
+        name: &'static str,
+        /// Where.
+        at: Polar,
+    },
+    /// The ball.
+    Ball {
+        /// Where.
+        at: Polar,
+    },
+    /// At least one marker of a player.
+    Player {
+        /// Who.
+        id: PlayerId,
+        /// Which markers, and where.
+        markers: Vec<(&'a str, Polar)>,
+    },
+}
+
+impl Camera {
+    /// Distance and direction of a point in the field's frame.
+    pub fn polar(&self, point: DVec3) -> Polar {
+        let seen = self.rotation.inverse() * (point - self.position);
+        Polar {
+            distance: seen.length(),
+            azimuth_deg: seen.y.atan2(seen.x).to_degrees(),
+            elevation_deg: seen.z.atan2(seen.truncate().length()).to_degrees(),
+        }
+    }
+}
+
+impl Polar {
+    /// Whether a camera that looks straight ahead has it in the picture. The edge is decided on the direction that
+    /// agents are told.
+    pub fn is_in_view(&self) -> bool {
+        let within = |angle_deg| truncate(angle_deg, DIGITS).abs() <= HALF_FIELD_OF_VIEW_DEG;
+        within(self.azimuth_deg) && within(self.elevation_deg)
+    }
+}
+
+/// How well a camera sees a single point.
+pub trait Vision {
+    /// The point as it is seen, or nothing.
+    fn look(&mut self, camera: &Camera, point: DVec3) -> Option<Polar>;
+
+    /// All that is seen, in the order in which agents are told: landmarks, ball, left team, right team.
+    fn see<'a>(&mut self, camera: &Camera, sights: &Sights<'a>) -> Vec<Detection<'a>> {
+        let mut seen = Vec::new();
+        for landmark in sights.landmarks {
+            let at = self.look(camera, landmark.position);
+            seen.extend(at.map(|at| Detection::Landmark { name: landmark.name, at }));
+        }
+        seen.extend(self.look(camera, sights.ball).map(|at| Detection::Ball { at }));
+        for side in Side::BOTH {
+            for player in sights.players.iter().filter(|player| player.id.side == side) {
+                let look = |marker: &Marker<'a>| Some((marker.name, self.look(camera, marker.position)?));
+                let markers: Vec<_> = player.markers.iter().filter_map(look).collect();
+                if !markers.is_empty() {
+                    seen.push(Detection::Player { id: player.id, markers });
+                }
+            }
+        }
+        seen
+    }
+}
+
+/// Sees everything in its field of view exactly, at any distance, through anything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ideal;
+
+impl Vision for Ideal {
+    fn look(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
+        Some(camera.polar(point)).filter(Polar::is_in_view)
+    }
+}
+
+/// Whether something stands between two points, both in the field's frame, in m. The second one is the sight itself.
+pub trait Occlusion {
+    /// Whether `to` cannot be seen from `from`.
+    fn hides(&self, from: DVec3, to: DVec3) -> bool;
+}
+
+/// Nothing stands in the way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Clear;
+
+impl Occlusion for Clear {
+    fn hides(&self, _from: DVec3, _to: DVec3) -> bool {
+        false
+    }
+}
+
+impl<F: Fn(DVec3, DVec3) -> bool> Occlusion for F {
+    fn hides(&self, from: DVec3, to: DVec3) -> bool {
+        self(from, to)
+    }
+}
+
+/// How much a camera errs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// Standard deviation of the distance, as a part of it.
+    pub distance: f64,
+    /// Standard deviation of each angle, in degrees.
+    pub angle_deg: f64,
+    /// The share of points that are missed.
+    pub misses: f64,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Self { distance: 0.01, angle_deg: 0.5, misses: 0.01 }
+    }
+}
+
+/// Errs, misses things, and does not see what is hidden. What is in view is decided before erring.
+#[derive(Clone, Debug)]
+pub struct Noisy<O> {
+    noise: Noise,
+    occlusion: O,
+    rng: ChaCha8Rng,
+}
+
+impl<O: Occlusion> Noisy<O> {
+    /// The same seed and the same sights give the same errors.
+    pub fn new(noise: Noise, occlusion: O, seed: u64) -> Self {
+        Self { noise, occlusion, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+}
+
+impl<O: Occlusion> Vision for Noisy<O> {
+    fn look(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
+        let at = Ideal.look(camera, point)?;
+        if self.occlusion.hides(camera.position, point) {
+            return None;
+        }
+        // drawn for every point, so that a miss does not change the errors of the others
+        let missed = self.rng.random::<f64>() < self.noise.misses;
+        let [distance, azimuth, elevation] = [(); 3].map(|()| gauss(&mut self.rng));
+        let seen = Polar {
+            distance: (at.distance * (1.0 + self.noise.distance * distance)).max(0.0),
+            azimuth_deg: at.azimuth_deg + self.noise.angle_deg * azimuth,
+            elevation_deg: at.elevation_deg + self.noise.angle_deg * elevation,
+        };
+        (!missed).then_some(seen)
+    }
+}
+
+/// A number of mean 0 and standard deviation 1 (Box and Muller).
+fn gauss(rng: &mut impl Rng) -> f64 {
+    // the logarithm needs a number above 0
+    let radius = (-2.0 * (1.0 - rng.random::<f64>()).ln()).sqrt();
+    radius * (TAU * rng.random::<f64>()).cos()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        field::Field,
+        rules::Side::{Left, Right},
+    };
+
+    const AHEAD: Camera = Camera { position: DVec3::new(1.0, 2.0, 0.5), rotation: DQuat::IDENTITY };
+
+    fn at(azimuth_deg: f64, elevation_deg: f64, distance: f64) -> DVec3 {
+        let (azimuth, elevation) = (azimuth_deg.to_radians(), elevation_deg.to_radians());
+        AHEAD.position + distance * (DQuat::from_rotation_z(azimuth) * DQuat::from_rotation_y(-elevation) * DVec3::X)
+    }
+
+    #[test]
+    fn sees_what_the_reference_sees() {
+        // a pose of the reference's camera, and what it reported from there
+        let camera = Camera {
+            position: DVec3::new(3.4036193046463787, -2.156190450382973, 1.0968912335042864),
+            // next to upright, turned left by 0.4: the tilt shows in a last digit
+            rotation: DQuat::from_rotation_z(0.4) * DQuat::from_rotation_y(1.882_6e-7),
+        };
+        let landmarks = Field::FIFA7VS7.landmarks();
+        let ball = DVec3::new(0.0, 0.0, 0.11);
+        let seen = Ideal.see(&camera, &Sights { landmarks: &landmarks, ball, players: &[] });
+        let told: Vec<_> = (seen.iter())
+            .map(|detection| match detection {
+                Detection::Landmark { name, at } => {
+                    (*name, [at.distance, at.azimuth_deg, at.elevation_deg].map(|number| truncate(number, 2)))
+                }
+                other => panic!("{other:?} is behind the camera"),
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("l_ruf", [31.43, 16.99, -1.99]),
+                ("l_rlf", [28.85, -56.24, -2.17]),
+                ("p_rpm", [16.94, -15.59, -3.71]),
+                ("g_rup", [24.43, -13.52, 1.71]),
+                ("g_rlp", [24.1, -22.14, 1.74]),
+                ("l_ruga", [22.23, 2.28, -2.82]),
+                ("l_rlga", [20.77, -37.27, -3.02]),
+                ("t_ruga", [25.9, -1.49, -2.42]),
+                ("t_rlga", [24.66, -34.96, -2.54]),
+                ("l_rupa", [24.02, 28.1, -2.61]),
+                ("t_rupa", [30.49, 14.82, -2.06]),
+                ("t_rlpa", [28.06, -53.68, -2.23]),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_edge_of_the_picture() {
+        for (azimuth, elevation, seen) in [
+            (0.0, 0.0, true),
+            (60.0, 0.0, true),
+            (60.009, 0.0, true),
+            (60.011, 0.0, false),
+            (-60.009, 0.0, true),
+            (-60.011, 0.0, false),
+            (0.0, 60.009, true),
+            (0.0, -60.011, false),
+            (60.0, -60.0, true),
+            (180.0, 0.0, false),
+        ] {
+            let polar = Ideal.look(&AHEAD, at(azimuth, elevation, 7.0));
+            assert_eq!(polar.is_some(), seen, "{azimuth} {elevation}");
+            let Some(polar) = polar else { continue };
+            assert!((polar.distance - 7.0).abs() < 1e-9);
+            assert!((polar.azimuth_deg - azimuth).abs() < 1e-9 && (polar.elevation_deg - elevation).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn players_come_left_team_first_and_only_with_what_is_seen() {
+        let marker = |name, azimuth| Marker { name, position: at(azimuth, 0.0, 3.0) };
+        let (front, half, behind) = (
+            [marker("head", 1.0), marker("lfoot", 2.0)],
+            [marker("head", 170.0), marker("rfoot", 9.0)],
+            [marker("head", 99.0)],
+        );
+        let players = [
+            MarkedPlayer { id: PlayerId::new(Right, 4), markers: &front },
+            MarkedPlayer { id: PlayerId::new(Left, 3), markers: &half },
+            MarkedPlayer { id: PlayerId::new(Left, 2), markers: &behind },
+            MarkedPlayer { id: PlayerId::new(Left, 1), markers: &front },
+        ];
+        let seen = Ideal.see(&AHEAD, &Sights { landmarks: &[], ball: at(0.0, -10.0, 2.0), players: &players });
+        let told: Vec<_> = (seen.iter())
+            .map(|detection| match detection {
+                Detection::Landmark { name, .. } => (*name).to_owned(),
+                Detection::Ball { .. } => "B".to_owned(),
+                Detection::Player { id, markers } => {
+                    let names: Vec<_> = markers.iter().map(|(name, _)| *name).collect();
+                    format!("{:?} {} {}", id.side, id.number, names.join("+"))
+                }
+            })
+            .collect();
+        assert_eq!(told, ["B", "Left 3 rfoot", "Left 1 head+lfoot", "Right 4 head+lfoot"]);
+    }
+
+    #[test]
+    fn noise_has_the_size_that_was_asked_for() {
+        let mut eye = Noisy::new(Noise::default(), Clear, 3);
+        let seen: Vec<Polar> = (0..20_000).filter_map(|_| eye.look(&AHEAD, at(20.0, -5.0, 10.0))).collect();
+        let misses = 1.0 - seen.len() as f64 / 20_000.0;
+        assert!((misses - 0.01).abs() < 0.003, "{misses}");
+        for (of, mean, sigma) in [
+            ((|p: &Polar| p.distance) as fn(&Polar) -> f64, 10.0, 0.1),
+            (|p| p.azimuth_deg, 20.0, 0.5),
+            (|p| p.elevation_deg, -5.0, 0.5),
+        ] {
+            let count = seen.len() as f64;
+            let found = seen.iter().map(of).sum::<f64>() / count;
+            let spread = (seen.iter().map(|p| (of(p) - found).powi(2)).sum::<f64>() / count).sqrt();
+            assert!((found - mean).abs() < 0.02, "mean {found}");
+            assert!((spread / sigma - 1.0).abs() < 0.03, "sigma {spread}");
+        }
+    }
+
+    #[test]
+    fn noise_comes_from_the_seed_and_hidden_things_stay_hidden() {
+        let look = |seed| Noisy::new(Noise::default(), Clear, seed).look(&AHEAD, at(1.0, 2.0, 3.0));
+        assert_eq!(look(5), look(5));
+        assert_ne!(look(5), look(6));
+        let wall = |from: DVec3, to: DVec3| (from.x < 2.0) != (to.x < 2.0);
+        let mut eye = Noisy::new(Noise { misses: 0.0, ..Noise::default() }, wall, 5);
+        assert_eq!(eye.look(&AHEAD, at(0.0, 0.0, 3.0)), None);
+        assert!(eye.look(&AHEAD, at(0.0, 0.0, 0.9)).is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_seen_lies_in_that_direction(x in -60.0..60.0, y in -40.0..40.0, z in 0.0..3.0, turn in -4.0..4.0, tilt in -1.0..1.0) {
+            let rotation = DQuat::from_rotation_z(turn) * DQuat::from_rotation_y(tilt);
+            let camera = Camera { position: DVec3::new(1.0, -2.0, 1.1), rotation };
+            let point = DVec3::new(x, y, z);
+            if let Some(polar) = Ideal.look(&camera, point) {
+                let (azimuth, elevation) = (polar.azimuth_deg.to_radians(), polar.elevation_deg.to_radians());
+                let ray = DQuat::from_rotation_z(azimuth) * DQuat::from_rotation_y(-elevation) * DVec3::X;
+                let back = camera.position + rotation * (polar.distance * ray);
+                prop_assert!(back.abs_diff_eq(point, 1e-9));
+            }
+        }
+    }
+}

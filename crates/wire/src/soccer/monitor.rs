@@ -1,0 +1,469 @@
+//! What a monitor is sent.
+
+use super::number::{put_int, put_short_float};
+use super::scene::Node;
+use super::sexp::{self, Item, List};
+use super::{FoulKind, Hundredths, MAX_UPDATE_DEPTH, Name, PlayMode, Side, malformed};
+use crate::{DecodeError, Message};
+
+/// What stands for a team that is not there yet.
+const NO_TEAM: [&str; 2] = ["<LEFT>", "<RIGHT>"];
+
+/// One picture of the game.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MonitorUpdate {
+    /// The world's time, in s, rounded.
+    pub time: Hundredths,
+    /// The scene.
+    pub graph: Graph,
+    /// The state of the game.
+    pub game: MonitorGame,
+}
+
+/// A scene: all of it, or what changed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Graph {
+    /// All of it, with what does not change in a game.
+    Full {
+        /// The root of the tree.
+        root: Node,
+        /// Who plays.
+        teams: Teams,
+        /// The field and the rules.
+        environment: Option<Box<Environment>>,
+    },
+    /// What changed since the last scene, in a tree of the same shape.
+    Diff {
+        /// The root of the tree.
+        root: Node,
+    },
+}
+
+/// Who plays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Teams {
+    /// The left team's name, once it has one.
+    pub left: Option<Name>,
+    /// The right team's name, once it has one.
+    pub right: Option<Name>,
+}
+
+/// The state of the game, as monitors are told it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MonitorGame {
+    /// Time played, in s.
+    pub time: Hundredths,
+    /// Which half it is: 1 or 2.
+    pub half: u8,
+    /// Goals of the left team.
+    pub score_left: u16,
+    /// Goals of the right team.
+    pub score_right: u16,
+    /// What the game is at.
+    pub play_mode: PlayMode,
+    /// Fouls since the last update.
+    pub fouls: Vec<Foul>,
+}
+
+/// A foul.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Foul {
+    /// What was done.
+    pub kind: FoulKind,
+    /// The team that did it.
+    pub side: Side,
+    /// The player that did it.
+    pub number: u8,
+}
+
+/// The field and the rules. Lengths in m, times in s; all numbers are finite.
+///
+/// The names are what the numbers mean. On the wire, the goal's width and depth have each other's name, as on the
+/// league's server, whose monitors rely on it (D14).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Environment {
+    pub field_length: f64,
+    pub field_width: f64,
+    pub field_height: f64,
+    pub goal_depth: f64,
+    pub goal_width: f64,
+    pub goal_height: f64,
+    pub border_size: f64,
+    pub free_kick_distance: f64,
+    pub ball_radius: f64,
+    pub goal_pause_time: f64,
+    pub half_time: f64,
+    pub centre_circle_radius: f64,
+    pub corner_area_radius: f64,
+    pub goalie_area_length: f64,
+    pub goalie_area_width: f64,
+    pub penalty_spot_distance: f64,
+    pub penalty_area_length: f64,
+    pub penalty_area_width: f64,
+}
+
+/// Every number of an [`Environment`] with its name on the wire, and the place of the list of play modes among them.
+const ENVIRONMENT: [(&str, Field); 18] = [
+    ("FieldLength", |e| &mut e.field_length),
+    ("FieldWidth", |e| &mut e.field_width),
+    ("FieldHeight", |e| &mut e.field_height),
+    ("GoalWidth", |e| &mut e.goal_depth),
+    ("GoalDepth", |e| &mut e.goal_width),
+    ("GoalHeight", |e| &mut e.goal_height),
+    ("BorderSize", |e| &mut e.border_size),
+    ("FreeKickDistance", |e| &mut e.free_kick_distance),
+    ("BallRadius", |e| &mut e.ball_radius),
+    ("RuleGoalPauseTime", |e| &mut e.goal_pause_time),
+    ("RuleHalfTime", |e| &mut e.half_time),
+    ("CenterCircleRadius", |e| &mut e.centre_circle_radius),
+    // as it is spelt there
+    ("CorderAreaRadius", |e| &mut e.corner_area_radius),
+    ("GoalieAreaLength", |e| &mut e.goalie_area_length),
+    ("GoalieAreaWidth", |e| &mut e.goalie_area_width),
+    ("PenaltySpotDistance", |e| &mut e.penalty_spot_distance),
+    ("PenaltyAreaLength", |e| &mut e.penalty_area_length),
+    ("PenaltyAreaWidth", |e| &mut e.penalty_area_width),
+];
+const PLAY_MODES_AFTER: &str = "RuleHalfTime";
+
+type Field = fn(&mut Environment) -> &mut f64;
+
+impl Message for MonitorUpdate {
+    fn decode(payload: &[u8]) -> Result<Self, DecodeError> {
+        let message = sexp::parse(payload, MAX_UPDATE_DEPTH)?.lists().next().ok_or(malformed("RSMP"))?;
+        message.find("RSMP")?;
+        let time = part(message, "gt")?.items().nth(1).ok_or(malformed("gt"))?.float("gt")?;
+        let game = part(message, "gs")?;
+        Ok(Self {
+            time: Hundredths::from_written(time),
+            graph: Graph::decode(message, game)?,
+            game: MonitorGame::decode(game)?,
+        })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"((RSMP 1 0)((gt 1 0)");
+        self.time.put_fixed(out);
+        out.extend_from_slice(b")((sg 1 0)");
+        let (root, full) = match &self.graph {
+            Graph::Full { root, teams, environment } => {
+                out.extend_from_slice(b"full");
+                (root, Some((teams, environment)))
+            }
+            Graph::Diff { root } => {
+                out.extend_from_slice(b"diff");
+                (root, None)
+            }
+        };
+        root.put(out);
+        out.extend_from_slice(b")((gs 1 0)");
+        self.game.put(out, full.map(|(teams, _)| teams));
+        out.push(b')');
+        if let Some((_, Some(environment))) = full {
+            out.extend_from_slice(b"((ge 1 0)");
+            environment.put(out);
+            out.push(b')');
+        }
+        out.push(b')');
+    }
+}
+
+/// The part of a message with that name, which is the first word of its first list.
+fn part<'a>(message: List<'a>, name: &'static str) -> Result<List<'a>, DecodeError> {
+    find_part(message, name).ok_or(malformed(name))
+}
+
+fn find_part<'a>(message: List<'a>, name: &str) -> Option<List<'a>> {
+    let is_named = |part: &List<'_>| part.lists().next().and_then(List::head) == Some(name.as_bytes());
+    message.lists().find(is_named)
+}
+
+impl Graph {
+    fn decode(message: List<'_>, game: List<'_>) -> Result<Self, DecodeError> {
+        let graph = part(message, "sg")?;
+        let kind = graph.items().find_map(Item::atom);
+        let root = Node::decode(graph.find("nd")?, &mut 0)?;
+        match kind {
+            Some(b"full") => Ok(Self::Full {
+                root,
+                teams: Teams {
+                    left: decode_team(game, "team_left")?.filter(|team| team.as_str() != NO_TEAM[0]),
+                    right: decode_team(game, "team_right")?.filter(|team| team.as_str() != NO_TEAM[1]),
+                },
+                environment: find_part(message, "ge").map(Environment::decode).transpose()?.map(Box::new),
+            }),
+            Some(b"diff") => Ok(Self::Diff { root }),
+            _ => Err(malformed("sg")),
+        }
+    }
+}
+
+fn decode_team(game: List<'_>, key: &'static str) -> Result<Option<Name>, DecodeError> {
+    game.find_any(key).map(|team| team.value(key)?.name(key)).transpose()
+}
+
+impl MonitorGame {
+    fn put(&self, out: &mut Vec<u8>, teams: Option<&Teams>) {
+        out.extend_from_slice(b"(time ");
+        self.time.put_shortest(out);
+        let numbers: [(&[u8], u16); 4] = [
+            (b")(half ", self.half.into()),
+            (b")(score_left ", self.score_left),
+            (b")(score_right ", self.score_right),
+            (b")(play_mode ", self.play_mode.index().into()),
+        ];
+        for (key, number) in numbers {
+            out.extend_from_slice(key);
+            put_int(out, number);
+        }
+        if let Some(Teams { left, right }) = teams {
+            let [no_left, no_right] = NO_TEAM;
+            out.extend_from_slice(b")(team_left ");
+            out.extend_from_slice(left.as_ref().map_or(no_left, Name::as_str).as_bytes());
+            out.extend_from_slice(b")(team_right ");
+            out.extend_from_slice(right.as_ref().map_or(no_right, Name::as_str).as_bytes());
+        }
+        for Foul { kind, side, number } in &self.fouls {
+            out.extend_from_slice(b")(foul ");
+            put_int(out, kind.index());
+            out.extend_from_slice(if *side == Side::Left { b" 1 " } else { b" 2 " });
+            put_int(out, *number);
+        }
+        out.push(b')');
+    }
+
+    fn decode(list: List<'_>) -> Result<Self, DecodeError> {
+        let [time] = list.find("time")?.floats("time")?;
+        let play_mode = list.find("play_mode")?.value("play_mode")?.int("play_mode")?;
+        let fouls = list.lists().filter(|foul| foul.head() == Some(b"foul"));
+        Ok(Self {
+            time: Hundredths::from_written(time),
+            half: list.find("half")?.value("half")?.int("half")?,
+            score_left: list.find("score_left")?.value("score_left")?.int("score_left")?,
+            score_right: list.find("score_right")?.value("score_right")?.int("score_right")?,
+            play_mode: PlayMode::from_index(play_mode).ok_or(malformed("play_mode"))?,
+            fouls: fouls.map(Foul::decode).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Foul {
+    fn decode(list: List<'_>) -> Result<Self, DecodeError> {
+        let [kind, side, number] = list.values().ok_or(malformed("foul"))?;
+        let side = match side.int("foul")? {
+            1 => Side::Left,
+            2 => Side::Right,
+            _ => return Err(malformed("foul")),
+        };
+        let kind = FoulKind::from_index(kind.int("foul")?).ok_or(malformed("foul"))?;
+        Ok(Self { kind, side, number: number.int("foul")? })
+    }
+}
+
+impl Environment {
+    fn put(&self, out: &mut Vec<u8>) {
+        let mut environment = *self;
+        for (key, field) in ENVIRONMENT {
+            out.push(b'(');
+            out.extend_from_slice(key.as_bytes());
+            out.push(b' ');
+            put_short_float(out, *field(&mut environment));
+            out.push(b')');
+            if key == PLAY_MODES_AFTER {
+                out.extend_from_slice(b"(play_modes");
+                for mode in PlayMode::ALL {
+                    out.push(b' ');
+                    out.extend_from_slice(mode.name().as_bytes());
+                }
+                out.push(b')');
+            }
+        }
+    }
+
+    /// A number that is not there is 0. The play modes are known.
+    fn decode(list: List<'_>) -> Result<Self, DecodeError> {
+        let mut environment = Self::default();
+        for (key, field) in ENVIRONMENT {
+            if let Some(number) = list.find_any(key) {
+                let [number] = number.floats(key)?;
+                *field(&mut environment) = number;
+            }
+        }
+        Ok(environment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::soccer::{Look, Mesh, NodeKind, Transform};
+    use proptest::prelude::*;
+
+    fn check(payload: &str) -> MonitorUpdate {
+        let update = MonitorUpdate::decode(payload.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(update.to_bytes()).unwrap(), payload);
+        update
+    }
+
+    #[test]
+    fn changes() {
+        let update = check(
+            "((RSMP 1 0)((gt 1 0)33.70)((sg 1 0)diff(nd(nd(nd))(nd TRF(SLT 1.0000 0.0000 -0.0000 0.0000 0.0000 1.0000 \
+             0.0000 0.0000 0.0000 0.0000 1.0000 0.0000 -3.5000 1.2500 0.6720 1.0000)(nd))))((gs 1 0)(time 3.1)(half 2)\
+             (score_left 0)(score_right 12)(play_mode 22)(foul 10 1 3)(foul 4 2 11)))",
+        );
+        assert_eq!(update.game.play_mode, PlayMode::PenaltyShootRight);
+        assert_eq!(
+            update.game.fouls,
+            [
+                Foul { kind: FoulKind::Hand, side: Side::Left, number: 3 },
+                Foul { kind: FoulKind::Incapable, side: Side::Right, number: 11 },
+            ]
+        );
+        let Graph::Diff { root } = update.graph else { panic!("changes") };
+        assert!(matches!(
+            root.children.as_slice(),
+            [Node { kind: NodeKind::Same, .. }, Node { kind: NodeKind::Transform(_), .. }]
+        ));
+    }
+
+    #[test]
+    fn a_whole_scene() {
+        let update = check(
+            "((RSMP 1 0)((gt 1 0)0.02)((sg 1 0)full(nd DSC(ball)(nd SMN (setVisible 1)(load StdUnitSphere)(sMat ball)\
+             (sSc 0.11 0.11 0.11)))(nd DSC(agent TeamA 2)(nd SMN (setVisible 0)(load models/T1/H1.STL)(rgba 1.0 1.0 1.0 \
+             0.20000000298023224))))((gs 1 0)(time 0.0)(half 1)(score_left 0)(score_right 0)(play_mode 0)\
+             (team_left TeamA)(team_right <RIGHT>)))"
+                .replacen("full(nd", "full(nd(nd", 1)
+                .replacen(")))((gs", "))))((gs", 1)
+                .as_str(),
+        );
+        let Graph::Full { root, teams, environment: None } = update.graph else { panic!("a whole scene") };
+        assert_eq!((teams.left.unwrap().as_str(), teams.right), ("TeamA", None));
+        assert_eq!(root.children.len(), 2);
+        assert_eq!(
+            root.children.last().unwrap().kind,
+            NodeKind::Agent { team: Name::new("TeamA").unwrap(), number: 2 }
+        );
+    }
+
+    #[test]
+    fn the_goal_is_as_wide_as_it_says_it_is_deep() {
+        let environment =
+            Environment { goal_depth: 1.0, goal_width: 3.66, corner_area_radius: 1.0, ..Default::default() };
+        let mut out = Vec::new();
+        environment.put(&mut out);
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("(GoalWidth 1)(GoalDepth 3.66)"), "{text}");
+        assert!(text.contains("(CorderAreaRadius 1)"), "{text}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        fn check(payload: &str, field: &'static str) {
+            assert_eq!(MonitorUpdate::decode(payload.as_bytes()), Err(malformed(field)), "{payload}");
+        }
+        let game = "((gs 1 0)(time 3.1)(half 2)(score_left 0)(score_right 0)(play_mode 23))";
+        check("", "RSMP");
+        check("((RSMP 1 0))", "gt");
+        check("((RSMP 1 0)((gt 1 0)1.00))", "gs");
+        check(&format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)(nd)){game})"), "sg");
+        check(&format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)diff){game})"), "nd");
+        check(&format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)diff(nd XYZ)){game})"), "node");
+        check(&format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)diff(nd TRF(SLT 1))){game})"), "SLT");
+        check(&format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)diff(nd)){game})"), "play_mode");
+    }
+
+    #[test]
+    fn only_so_many_nodes_are_read() {
+        let update = |nodes: usize| {
+            let game = "((gs 1 0)(time 0.0)(half 1)(score_left 0)(score_right 0)(play_mode 0))";
+            format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)diff(nd{})){game})", "(nd)".repeat(nodes - 1))
+        };
+        assert!(MonitorUpdate::decode(update(65_536).as_bytes()).is_ok());
+        let too_many = DecodeError::OutOfRange { field: "nodes", value: 65_537, min: 0, max: 65_536 };
+        assert_eq!(MonitorUpdate::decode(update(65_537).as_bytes()), Err(too_many));
+    }
+
+    fn any_name() -> impl Strategy<Value = Name> {
+        "[a-zA-Z0-9_/.]{1,8}".prop_map(|text| Name::new(&text).unwrap())
+    }
+
+    fn any_kind() -> impl Strategy<Value = NodeKind> {
+        let look = prop_oneof![
+            any_name().prop_map(Look::Material),
+            [0.0..1.0, 0.0..1.0, 0.0..1.0, 0.0..1.0].prop_map(Look::Rgba)
+        ];
+        let mesh = (any::<bool>(), any_name(), look, proptest::option::of([-9.0..9.0, -9.0..9.0, -1e9..1e9]));
+        prop_oneof![
+            Just(NodeKind::Same),
+            Just(NodeKind::Ball),
+            proptest::array::uniform16(-100.0..100.0)
+                .prop_map(|columns| NodeKind::Transform(Transform::rounded(columns))),
+            (any_name(), any::<u8>()).prop_map(|(team, number)| NodeKind::Agent { team, number }),
+            mesh.prop_map(|(is_visible, shape, look, scale)| NodeKind::Mesh(Mesh { is_visible, shape, look, scale })),
+        ]
+    }
+
+    fn any_node() -> impl Strategy<Value = Node> {
+        any_kind().prop_map(Node::leaf).prop_recursive(6, 30, 4, |inner| {
+            (any_kind(), proptest::collection::vec(inner, 0..4)).prop_map(|(kind, children)| Node { kind, children })
+        })
+    }
+
+    fn any_graph() -> impl Strategy<Value = Graph> {
+        let teams = (proptest::option::of(any_name()), proptest::option::of(any_name()));
+        let environment = proptest::option::of((0.0..200.0, 0.0..10.0).prop_map(|(field_length, goal_width)| {
+            Box::new(Environment { field_length, goal_width, ..Default::default() })
+        }));
+        prop_oneof![
+            any_node().prop_map(|root| Graph::Diff { root }),
+            (any_node(), teams, environment).prop_map(|(root, (left, right), environment)| Graph::Full {
+                root,
+                teams: Teams { left, right },
+                environment,
+            }),
+        ]
+    }
+
+    prop_compose! {
+        fn any_update()(
+            (time, played) in (0.0..1e5, 0.0..1e5),
+            graph in any_graph(),
+            (half, score_left, score_right) in (1..3_u8, any::<u16>(), any::<u16>()),
+            play_mode in proptest::sample::select(PlayMode::ALL.to_vec()),
+            fouls in proptest::collection::vec((0..11_u8, any::<bool>(), any::<u8>()), 0..3),
+        ) -> MonitorUpdate {
+            let foul = |(kind, is_left, number)| Foul {
+                kind: FoulKind::from_index(kind).unwrap(),
+                side: if is_left { Side::Left } else { Side::Right },
+                number,
+            };
+            let fouls = fouls.into_iter().map(foul).collect();
+            let game = MonitorGame { time: Hundredths::truncated(played), half, score_left, score_right, play_mode, fouls };
+            MonitorUpdate { time: Hundredths::rounded(time), graph, game }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn updates_arrive(update in any_update()) {
+            prop_assert_eq!(MonitorUpdate::decode(&update.to_bytes()), Ok(update));
+        }
+
+        #[test]
+        fn any_bytes_decode_or_err(
+            update in any_update(),
+            cut in any::<prop::sample::Index>(),
+            noise in proptest::collection::vec(any::<u8>(), 0..4),
+        ) {
+            let mut bytes = update.to_bytes();
+            let at = cut.index(bytes.len());
+            bytes.splice(at..bytes.len().min(at + noise.len()), noise);
+            if let Ok(update) = MonitorUpdate::decode(&bytes) {
+                prop_assert_eq!(MonitorUpdate::decode(&update.to_bytes()), Ok(update));
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check bench fuzz clean help
+.PHONY: run build test check doctor bench fuzz clean help
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -18,6 +18,9 @@ test: setup check ## everything that CI runs
 
 check: setup ## format, lints, documentation, dependencies
 	scripts/check
+
+doctor: setup ## say what is present on this machine and what is missing
+	$(CARGO) run --release --quiet --bin rossum -- doctor
 
 bench: setup ## measure the simulation on this machine
 	$(CARGO) run --release --bin rossum -- bench

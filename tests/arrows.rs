@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("world", &["physics"]),
     ("soccer", &["physics", "world"]),
     ("client", &["wire"]),
-    ("server", &["physics", "world", "wire"]),
+    ("server", &["physics", "world", "soccer", "wire"]),
 ];
 
 fn root() -> PathBuf {

@@ -28,6 +28,8 @@ pub(crate) struct Budget {
     pub(crate) bytes: u64,
     pub(crate) texture_pixels: u64,
     pub(crate) hfield_cells: u64,
+    /// Of meshes the engine makes from parameters.
+    pub(crate) mesh_vertices: u64,
 }
 
 /// Finds the file in one of `folders` (relative to `root`) and adds it to the budget.

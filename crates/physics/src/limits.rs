@@ -22,8 +22,11 @@ pub struct Limits {
     pub texture_pixels: u64,
     /// Cells of all height fields together.
     pub hfield_cells: u64,
-    /// Any one count that only reserves room: user data, sensor dimensions, samples kept, pixels of a camera.
+    /// Any one count that only reserves room: user data, sensor dimensions, samples kept. Also the vertices of all
+    /// meshes that are made from parameters.
     pub values: u64,
+    /// Numbers that all such counts reserve room for together.
+    pub values_in_all: u64,
     /// Any one iteration count of the solvers.
     pub iterations: u64,
     /// The memory a model may ask for, in bytes. What it gets is decided here, whatever it asks for.
@@ -44,6 +47,7 @@ impl Default for Limits {
             texture_pixels: 16 * MIB,
             hfield_cells: 4 * MIB,
             values: 100_000,
+            values_in_all: 4 * MIB,
             iterations: 10_000,
             memory_bytes: 1024 * MIB,
         }

@@ -14,6 +14,10 @@ use crate::{
     source::{TextFile, read_text},
 };
 
+mod room;
+
+use room::Room;
+
 /// Elements that load code, or whole models that would escape the scan.
 const UNSUPPORTED: [&str; 4] = ["extension", "plugin", "attach", "model"];
 
@@ -32,8 +36,10 @@ pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> 
         folders: vec![String::new()],
         assets: Vec::new(),
         budget: Budget::default(),
+        room: Room::default(),
     };
-    scan.text(&main, Place { multiplicity: 1, depth: 0, include_depth: 0 })?;
+    scan.text(&main, Place { multiplicity: 1, depth: 0, include_depth: 0, in_default: false })?;
+    at_most(&scan.main, "number of values it reserves room for", scan.room.total(), limits.values_in_all)?;
     for reference in &scan.assets {
         asset::check(reference, folder, &scan.folders, &mut scan.budget, limits)?;
     }
@@ -55,6 +61,7 @@ struct Scan<'a> {
     folders: Vec<String>,
     assets: Vec<asset::Reference>,
     budget: Budget,
+    room: Room,
 }
 
 /// Where in the document the scan is.
@@ -64,6 +71,8 @@ struct Place {
     multiplicity: u64,
     depth: u32,
     include_depth: u32,
+    /// Inside `<default>`: nothing is made here, but what is written holds elsewhere.
+    in_default: bool,
 }
 
 impl Scan<'_> {
@@ -89,12 +98,17 @@ impl Scan<'_> {
         let made = place.multiplicity.saturating_mul(self.made_by(&attributes)?);
         self.elements = self.elements.saturating_add(made);
         at_most(&file.path, "number of elements after expansion", self.elements, self.limits.elements)?;
-        self.check_numbers(&attributes)?;
+        self.check_numbers(&attributes, made)?;
+        self.room.note(&attributes, made, place.in_default, self.limits)?;
         self.check_paths(&attributes)?;
 
         let repeats = if tag == "replicate" { attributes.product("count")?.unwrap_or(1).max(1) } else { 1 };
-        let inside =
-            Place { multiplicity: place.multiplicity.saturating_mul(repeats), depth: place.depth + 1, ..place };
+        let inside = Place {
+            multiplicity: place.multiplicity.saturating_mul(repeats),
+            depth: place.depth + 1,
+            in_default: place.in_default || tag == "default",
+            ..place
+        };
         if tag == "include" {
             self.include(&attributes, inside)?;
         }
@@ -118,8 +132,8 @@ impl Scan<'_> {
         .max(1))
     }
 
-    /// Counts that make the engine reserve room or work long.
-    fn check_numbers(&mut self, attributes: &Attributes<'_, '_, '_>) -> Result<(), ModelError> {
+    /// Counts that make the engine reserve room or work long, of an element that is made this often.
+    fn check_numbers(&mut self, attributes: &Attributes<'_, '_, '_>, made: u64) -> Result<(), ModelError> {
         let limits = self.limits;
         match attributes.tag {
             "size" => {
@@ -128,11 +142,8 @@ impl Scan<'_> {
                     attributes.at_most("memory", bytes, limits.memory_bytes)?;
                 }
                 for attribute in attributes.node.attributes().filter(|a| a.name() != "memory") {
-                    // -1 means "as many as needed" for all of them
-                    if attribute.value().trim() != "-1" {
-                        let count = attributes.product(attribute.name())?.unwrap_or(0);
-                        attributes.at_most(attribute.name(), count, limits.values)?;
-                    }
+                    let count = attributes.count(attribute.name())?.unwrap_or(0);
+                    attributes.at_most(attribute.name(), count, limits.values)?;
                 }
             }
             "option" => {
@@ -146,7 +157,10 @@ impl Scan<'_> {
                 let width = attributes.product("width")?.unwrap_or(0);
                 // a cube or sky without a height gets six squares
                 let height = attributes.product("height")?.unwrap_or_else(|| width.saturating_mul(6));
-                self.budget.texture_pixels = self.budget.texture_pixels.saturating_add(width.saturating_mul(height));
+                // four channels are a pixel
+                let layers = attributes.product("nchannel")?.unwrap_or(1).div_ceil(4);
+                let pixels = width.saturating_mul(height).saturating_mul(layers);
+                self.budget.texture_pixels = self.budget.texture_pixels.saturating_add(pixels);
                 attributes.at_most("width times height", self.budget.texture_pixels, limits.texture_pixels)?;
             }
             "hfield" => {
@@ -156,12 +170,10 @@ impl Scan<'_> {
                 attributes.at_most("nrow times ncol", self.budget.hfield_cells, limits.hfield_cells)?;
             }
             "mesh" => {
-                let params = attributes.list("params")?;
-                let size = params.iter().map(|p| p.abs().max(1.0)).product::<f64>();
-                // a float too large for u64 becomes the largest one
-                attributes.at_most("params multiplied", size as u64, limits.values)?;
+                let vertices = attributes.builtin_vertices()?.saturating_mul(made);
+                self.budget.mesh_vertices = self.budget.mesh_vertices.saturating_add(vertices);
+                attributes.at_most("vertices made by params", self.budget.mesh_vertices, limits.values)?;
             }
-            "numeric" => attributes.at_most("size", attributes.product("size")?.unwrap_or(0), limits.values)?,
             _ => {}
         }
         if attributes.tag == "rangefinder" && attributes.node.attribute("camera").is_some() {
@@ -170,13 +182,8 @@ impl Scan<'_> {
         }
         let pixels = attributes.product("resolution")?.unwrap_or(0);
         attributes.at_most("resolution", pixels, limits.texture_pixels)?;
-        for name in ["dim", "num", "nsample", "maxhullvert"] {
-            let value = attributes.node.attribute(name).map_or("", str::trim);
-            if !value.is_empty() && value != "-1" {
-                attributes.at_most(name, attributes.product(name)?.unwrap_or(0), limits.values)?;
-            }
-        }
-        Ok(())
+        let vertices = attributes.count("maxhullvert")?.unwrap_or(0);
+        attributes.at_most("maxhullvert", vertices, limits.values)
     }
 
     /// Notes the files and folders an element refers to.
@@ -246,6 +253,33 @@ impl Attributes<'_, '_, '_> {
                 Ok(product.saturating_mul(number.max(1)))
             })
             .map(Some)
+    }
+
+    /// As [`product`](Self::product); none, too, when it is empty or -1, which means "as many as needed".
+    fn count(&self, name: &str) -> Result<Option<u64>, ModelError> {
+        let value = self.node.attribute(name).map_or("", str::trim);
+        if value.is_empty() || value == "-1" { Ok(None) } else { self.product(name) }
+    }
+
+    /// How many vertices the engine makes of a mesh's `builtin` and `params`, at most.
+    fn builtin_vertices(&self) -> Result<u64, ModelError> {
+        let params = self.list("params")?;
+        let size = |place: usize| params.get(place).map_or(0.0, |p| p.abs());
+        // a grid has one more line than it has cells
+        let grid = |a: f64, b: f64| (a + 1.0) * (b + 1.0);
+        let vertices = match self.node.attribute("builtin").map_or("none", str::trim) {
+            "none" => 0.0,
+            // each subdivision makes four triangles of one
+            "sphere" => 10.0 * 4_f64.powf(size(0)) + 2.0,
+            // five sides of a cube and the cap
+            "hemisphere" => 6.0 * grid(size(0), size(0)),
+            "cone" => 2.0 * size(0) + 2.0,
+            "supersphere" | "supertorus" => grid(size(0), size(0)),
+            "wedge" | "plate" => grid(size(0), size(1)),
+            _ => params.iter().map(|p| p.abs().max(1.0)).product::<f64>().powi(2),
+        };
+        // a float too large for u64 becomes the largest one
+        Ok(vertices as u64)
     }
 
     fn list(&self, name: &str) -> Result<Vec<f64>, ModelError> {

@@ -1,14 +1,25 @@
 //! `rossum check-model`.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
-use physics::{Assembly, Limits, Part, Pose, Sim, Source};
+use indicatif::{ProgressBar, ProgressStyle};
+use physics::{Assembly, Limits, ModelError, Part, Pose, Sim, Source};
 use world::interface::{Interface, InterfaceValue, Role};
+
+use crate::interrupt;
 
 /// Simulated time for which a model is tried out, in s.
 const TRIAL: f64 = 1.0;
+/// Wall time that the trial may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What a robot's names begin with while it is checked, as they would in a world.
+const PREFIX: &str = "robot:";
 
 /// Options of `rossum check-model`.
 #[derive(Debug, Args)]
@@ -18,42 +29,79 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    interrupt::ends_the_program()?;
     let name = options.file.display();
     let source = Source::from_file(&options.file, &Limits::default())?;
-    // as a scenario would: as a robot in an otherwise empty world
+    match as_robot(&source) {
+        Ok(mut sim) => {
+            describe(&sim, PREFIX, &name.to_string(), out)?;
+            try_out(&mut sim, &name.to_string())?;
+            writeln!(out, "\nRuns for {TRIAL} s without a fault. Use it in a scenario: [[robot]] model = \"{name}\"")?;
+        }
+        // nothing that could be put into a world: it is a world itself
+        Err(ModelError::Empty { .. }) => {
+            let mut sim = Sim::new(Assembly::new(source).compile()?)?;
+            describe(&sim, "", &name.to_string(), out)?;
+            try_out(&mut sim, &name.to_string())?;
+            writeln!(out, "\nRuns for {TRIAL} s without a fault. Use it in a scenario: [world] field = \"{name}\"")?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}
+
+/// As a scenario would put it into an otherwise empty world.
+fn as_robot(source: &Source) -> Result<Sim, ModelError> {
     let empty = Source::from_text("empty", "<mujoco><worldbody/></mujoco>", &Limits::default())?;
     let mut assembly = Assembly::new(empty);
-    assembly.parts.push(Part { prefix: String::new(), source, pose: Pose::IDENTITY });
-    let mut sim = Sim::new(assembly.compile()?)?;
-    let model = sim.model();
-    let interface = Interface::of(model, "");
+    assembly.parts.push(Part { prefix: PREFIX.to_owned(), source: source.clone(), pose: Pose::IDENTITY });
+    let unfit =
+        |fault: physics::Fault| ModelError::Engine { model: source.name().to_owned(), reason: fault.to_string() };
+    Sim::new(assembly.compile()?).map_err(unfit)
+}
 
+fn describe(sim: &Sim, prefix: &str, name: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    let model = sim.model();
+    let interface = Interface::of(model, prefix);
     let mass: f64 = model.bodies().map(|body| sim.body_mass(body)).sum();
     let (bodies, joints, geoms) = (model.bodies().count() - 1, model.joints().count(), model.geoms().count());
     writeln!(out, "{name}: {bodies} bodies, {joints} joints, {geoms} geoms that collide, {mass:.3} kg in all")?;
     writeln!(out, "\n{} motors", interface.motors.len())?;
     for motor in &interface.motors {
         let (min, max) = (motor.range.min, motor.range.max);
-        writeln!(
-            out,
-            "  {:<28} {:<7?} {min:9.3} .. {max:<9.3} at most {:.2} N·m",
-            motor.name, motor.kind, motor.max_torque
-        )?;
+        let (name, kind) = (&motor.name, motor.kind);
+        writeln!(out, "  {name:<28} {kind:<7?} {min:9.3} .. {max:<9.3} at most {:.2} N·m", motor.max_torque)?;
     }
     for (role, title) in [(Role::Input, "inputs"), (Role::Output, "outputs"), (Role::Info, "infos")] {
         writeln!(out, "\n{} {title}", interface.with_role(role).count())?;
         for InterfaceValue { name, unit, physical, normalized, .. } in interface.with_role(role) {
             let (min, max) = (physical.min, physical.max);
-            writeln!(
-                out,
-                "  {name:<28} {min:9.3} .. {max:<9.3} {unit:<6} seen as {} .. {}",
-                normalized.min, normalized.max
-            )?;
+            let (low, high) = (normalized.min, normalized.max);
+            writeln!(out, "  {name:<28} {min:9.3} .. {max:<9.3} {unit:<6} seen as {low} .. {high}")?;
         }
     }
-    while sim.time() < TRIAL {
-        sim.step().with_context(|| format!("the model fails {:.3} s into the simulation", sim.time()))?;
-    }
-    writeln!(out, "\nRuns for {TRIAL} s without a fault. Put it into a scenario with [[robot]] model = \"{name}\".")?;
     Ok(())
+}
+
+fn try_out(sim: &mut Sim, name: &str) -> anyhow::Result<()> {
+    let bar = ProgressBar::new((TRIAL * 1e3) as u64);
+    bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} ms simulated")?);
+    let began = now();
+    while sim.time() < TRIAL {
+        let time = sim.time();
+        sim.step().with_context(|| format!("{name} fails {time:.3} s into the simulation"))?;
+        bar.set_position((time * 1e3) as u64);
+        if now().duration_since(began) > PATIENCE {
+            bail!(
+                "{name} is too slow: {time:.3} s were simulated in {PATIENCE:?}; make it simpler, or its time step longer"
+            );
+        }
+    }
+    bar.finish_and_clear();
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "patience is in wall time")]
+fn now() -> Instant {
+    Instant::now()
 }

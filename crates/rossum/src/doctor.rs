@@ -13,9 +13,9 @@ use server::{
     Scenario,
     config::ServerConfig,
     library::{self, ModelKind},
+    serve::build_world,
     session::{EndpointKind, PROTOCOLS},
 };
-use world::World;
 
 use crate::serve::DEFAULT_SCENARIO;
 
@@ -113,7 +113,7 @@ fn ports() -> Finding {
 
 fn taken_ports() -> anyhow::Result<Vec<u16>> {
     let scenario = Scenario::load(DEFAULT_SCENARIO)?;
-    let world = World::new(&scenario.setup()?)?;
+    let (_, world) = build_world(&scenario)?;
     let ServerConfig { bind, http_port, .. } = scenario.base.server;
     let is_free = |port: u16, kind: &EndpointKind| match kind {
         EndpointKind::Datagram(_) => UdpSocket::bind((bind, port)).is_ok(),

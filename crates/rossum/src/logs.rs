@@ -3,7 +3,11 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+
+/// Log lines that may wait to be read.
+const LINES: usize = 4_096;
 
 /// How the program talks about what it does.
 #[derive(Clone, Debug, Args)]
@@ -25,16 +29,20 @@ enum Format {
 }
 
 impl Options {
-    /// Begins to log.
-    pub(crate) fn start(&self) {
+    /// Begins to log, until the guard is dropped. Whoever logs never waits for whoever reads: lines that nobody takes
+    /// are lost.
+    pub(crate) fn start(&self) -> WorkerGuard {
         let filter = EnvFilter::try_new(&self.log).unwrap_or_else(|error| {
             eprintln!("rossum: `{}` says nothing about logging ({error}); using `info`", self.log);
             EnvFilter::new("info")
         });
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+        let (writer, guard) =
+            NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(std::io::stderr());
+        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_target(false);
         match self.log_format {
             Format::Human => lines.with_ansi(std::io::stderr().is_terminal()).init(),
             Format::Json => lines.json().init(),
         }
+        guard
     }
 }

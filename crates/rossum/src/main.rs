@@ -1,4 +1,4 @@
-//! The `rossum` program: one simulated robot world, five robot protocols in front of it.
+//! The `rossum` program: one simulated robot world, robot protocols in front of it.
 #![allow(clippy::print_stderr, reason = "a program for people prints")]
 
 mod bench;
@@ -17,7 +17,7 @@ use std::{
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// One simulated robot world, five robot protocols in front of it.
+/// One simulated robot world, robot protocols in front of it.
 ///
 /// Start with `rossum serve`: it builds a world, says where it listens, and runs until you press ctrl-C.
 #[derive(Debug, Parser)]
@@ -54,7 +54,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    cli.logs.start();
+    let _logs = cli.logs.start();
     match run(cli.command, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         // whoever reads our output, such as `head`, has seen enough

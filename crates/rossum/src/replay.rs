@@ -5,7 +5,8 @@ use std::{io::Write, path::PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use world::record::{Verdict, no_director, replay};
+use server::session::direct;
+use world::record::{Verdict, replay};
 
 use crate::interrupt;
 
@@ -25,7 +26,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     let recording = std::fs::read(&options.file).with_context(|| format!("cannot read the recording {name}"))?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} ticks, {per_sec}, {msg}")?);
-    let verdict = replay(&recording, &no_director, |world, record| {
+    let verdict = replay(&recording, &direct, |world, record| {
         bar.set_position(record.tick);
         bar.set_message(format!("{} agents", world.catalogue().agents.len()));
     });

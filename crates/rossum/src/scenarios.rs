@@ -3,17 +3,23 @@
 use std::io::Write;
 
 use clap::Args;
-use server::{Scenario, library};
+use server::{Scenario, library, serve::build_world};
 
 /// Options of `rossum scenarios`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Show this one as it is, to copy and change
+    /// Show this one as it is, to copy and change; a name or the path of a file ending in .toml
     name: Option<String>,
+    /// List the variables of its world instead: what [settings], [[randomise]] and [[watch]] can name
+    #[arg(long, requires = "name")]
+    variables: bool,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(name) = &options.name {
+        if options.variables {
+            return list_variables(name, out);
+        }
         write!(out, "{}", library::scenario(name)?)?;
         return Ok(());
     }
@@ -26,5 +32,17 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         out,
         "\nRun one with `rossum serve --scenario NAME`, or copy one with `rossum scenarios NAME > mine.toml`."
     )?;
+    Ok(())
+}
+
+fn list_variables(name: &str, out: &mut dyn Write) -> anyhow::Result<()> {
+    let (_, world) = build_world(&Scenario::load(name)?)?;
+    let variables = &world.catalogue().variables;
+    let width = variables.iter().map(|variable| variable.name.len()).max().unwrap_or(0);
+    for variable in variables {
+        let access = if variable.writable { "rw" } else { "r " };
+        let value = world.read(variable.id)?;
+        writeln!(out, "{:<width$}  {access}  {:<16}  {value}", variable.name, variable.kind.name())?;
+    }
     Ok(())
 }

@@ -89,7 +89,15 @@ pub fn model(kind: ModelKind, name: &str, folder: &Path) -> Result<Source, Libra
     if name.ends_with(".xml") || name.ends_with(".urdf") {
         return Ok(Source::from_file(&folder.join(name), &Limits::default())?);
     }
+    named_model(kind, name)
+}
+
+/// A model by its name in the library, and only by that: for names that come from outside.
+pub fn named_model(kind: ModelKind, name: &str) -> Result<Source, LibraryError> {
     let unknown = || LibraryError::Unknown { what: kind.noun(), name: name.to_owned(), known: models(kind) };
+    if !models(kind).iter().any(|known| known == name) {
+        return Err(unknown());
+    }
     let file = Models::get(&format!("{}/{name}/{}", kind.folder(), kind.file())).ok_or_else(unknown)?;
     Ok(Source::from_text(name, &String::from_utf8_lossy(&file.data), &Limits::default())?)
 }

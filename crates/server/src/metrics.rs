@@ -32,11 +32,16 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     }
     describe_histogram!("rossum_tick_seconds", "Wall time of a tick, in seconds");
     describe_gauge!("rossum_overruns", "Times that the world fell behind real time");
+    describe_counter!("rossum_faults_total", "Times that the simulation failed and was put back");
+    describe_gauge!("rossum_failed", "1 while the world stands still after a failure, until it is reset");
     describe_counter!("rossum_sessions_dropped_total", "Sessions that did not keep up");
     describe_counter!("rossum_refusals_total", "Requests that were not carried out, by protocol");
     describe_counter!("rossum_datagrams_total", "Datagrams received, by protocol");
     describe_counter!("rossum_rate_limited_total", "Datagrams dropped because the peer sent too many, by protocol");
     describe_counter!("rossum_recordings_ended_early_total", "Recordings that could not be written to the end");
+    // there from the start, so that a change can be seen
+    faults(0);
+    failed(false);
     Ok(handle)
 }
 
@@ -54,6 +59,14 @@ pub(crate) async fn keep_up(metrics: PrometheusHandle, stop: CancellationToken) 
 pub(crate) fn ticked(seconds: f64, overruns: u64) {
     histogram!("rossum_tick_seconds").record(seconds);
     gauge!("rossum_overruns").set(overruns as f64);
+}
+
+pub(crate) fn faults(count: u64) {
+    counter!("rossum_faults_total").increment(count);
+}
+
+pub(crate) fn failed(failed: bool) {
+    gauge!("rossum_failed").set(f64::from(u8::from(failed)));
 }
 
 pub(crate) fn session_dropped() {

@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
-use world::{World, world::SetupError};
+use world::{Setup, World, world::SetupError};
 
 use crate::{
     access::AllowList,
@@ -21,7 +21,7 @@ use crate::{
     },
     http, limits,
     recording::{Recording, StartError},
-    session::{Endpoint, EndpointKind},
+    session::{Direction, Endpoint, EndpointKind},
     sim_thread::{SimHandle, SimOptions, SimThread},
 };
 
@@ -96,8 +96,7 @@ impl Server {
     /// Builds the world, opens all sockets and begins to run.
     pub async fn start(scenario: &Scenario, record: Option<&Path>) -> Result<Self, ServeError> {
         let metrics = crate::metrics::install()?;
-        let setup = scenario.setup()?;
-        let world = World::new(&setup)?;
+        let (setup, world) = build_world(scenario)?;
         // sockets first: a port that is taken is found out before a recording is begun
         let sockets = Sockets::open(scenario, &world).await?;
         let (recording, sender) = match record {
@@ -154,6 +153,24 @@ impl Server {
             warn!("the world did not end in order");
         }
     }
+}
+
+/// Builds the world of a scenario, with the director that one of its protocols wants.
+pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
+    let mut setup = scenario.setup()?;
+    let mut director = None;
+    for (protocol, service) in &scenario.services {
+        let refused = |reason| ServeError::Protocol { protocol, reason };
+        let wanted = service.director(&scenario.base.world.field).map_err(refused)?;
+        let Some(Direction { description, director: wanted }) = wanted else { continue };
+        if let Some(other) = &setup.director {
+            return Err(refused(format!("the world has a director already: {other}")));
+        }
+        setup.director = Some(format!("{protocol} {description}"));
+        director = Some(wanted);
+    }
+    let world = World::with_director(&setup, director)?;
+    Ok((setup, world))
 }
 
 /// What a person sees first: what runs, and where.

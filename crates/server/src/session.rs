@@ -6,12 +6,13 @@
 use std::{fmt, net::SocketAddr};
 
 use wire::{DecodeError, Message, Split, StreamMessage};
-use world::{Answer, Catalogue, Command, Snapshot};
+use world::{Answer, Catalogue, Command, Snapshot, director::Director};
 
 pub mod odcp;
+pub mod soccer;
 
 /// Every protocol this server speaks. A scenario switches one on with a section of its name.
-pub const PROTOCOLS: &[Protocol] = &[odcp::PROTOCOL];
+pub const PROTOCOLS: &[Protocol] = &[odcp::PROTOCOL, soccer::PROTOCOL];
 
 /// A protocol, as the configuration sees it.
 pub struct Protocol {
@@ -21,6 +22,19 @@ pub struct Protocol {
     pub title: &'static str,
     /// Reads its section.
     pub configure: fn(toml::Table) -> Result<Box<dyn Service>, toml::de::Error>,
+    /// Brings back the director of a recorded world from its description, if the protocol has one.
+    pub direct: Option<Direct>,
+}
+
+/// Makes a director from its description, or says why not.
+pub type Direct = fn(&str) -> Result<Box<dyn Director>, String>;
+
+/// Brings back the director of a recorded world.
+pub fn direct(description: &str) -> Result<Box<dyn Director>, String> {
+    let (name, rest) = description.split_once(' ').unwrap_or((description, ""));
+    let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == name);
+    let direct = protocol.and_then(|protocol| protocol.direct).ok_or_else(|| format!("`{name}` is not known"))?;
+    direct(rest)
 }
 
 impl fmt::Debug for Protocol {
@@ -34,8 +48,27 @@ pub trait Service: Send + Sync + fmt::Debug {
     /// Its section of the configuration, complete with defaults.
     fn config(&self) -> toml::Table;
 
+    /// The director it wants for a world on this field, if it wants one; or why that cannot be.
+    fn director(&self, _field: &str) -> Result<Option<Direction>, String> {
+        Ok(None)
+    }
+
     /// The sockets it wants in a world with these agents, or why that cannot be.
     fn endpoints(&self, world: &Catalogue) -> Result<Vec<Endpoint>, String>;
+}
+
+/// A director, and how a recording describes it.
+pub struct Direction {
+    /// For [`Protocol::direct`].
+    pub description: String,
+    /// The director.
+    pub director: Box<dyn Director>,
+}
+
+impl fmt::Debug for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.description)
+    }
 }
 
 /// A socket to open.

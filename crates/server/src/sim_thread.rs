@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -18,7 +19,7 @@ use physics::Fault;
 use tokio::sync::{mpsc, watch};
 use tracing::{error, warn};
 use world::{
-    Answer, Command, Run, SessionId, Snapshot, World,
+    Answer, Command, Run, SessionId, Snapshot, Value, VariableId, World,
     clock::Pace,
     run::Progress,
     structure::{Blueprint, BuildError, Structure},
@@ -71,6 +72,7 @@ pub struct SimThread {
 pub struct SimHandle {
     inbox: SyncSender<ToSim>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
+    failure: watch::Receiver<Option<Fault>>,
     next_session: Arc<AtomicU64>,
 }
 
@@ -93,14 +95,15 @@ impl SimThread {
             world.keep_journal();
         }
         let (publish, snapshots) = watch::channel(world.glimpse());
-        let handle = SimHandle { inbox, snapshots, next_session: Arc::new(AtomicU64::new(0)) };
+        let (failed, failure) = watch::channel(None);
+        let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::new(AtomicU64::new(0)) };
         let builder = start_builder(handle.inbox.clone())?;
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
             let now = now();
+            let meter = Meter::new(&world, now);
             let run = Run::new(world, options.pace, options.silence, now);
-            let meter = Meter::new(now);
             let recording = options.recording;
-            Loop { run, received, publish, builder, outlets: BTreeMap::new(), recording, meter }.run();
+            Loop { run, received, publish, failed, builder, outlets: BTreeMap::new(), recording, meter }.run();
         })?;
         Ok(Self { handle, thread: Some(thread) })
     }
@@ -152,6 +155,11 @@ impl SimHandle {
         self.snapshots.clone()
     }
 
+    /// Why the world stands still until it is reset, if it does.
+    pub fn failure(&self) -> Option<Fault> {
+        self.failure.borrow().clone()
+    }
+
     /// Whether the sim thread is gone.
     pub fn has_ended(&self) -> bool {
         self.snapshots.has_changed().is_err()
@@ -183,7 +191,7 @@ impl SessionSender {
 
 impl Drop for SessionSender {
     fn drop(&mut self) {
-        // a world that has ended has no sessions; a full inbox is emptied and the outlet found dead later
+        // a world that has ended has no sessions; one whose inbox is full finds the closed outlet later
         let _ = self.handle.post(ToSim::Close { session: self.session });
     }
 }
@@ -193,12 +201,22 @@ fn start_builder(inbox: SyncSender<ToSim>) -> std::io::Result<SyncSender<Bluepri
     let (orders, received) = sync_channel::<Blueprint>(1);
     thread::Builder::new().name("builder".into()).spawn(move || {
         for blueprint in received {
-            if inbox.send(ToSim::Built(Box::new(blueprint.build()))).is_err() {
+            if inbox.send(ToSim::Built(Box::new(survive(|| blueprint.build())))).is_err() {
                 break;
             }
         }
     })?;
     Ok(orders)
+}
+
+/// Builds a model; a panic costs whoever asked for it, not all who come later.
+fn survive(build: impl FnOnce() -> Result<Structure, BuildError>) -> Result<Structure, BuildError> {
+    // a blueprint is used up by building it: nothing half done is left behind
+    catch_unwind(AssertUnwindSafe(build)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(BuildError::Panicked { message })
+    })
 }
 
 struct Outlet {
@@ -210,6 +228,7 @@ struct Loop {
     run: Run,
     received: Receiver<ToSim>,
     publish: watch::Sender<Arc<Snapshot>>,
+    failed: watch::Sender<Option<Fault>>,
     builder: SyncSender<Blueprint>,
     outlets: BTreeMap<SessionId, Outlet>,
     recording: Option<(RecordingSender, u64)>,
@@ -218,32 +237,30 @@ struct Loop {
 
 impl Loop {
     fn run(mut self) {
-        loop {
-            for _ in 0..limits::COMMANDS_PER_TICK {
-                let Ok(message) = self.received.try_recv() else { break };
-                if !self.take(message) {
-                    return;
-                }
-            }
+        while self.take_waiting() {
             self.start_building();
             let began = now();
             let (progress, behind) = self.run.advance(began);
             if behind {
                 self.meter.note_overrun();
             }
-            let waited = match progress {
-                Progress::Moved(snapshot) => {
-                    self.after_tick(began, snapshot);
-                    None
+            if let Progress::Moved(snapshot) = &progress {
+                self.after_tick(began, snapshot);
+            }
+            self.note_failure();
+            // before waiting, which may be for ever; a session that is dropped now leaves robots to be taken out
+            let all_told = self.deliver_answers();
+            let received = match progress {
+                Progress::Until(then) if all_told => {
+                    self.received.recv_timeout(then.saturating_duration_since(now()))
                 }
-                Progress::Until(then) => Some(self.received.recv_timeout(then.saturating_duration_since(now()))),
-                Progress::Waiting => Some(self.received.recv().map_err(|_| RecvTimeoutError::Disconnected)),
+                Progress::Waiting if all_told => self.received.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Progress::Moved(_) | Progress::Until(_) | Progress::Waiting => continue,
             };
-            self.deliver_answers();
-            let go_on = match waited {
-                Some(Ok(message)) => self.take(message),
-                Some(Err(RecvTimeoutError::Disconnected)) => false,
-                Some(Err(RecvTimeoutError::Timeout)) | None => true,
+            let go_on = match received {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => true,
+                Err(RecvTimeoutError::Disconnected) => false,
             };
             if !go_on {
                 return;
@@ -251,17 +268,37 @@ impl Loop {
         }
     }
 
+    /// Takes what waits in the inbox, up to a limit. False when it is time to end.
+    fn take_waiting(&mut self) -> bool {
+        let gone: Vec<_> = self.outlets.iter().filter(|(_, o)| o.sender.is_closed()).map(|(&s, _)| s).collect();
+        for _ in 0..limits::COMMANDS_PER_TICK {
+            let Ok(message) = self.received.try_recv() else {
+                // the inbox is empty: whoever was gone before has no last wishes left, nor a `Close` on its way
+                for session in gone {
+                    self.end(session);
+                }
+                return true;
+            };
+            if !self.take(message) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Takes one message. False when it is time to end.
     fn take(&mut self, message: ToSim) -> bool {
         match message {
-            ToSim::Command { session, sequence, command } => self.run.handle(session, sequence, command, now()),
+            ToSim::Command { session, sequence, command } => {
+                // nobody would take out again what a session that has ended brings in
+                if self.outlets.contains_key(&session) {
+                    self.run.handle(session, sequence, command, now());
+                }
+            }
             ToSim::Open { session, outlet, every_tick } => {
                 self.outlets.insert(session, Outlet { sender: outlet, every_tick });
             }
-            ToSim::Close { session } => {
-                self.outlets.remove(&session);
-                self.run.end(session);
-            }
+            ToSim::Close { session } => self.end(session),
             ToSim::Built(built) => {
                 self.run.install(*built);
                 // so that whoever is told of the change finds it in the latest snapshot
@@ -274,6 +311,13 @@ impl Loop {
         true
     }
 
+    /// Ends a session, unless it has ended before.
+    fn end(&mut self, session: SessionId) {
+        if self.outlets.remove(&session).is_some() {
+            self.run.end(session);
+        }
+    }
+
     fn start_building(&mut self) {
         if let Some(blueprint) = self.run.next_blueprint() {
             // there is one order at a time, and the queue has room for it
@@ -283,33 +327,54 @@ impl Loop {
         }
     }
 
-    fn deliver_answers(&mut self) {
+    /// False when a session was ended over it.
+    fn deliver_answers(&mut self) -> bool {
+        let mut all_told = true;
         for (session, answer) in self.run.take_answers() {
-            self.deliver(session, Delivery::Answer(answer));
+            all_told &= self.deliver(session, Delivery::Answer(answer));
+        }
+        all_told
+    }
+
+    /// False when the session was ended over it.
+    fn deliver(&mut self, session: SessionId, delivery: Delivery) -> bool {
+        let Some(outlet) = self.outlets.get(&session) else { return true };
+        match outlet.sender.try_send(delivery) {
+            // one that is closed has ended by itself, and is found when it has no wishes left in the inbox
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => true,
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                // the receiver ends with its sender, which closes the session
+                self.end(session);
+                metrics::session_dropped();
+                warn!(session = session.0, "a session did not keep up and was dropped");
+                false
+            }
         }
     }
 
-    fn deliver(&mut self, session: SessionId, delivery: Delivery) {
-        let Some(outlet) = self.outlets.get(&session) else { return };
-        if outlet.sender.try_send(delivery).is_err() {
-            // the receiver ends with its sender, which closes the session
-            self.outlets.remove(&session);
-            metrics::session_dropped();
-            warn!(session = session.0, "a session did not keep up and was dropped");
-        }
-    }
-
-    fn after_tick(&mut self, began: Instant, snapshot: Arc<Snapshot>) {
+    fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {
         let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| o.every_tick).map(|(&session, _)| session).collect();
         for session in eager {
-            self.deliver(session, Delivery::Tick(Arc::clone(&snapshot)));
+            self.deliver(session, Delivery::Tick(Arc::clone(snapshot)));
         }
-        self.publish.send_replace(snapshot);
+        self.publish.send_replace(Arc::clone(snapshot));
         self.record();
-        self.meter.note_faults(self.run.world_mut().take_fault_reports());
-        self.meter.note_failure(self.run.world().failure());
+        self.meter.note_faults(self.run.world_mut());
         let performance = self.meter.ticked(began, now(), self.run.clock().overruns());
         self.run.world_mut().note_performance(performance);
+    }
+
+    /// A world fails in a tick or in a reset, which may come without one.
+    fn note_failure(&mut self) {
+        let failure = self.run.world().failure();
+        if *self.failed.borrow() == failure.cloned() {
+            return;
+        }
+        if let Some(fault) = failure {
+            error!("the simulation cannot go on and stands still until it is reset: {fault}");
+        }
+        metrics::failed(failure.is_some());
+        self.failed.send_replace(failure.cloned());
     }
 
     /// Notes what was done before the tick that has just passed.
@@ -326,6 +391,7 @@ impl Loop {
             Err(RecordingError::Ended) => {}
         }
         self.recording = None;
+        self.run.world_mut().stop_journal();
     }
 }
 
@@ -336,20 +402,22 @@ struct Meter {
     ticks_this_second: u32,
     ticks_per_second: f64,
     overruns_logged: Option<Instant>,
+    faults: Option<VariableId>,
+    faults_counted: u64,
     faults_logged: Option<Instant>,
-    failed: bool,
 }
 
 impl Meter {
-    fn new(now: Instant) -> Self {
+    fn new(world: &World, now: Instant) -> Self {
         Self {
             started: now,
             second_began: now,
             ticks_this_second: 0,
             ticks_per_second: 0.0,
             overruns_logged: None,
+            faults: world.catalogue().variable_named("/Performance/Faults").map(|card| card.id),
+            faults_counted: 0,
             faults_logged: None,
-            failed: false,
         }
     }
 
@@ -361,23 +429,20 @@ impl Meter {
         }
     }
 
-    fn note_faults(&mut self, reports: Vec<FaultReport>) {
+    fn note_faults(&mut self, world: &mut World) {
+        let reports = world.take_fault_reports();
         let Some(FaultReport { agent, cause }) = reports.first() else { return };
+        // there are more faults than reports
+        if let Some(Ok(Value::Integer(faults))) = self.faults.map(|id| world.read(id)) {
+            let before = std::mem::replace(&mut self.faults_counted, faults.unsigned_abs());
+            metrics::faults(self.faults_counted.saturating_sub(before));
+        }
         let now = now();
         if self.faults_logged.is_none_or(|last| now.duration_since(last) > limits::LOG_INTERVAL) {
             self.faults_logged = Some(now);
             let agent = agent.as_deref().unwrap_or("the world");
             warn!(agent, "the simulation failed, was put back and goes on with motors released: {cause}");
         }
-    }
-
-    fn note_failure(&mut self, failure: Option<&Fault>) {
-        if let Some(fault) = failure
-            && !self.failed
-        {
-            error!("the simulation cannot go on and stands still until it is reset: {fault}");
-        }
-        self.failed = failure.is_some();
     }
 
     fn ticked(&mut self, began: Instant, now: Instant, overruns: u64) -> Performance {

@@ -65,6 +65,12 @@ pub enum BuildError {
         /// Where it was to start.
         pose: Pose,
     },
+    /// Building it ran into a mistake of ours.
+    #[error("the world could not be built, and that is a bug: {message}")]
+    Panicked {
+        /// What the panic said.
+        message: String,
+    },
     /// A watch has nothing to look at.
     #[error("the watch `{watch}` finds nothing: {what} is not in the world")]
     Watch {

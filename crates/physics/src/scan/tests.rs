@@ -71,7 +71,37 @@ fn text_is_accepted_or_refused() {
     );
     check("<mujoco><asset><texture builtin='flat' type='cube' width='4096'/></asset></mujoco>", "over limit");
     check("<mujoco><asset><hfield name='h' nrow='65536' ncol='65536' size='1 1 1 1'/></asset></mujoco>", "over limit");
-    check("<mujoco><asset><mesh builtin='supertorus' params='10000 10000'/></asset></mujoco>", "over limit");
+    let mesh = |attributes: &str| format!("<mujoco><asset><mesh name='m' {attributes}/></asset></mujoco>");
+    for (builtin, params, expected) in [
+        ("supersphere", "20000 1 1", "over limit"),
+        ("supersphere", "1e300 1 1", "over limit"),
+        ("supersphere", "0x4e20 1 1", "bad number"),
+        (" supersphere ", "20000 1 1", "over limit"),
+        ("supersphere", "300 1 1", "accepted"),
+        ("supertorus", "20000 .2 1 1", "over limit"),
+        ("supertorus", "-20000 .2 1 1", "over limit"),
+        ("supertorus", "300 .2 1 1", "accepted"),
+        ("sphere", "7", "over limit"),
+        ("sphere", "4", "accepted"),
+        ("hemisphere", "2000", "over limit"),
+        ("hemisphere", "10", "accepted"),
+        ("cone", "1000000 0", "over limit"),
+        ("cone", "100 0", "accepted"),
+        ("wedge", "1000 1000 60 45 0", "over limit"),
+        ("wedge", "20 20 60 45 0", "accepted"),
+        ("plate", "1000 1000", "over limit"),
+        ("plate", "20 20", "accepted"),
+        ("novelty", "1000 1", "over limit"),
+        ("none", "1000 1000", "accepted"),
+    ] {
+        check(&mesh(&format!("builtin='{builtin}' params='{params}'")), expected);
+    }
+    let two = "<mesh builtin='supersphere' params='250 1 1'/>".repeat(2);
+    check(&format!("<mujoco><asset>{two}</asset></mujoco>"), "over limit");
+    check(
+        "<mujoco><asset><texture builtin='flat' width='4096' height='4096' nchannel='8'/></asset></mujoco>",
+        "over limit",
+    );
 
     check("<mujoco><extension><plugin plugin='mujoco.elasticity.cable'/></extension></mujoco>", "unsupported");
     check(&world("<geom type='sdf'><plugin instance='x'/></geom>"), "unsupported");
@@ -90,6 +120,44 @@ fn text_is_accepted_or_refused() {
     check("<mujoco><asset><texture fileright='a.png'/></asset></mujoco>", "file in text");
     check("<mujoco><include file='a.xml'/></mujoco>", "file in text");
     check("<robot name='r'><link name='l'><mesh filename='a.stl'/></link></robot>", "file in text");
+}
+
+#[test]
+fn counts_are_added_up() {
+    let check = |inner: &str, expected: &str| {
+        let result = scan(&format!("<mujoco>{inner}</mujoco>"));
+        assert_eq!(kind(&result), expected, "{inner:.200} {:?}", result.err());
+    };
+    let sensors = |number: usize, sensor: &str| format!("<sensor>{}</sensor>", sensor.repeat(number));
+    check(&sensors(40, "<user dim='99999'/>"), "accepted");
+    check(&sensors(4_000, "<user dim='99999'/>"), "over limit");
+    check(&sensors(1, "<user dim='99999' nsample='99999'/>"), "over limit");
+    check(&sensors(1, "<user dim='-1' nsample=''/>"), "accepted");
+    check(&sensors(1, "<user dim='100001'/>"), "over limit");
+    check(&sensors(4, "<contact num='99999'/>"), "over limit");
+    check(&sensors(10, "<tactile mesh='m' geom='g'/>"), "accepted");
+    check(&sensors(100, "<tactile mesh='m' geom='g'/>"), "over limit");
+    check(&"<custom><numeric size='99999'/></custom>".repeat(50), "over limit");
+
+    let motors = |number: usize, motor: &str| format!("<actuator>{}</actuator>", motor.repeat(number));
+    check(&motors(4_000, "<motor joint='j' nsample='99999'/>"), "over limit");
+    check(&motors(4_000, "<general joint='j' actdim='99999'/>"), "over limit");
+    check(&motors(4_000, "<motor joint='j' nsample='100'/>"), "accepted");
+    let default = "<default><default class='slow'><motor nsample='99999'/></default></default>";
+    check(&format!("{default}{}", motors(10, "<motor joint='j'/>")), "accepted");
+    check(&format!("{default}{}", motors(4_000, "<motor joint='j'/>")), "over limit");
+    check(&format!("{}{default}", motors(4_000, "<motor joint='j'/>")), "over limit");
+
+    let bodies = |inner: &str| format!("<worldbody><replicate count='5000'>{inner}</replicate></worldbody>");
+    check(&bodies("<body/>"), "accepted");
+    check(&format!("<size nuser_body='9999'/>{}", bodies("<body/>")), "over limit");
+    check(&format!("<size nuser_geom='9999'/>{}", bodies("<body/>")), "accepted");
+    check(&format!("<worldbody><geom user='{}'/></worldbody>{}", "1 ".repeat(9_999), bodies("<geom/>")), "over limit");
+    check(&format!("<worldbody><geom user='{}'/></worldbody>{}", "1 ".repeat(99), bodies("<geom/>")), "accepted");
+    check(&format!("<size nuserdata='99999'/>{}", sensors(41, "<user dim='99999'/>")), "over limit");
+    check(&format!("<keyframe>{}</keyframe>{}", "<key/>".repeat(1_000), bodies("<joint/>")), "over limit");
+    check(&format!("<size nkey='99999'/>{}", bodies("<joint/>")), "over limit");
+    check(&format!("<keyframe>{}</keyframe>{}", "<key/>".repeat(10), bodies("<joint/>")), "accepted");
 }
 
 #[test]

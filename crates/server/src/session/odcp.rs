@@ -23,6 +23,7 @@ pub const PROTOCOL: Protocol = Protocol {
     name: "odcp",
     title: "ORCS Direct Control Protocol 1.0",
     configure: |section| Ok(Box::new(section.try_into::<Config>()?)),
+    direct: None,
 };
 
 /// The `[odcp]` section of a scenario.

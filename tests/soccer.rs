@@ -1,0 +1,1 @@
+//! Soccer over real sockets, against the built binary.

@@ -274,6 +274,11 @@ impl Model {
         }
     }
 
+    /// Damping of a joint as compiled, in N·m·s/rad or N·s/m.
+    pub fn joint_damping(&self, joint: JointId) -> f64 {
+        self.compiled.dof_damping()[self.joint_dof_index(joint)]
+    }
+
     /// The joint an actuator drives; none when it drives a tendon, a site or a body.
     pub fn actuator_joint(&self, actuator: ActuatorId) -> Option<JointId> {
         let (m, i) = (&*self.compiled, actuator.index());

@@ -307,8 +307,9 @@ fn single_motor(model: &Model, name: &str, id: ActuatorId) -> Motor {
         Some(joint) if gain > 0.0 && stiffness == -gain => {
             let half = half_range(spec.ctrl_range.or(model.joint_range(joint)), UNLIMITED_ANGLE);
             let top_speed = spec.user.first().copied().filter(|&v| v > 0.0);
-            // torque = gain (set point - q) + damping dq, so this lead of the set point balances the top speed
-            let reach = top_speed.map(|v| v * -damping / gain).filter(|&reach| reach > 0.0);
+            // torque = gain (set point - q) - brake dq, so this lead of the set point balances the top speed
+            let brake = model.joint_damping(joint) - damping;
+            let reach = top_speed.map(|v| v * brake / gain).filter(|&reach| reach > 0.0);
             let drive = Drive::Servo { actuator: id, joint, reach };
             motor(MotorKind::Angle, Bounds::symmetric(half), drive)
         }

@@ -222,3 +222,17 @@ fn ranges_without_a_sensible_end_do_not_end_the_process() {
         }
     }
 }
+
+#[test]
+fn a_servo_turns_at_its_top_speed_and_no_faster() {
+    let mut world = build(&setup(flat(), vec![robot("ASeries", "aseries", 0.0, 0.0)]));
+    let head = world.catalogue().agents[0].motors.iter().position(|motor| motor.name == "Head/Pan").unwrap();
+    let all_the_way = Action::Set { motor: head, target: Some(2.3), torque: None };
+    world.stage(world::AgentId(1), SessionId(0), 0, vec![all_the_way]);
+    let mut fastest: f64 = 0.0;
+    for _ in 0..100 {
+        world.tick();
+        fastest = fastest.max(number(&world, "/Sim/ASeries/Head/Pan/Velocity"));
+    }
+    assert!((3.3..=3.51).contains(&fastest), "3.5 rad/s is its top speed, not {fastest}");
+}

@@ -13,6 +13,12 @@ pub enum DecodeError {
         /// The field that is missing or cut.
         field: &'static str,
     },
+    /// A field is there, or should be, and cannot be read as what it is.
+    #[error("{field} cannot be read")]
+    Malformed {
+        /// The field.
+        field: &'static str,
+    },
     /// A number is outside what the protocol, or a named maximum of ours, allows.
     #[error("{field} is {value}, outside {min}..={max}")]
     OutOfRange {
@@ -36,6 +42,7 @@ mod tests {
         let check = |error: DecodeError, text: &str| assert_eq!(error.to_string(), text);
         check(DecodeError::UnknownId { id: 9 }, "unknown message id 0x09");
         check(DecodeError::Truncated { field: "id" }, "frame ends before id");
+        check(DecodeError::Malformed { field: "motor" }, "motor cannot be read");
         check(
             DecodeError::OutOfRange { field: "motors", value: 513, min: 0, max: 512 },
             "motors is 513, outside 0..=512",

@@ -127,7 +127,7 @@ fn put_frame(message: &impl StreamMessage, out: &mut Vec<u8>) {
 
 /// The field is not there, or it is not what it should be.
 fn malformed(field: &'static str) -> DecodeError {
-    DecodeError::Truncated { field }
+    DecodeError::Malformed { field }
 }
 
 /// What one bad list costs the lists after it (D4).

@@ -115,6 +115,7 @@ fn json_from_error(error: &DecodeError) -> Value {
     match error {
         DecodeError::UnknownId { id } => json!({"kind": "unknown_id", "id": id}),
         DecodeError::Truncated { field } => json!({"kind": "truncated", "field": field}),
+        DecodeError::Malformed { field } => json!({"kind": "malformed", "field": field}),
         DecodeError::OutOfRange { field, value, min, max } => {
             json!({"kind": "out_of_range", "field": field, "value": value, "min": min, "max": max})
         }

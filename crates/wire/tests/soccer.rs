@@ -118,6 +118,7 @@ impl Vector {
 fn json_from_error(error: &DecodeError) -> Value {
     match error {
         DecodeError::Truncated { field } => json!({"kind": "truncated", "field": field}),
+        DecodeError::Malformed { field } => json!({"kind": "malformed", "field": field}),
         DecodeError::OutOfRange { field, value, min, max } => {
             json!({"kind": "out_of_range", "field": field, "value": value, "min": min, "max": max})
         }

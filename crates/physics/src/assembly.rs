@@ -1,13 +1,13 @@
 //! A world put together from a field and robots, then compiled.
 
-use mujoco_rs::wrappers::MjModel;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     error::ModelError,
-    guard::guarded,
+    guard::one_line,
     model::Model,
     pose::Pose,
+    room,
     source::Source,
     spec::{Bundle, Spec},
 };
@@ -17,6 +17,9 @@ use crate::{
 /// Every body of its worldbody is added, with all that belongs to them: joints, geoms, sites, actuators, sensors,
 /// contact pairs and exclusions, each with the prefix before its name. Geoms, lights and cameras that stand directly in
 /// its worldbody are scenery for its author and stay behind.
+///
+/// Actuators and sensors without a name get one: that of the joint, site or body they belong to, or `actuator1`,
+/// `sensor1` and so on where another of their kind has it.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Put before every name; unique in the assembly.
@@ -65,32 +68,52 @@ impl Assembly {
     /// # Errors
     /// When the engine refuses the model, a part is empty, or an edit names a geom that is not there.
     pub fn compile(&self) -> Result<Model, ModelError> {
+        let mut world = self.join(&self.parts)?;
+        self.edits.iter().try_for_each(|edit| self.apply(edit, &mut world))?;
+        // again, whatever the parts brought along
+        world.settle_options();
+        let compiled = world.compile().and_then(|bytes| finish(&bytes));
+        compiled.map_err(|reason| engine_error(&self.blamed(&reason), &reason))
+    }
+
+    /// The base with these parts on it, before edits.
+    fn join(&self, parts: &[Part]) -> Result<Spec, ModelError> {
         let mut base = prepare(&self.base)?;
         // a source that several parts use is parsed once
         let mut robots: Vec<(&Source, Spec, Bundle)> = Vec::new();
-        for part in &self.parts {
+        for part in parts {
             let place = match robots.iter().position(|(source, ..)| source.is(&part.source)) {
                 Some(place) => place,
                 None => {
-                    let mut spec = prepare(&part.source)?;
-                    // by itself first: attaching leaves out, without a word, what refers to something missing
-                    spec.compile().map_err(|reason| engine_error(part.source.name(), reason))?;
-                    let bundle = spec
-                        .bundle_bodies()
-                        .map_err(|reason| engine_error(part.source.name(), reason))?
-                        .ok_or_else(|| ModelError::Empty { model: part.source.name().to_owned() })?;
+                    let (spec, bundle) = prepare_part(&part.source)?;
                     robots.push((&part.source, spec, bundle));
                     robots.len() - 1
                 }
             };
             let (_, spec, bundle) = &robots[place];
             base.attach(spec, bundle, &part.prefix, part.pose)
-                .map_err(|reason| engine_error(&format!("{} as {:?}", part.source.name(), part.prefix), reason))?;
+                .map_err(|reason| engine_error(&part.described(), &reason))?;
         }
-        self.edits.iter().try_for_each(|edit| self.apply(edit, &mut base))?;
-        base.settle_options();
-        let refused = |reason| engine_error(self.base.name(), reason);
-        finish(&base.compile().map_err(refused)?).map_err(refused)
+        Ok(base)
+    }
+
+    /// Name of the model that the engine's words are about: the part whose prefix they mention, else the first part
+    /// without which the rest compiles, else the base.
+    fn blamed(&self, reason: &str) -> String {
+        let mentioned = |part: &&Part| !part.prefix.is_empty() && reason.contains(&format!("'{}", part.prefix));
+        if let Some(part) = self.parts.iter().filter(mentioned).max_by_key(|part| part.prefix.len()) {
+            return part.described();
+        }
+        let compiles = |count: usize| self.join(&self.parts[..count]).is_ok_and(|mut world| world.compile().is_ok());
+        if self.parts.is_empty() || !compiles(0) || compiles(self.parts.len()) {
+            return self.base.name().to_owned();
+        }
+        let (mut good, mut bad) = (0, self.parts.len());
+        while bad - good > 1 {
+            let middle = usize::midpoint(good, bad);
+            if compiles(middle) { good = middle } else { bad = middle }
+        }
+        self.parts[good].described()
     }
 
     fn apply(&self, edit: &Edit, spec: &mut Spec) -> Result<(), ModelError> {
@@ -102,38 +125,58 @@ impl Assembly {
         match spec.set_geom_size(geom, *size) {
             Ok(true) => Ok(()),
             Ok(false) => Err(bad("there is no geom of that name that can touch anything")),
-            Err(reason) => Err(bad(&reason)),
+            Err(reason) => Err(bad(&one_line(&reason))),
         }
     }
 }
 
-fn engine_error(model: &str, reason: String) -> ModelError {
-    ModelError::Engine { model: model.to_owned(), reason }
+impl Part {
+    /// What messages call it.
+    fn described(&self) -> String {
+        format!("{} as {:?}", self.source.name(), self.prefix)
+    }
+}
+
+fn engine_error(model: &str, reason: &str) -> ModelError {
+    ModelError::Engine { model: model.to_owned(), reason: one_line(reason) }
 }
 
 fn prepare(source: &Source) -> Result<Spec, ModelError> {
-    let refused = |reason| engine_error(source.name(), reason);
+    let refused = |reason: String| engine_error(source.name(), &reason);
     let mut spec = Spec::parse(source).map_err(refused)?;
+    spec.settle_options();
     spec.discard_visual().map_err(refused)?;
     Ok(spec)
 }
 
+/// A part's model, found good by itself: attaching leaves out, without a word, what refers to something missing.
+fn prepare_part(source: &Source) -> Result<(Spec, Bundle), ModelError> {
+    let refused = |reason: String| engine_error(source.name(), &reason);
+    let mut spec = prepare(source)?;
+    spec.name_all().map_err(refused)?;
+    spec.compile().map_err(refused)?;
+    let bundle = spec.bundle_bodies().map_err(refused)?;
+    let bundle = bundle.ok_or_else(|| ModelError::Empty { model: source.name().to_owned() })?;
+    Ok((spec, bundle))
+}
+
 /// Loads the compiled bytes, and gives the model room to work in.
 fn finish(bytes: &[u8]) -> Result<Model, String> {
-    /// Room for contacts and scratch values: this much for any model, and this much more for each body. Reserved, not
-    /// used, until there are contacts.
+    /// Room for contacts and scratch values: this much for any model, this much more for each body, and this much at
+    /// most. Reserved, not used, until there are contacts; contacts beyond it are left out and counted as warnings.
     const ARENA_BYTES: i64 = 16 << 20;
     const ARENA_BYTES_A_BODY: i64 = 256 << 10;
+    const ARENA_BYTES_MOST: i64 = 1 << 30;
 
-    let mut model = guarded(|| MjModel::from_buffer(bytes))?.map_err(|e| e.to_string())?;
+    let mut model = room::load(bytes)?;
     let timestep = model.opt().timestep;
     if !(timestep.is_finite() && timestep > 0.0) {
         return Err(format!("its time step is {timestep} s; it must be positive"));
     }
-    let room = ARENA_BYTES + ARENA_BYTES_A_BODY * model.nbody();
+    let room = ARENA_BYTES.saturating_add(ARENA_BYTES_A_BODY.saturating_mul(model.nbody()));
     // SAFETY: the arena's size is only read when data is made, and there is none yet
     let raw = unsafe { model.ffi_mut() };
-    raw.narena = raw.narena.max(room);
+    raw.narena = raw.narena.max(room).min(ARENA_BYTES_MOST);
     Ok(Model::new(model, xxh3_64(bytes)))
 }
 

@@ -97,84 +97,86 @@ impl Sim {
     }
 
     fn carry_parameters(&mut self, from: &Self) {
-        // a handle of its own, so that the simulation can be written to
-        let to = self.model.clone();
-        let old = &from.model;
-        let mut constants_follow = false;
         for &(parameter, index) in &from.tuned {
-            let (body, geom, joint) = (BodyId(index), GeomId(index), JointId(index));
-            let (actuator, light) = (ActuatorId(index), LightId(index));
+            use Parameter as P;
             match parameter {
-                Parameter::Timestep => self.set_timestep(from.timestep()),
-                Parameter::Gravity => self.set_gravity(from.gravity()),
-                Parameter::BodyMass => {
-                    if let Some(new) = old.twin_body(body, &to) {
-                        self.write_mass(new, from.body_mass(body));
-                        constants_follow = true;
-                    }
-                }
-                Parameter::JointArmature => {
-                    if let Some(new) = old.twin_joint(joint, &to) {
-                        self.write_armature(new, from.joint_armature(joint));
-                        constants_follow = true;
-                    }
-                }
-                Parameter::GeomFriction => {
-                    if let Some(new) = old.twin_geom(geom, &to) {
-                        self.set_geom_friction(new, from.geom_friction(geom));
-                    }
-                }
-                Parameter::GeomColour => {
-                    if let Some(new) = old.twin_geom(geom, &to) {
-                        self.set_geom_rgba(new, from.geom_rgba(geom));
-                    }
-                }
-                Parameter::JointDamping => {
-                    if let Some(new) = old.twin_joint(joint, &to) {
-                        self.set_joint_damping(new, from.joint_damping(joint));
-                    }
-                }
-                Parameter::JointFrictionLoss => {
-                    if let Some(new) = old.twin_joint(joint, &to) {
-                        self.set_joint_frictionloss(new, from.joint_frictionloss(joint));
-                    }
-                }
-                Parameter::JointStiffness => {
-                    if let Some(new) = old.twin_joint(joint, &to) {
-                        self.set_joint_stiffness(new, from.joint_stiffness(joint));
-                    }
-                }
-                Parameter::JointLimits => {
-                    if let (Some(new), Some(limits)) = (old.twin_joint(joint, &to), from.joint_limits(joint)) {
-                        self.set_joint_limits(new, limits);
-                    }
-                }
-                Parameter::JointForceRange => {
-                    if let (Some(new), Some(range)) = (old.twin_joint(joint, &to), from.joint_force_range(joint)) {
-                        self.set_joint_force_range(new, range);
-                    }
-                }
-                Parameter::ActuatorGain => {
-                    if let Some(new) = old.twin_actuator(actuator, &to) {
-                        let (gain, bias) = from.actuator_gain(actuator);
-                        self.set_actuator_gain(new, gain, bias);
-                    }
-                }
-                Parameter::ActuatorForceRange => {
-                    let new = old.twin_actuator(actuator, &to);
-                    if let (Some(new), Some(range)) = (new, from.actuator_force_range(actuator)) {
-                        self.set_actuator_force_range(new, range);
-                    }
-                }
-                Parameter::LightActive => {
-                    if let Some(new) = to.light_named(old.light_name(light)) {
-                        self.set_light_active(new, from.light_active(light));
-                    }
-                }
+                P::Timestep => self.set_timestep(from.timestep()),
+                P::Gravity => self.set_gravity(from.gravity()),
+                P::BodyMass => self.carry_mass(from, BodyId(index)),
+                P::GeomFriction | P::GeomColour => self.carry_geom(from, GeomId(index), parameter),
+                P::JointArmature
+                | P::JointDamping
+                | P::JointFrictionLoss
+                | P::JointStiffness
+                | P::JointLimits
+                | P::JointForceRange => self.carry_joint(from, JointId(index), parameter),
+                P::ActuatorGain | P::ActuatorForceRange => self.carry_actuator(from, ActuatorId(index), parameter),
+                P::LightActive => self.carry_light(from, LightId(index)),
             }
         }
-        if constants_follow {
+        // once for all, it takes long
+        if self.tuned.iter().any(|(parameter, _)| matches!(parameter, Parameter::BodyMass | Parameter::JointArmature)) {
             self.refresh_constants();
+        }
+    }
+
+    /// Mass only; what follows from it is for the caller.
+    fn carry_mass(&mut self, from: &Self, old: BodyId) {
+        if let Some(new) = from.model.twin_body(old, &self.model) {
+            self.write_mass(new, from.body_mass(old));
+        }
+    }
+
+    fn carry_geom(&mut self, from: &Self, old: GeomId, parameter: Parameter) {
+        let Some(new) = from.model.twin_geom(old, &self.model) else { return };
+        match parameter {
+            Parameter::GeomFriction => self.set_geom_friction(new, from.geom_friction(old)),
+            Parameter::GeomColour => self.set_geom_rgba(new, from.geom_rgba(old)),
+            _ => {}
+        }
+    }
+
+    /// What follows from the armature is for the caller.
+    fn carry_joint(&mut self, from: &Self, old: JointId, parameter: Parameter) {
+        let Some(new) = from.model.twin_joint(old, &self.model) else { return };
+        match parameter {
+            Parameter::JointArmature => self.write_armature(new, from.joint_armature(old)),
+            Parameter::JointDamping => self.set_joint_damping(new, from.joint_damping(old)),
+            Parameter::JointFrictionLoss => self.set_joint_frictionloss(new, from.joint_frictionloss(old)),
+            Parameter::JointStiffness => self.set_joint_stiffness(new, from.joint_stiffness(old)),
+            Parameter::JointLimits => {
+                if let Some(limits) = from.joint_limits(old) {
+                    self.set_joint_limits(new, limits);
+                }
+            }
+            Parameter::JointForceRange => {
+                if let Some(range) = from.joint_force_range(old) {
+                    self.set_joint_force_range(new, range);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn carry_actuator(&mut self, from: &Self, old: ActuatorId, parameter: Parameter) {
+        let Some(new) = from.model.twin_actuator(old, &self.model) else { return };
+        match parameter {
+            Parameter::ActuatorGain => {
+                let (gain, bias) = from.actuator_gain(old);
+                self.set_actuator_gain(new, gain, bias);
+            }
+            Parameter::ActuatorForceRange => {
+                if let Some(range) = from.actuator_force_range(old) {
+                    self.set_actuator_force_range(new, range);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn carry_light(&mut self, from: &Self, old: LightId) {
+        if let Some(new) = self.model.light_named(from.model.light_name(old)) {
+            self.set_light_active(new, from.light_active(old));
         }
     }
 }

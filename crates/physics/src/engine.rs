@@ -5,7 +5,8 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use mujoco_rs::mujoco_c::{
-    mjData, mjModel, mjSpec, mjVFS, mjfLogHandler, mjsBody, mjsElement, mjsFrame, mjsGeom, mjtNum, mjtObj, mjtSize,
+    mjData, mjModel, mjSpec, mjString, mjVFS, mjfLogHandler, mjsActuator, mjsBody, mjsElement, mjsFrame, mjsGeom,
+    mjsSensor, mjtNum, mjtObj, mjtSize,
 };
 
 unsafe extern "C-unwind" {
@@ -24,6 +25,8 @@ unsafe extern "C-unwind" {
     ) -> *mut mjSpec;
     pub(crate) fn mj_deleteSpec(s: *mut mjSpec);
     pub(crate) fn mj_compile(s: *mut mjSpec, vfs: *const mjVFS) -> *mut mjModel;
+    pub(crate) fn mj_copyModel(dest: *mut mjModel, src: *const mjModel) -> *mut mjModel;
+    pub(crate) fn mj_loadModelBuffer(buffer: *const c_void, buffer_sz: mjtSize) -> *mut mjModel;
     pub(crate) fn mj_deleteModel(m: *mut mjModel);
     pub(crate) fn mj_sizeModel(m: *const mjModel) -> mjtSize;
     pub(crate) fn mj_saveModel(m: *const mjModel, filename: *const c_char, buffer: *mut c_void, buffer_sz: mjtSize);
@@ -33,6 +36,13 @@ unsafe extern "C-unwind" {
     pub(crate) fn mjs_findBody(s: *const mjSpec, name: *const c_char) -> *mut mjsBody;
     pub(crate) fn mjs_findElement(s: *const mjSpec, kind: mjtObj, name: *const c_char) -> *mut mjsElement;
     pub(crate) fn mjs_asGeom(element: *mut mjsElement) -> *mut mjsGeom;
+    pub(crate) fn mjs_asActuator(element: *mut mjsElement) -> *mut mjsActuator;
+    pub(crate) fn mjs_asSensor(element: *mut mjsElement) -> *mut mjsSensor;
+    pub(crate) fn mjs_firstElement(s: *const mjSpec, kind: mjtObj) -> *mut mjsElement;
+    pub(crate) fn mjs_nextElement(s: *const mjSpec, element: *const mjsElement) -> *mut mjsElement;
+    pub(crate) fn mjs_getName(element: *mut mjsElement) -> *mut mjString;
+    pub(crate) fn mjs_setName(element: *mut mjsElement, name: *const c_char) -> c_int;
+    pub(crate) fn mjs_getString(source: *const mjString) -> *const c_char;
     pub(crate) fn mjs_addFrame(body: *mut mjsBody, parentframe: *mut mjsFrame) -> *mut mjsFrame;
     pub(crate) fn mjs_getFrame(element: *const mjsElement) -> *mut mjsFrame;
     pub(crate) fn mjs_setFrame(dest: *mut mjsElement, frame: *mut mjsFrame) -> c_int;

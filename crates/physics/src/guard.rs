@@ -2,7 +2,7 @@
 //!
 //! MuJoCo reports an error it cannot go on from by calling a log handler, and ends the process when that handler
 //! returns. Ours does not return: it unwinds, out of the C code and into [`guarded`]. All calls that may raise such an
-//! error are declared `C-unwind` in [`engine`](crate::engine) and made inside `guarded`.
+//! error are declared `C-unwind` in [`engine`] and made inside `guarded`.
 
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -58,7 +58,7 @@ unsafe extern "C-unwind" fn on_message(message: *const mjLogMessage) {
         // SAFETY: MuJoCo ends the subject with a zero inside the array
         let subject = unsafe { CStr::from_ptr(message.subject.as_ptr()) };
         // not a panic!: the panic hook has nothing to say here
-        panic::resume_unwind(Box::new(EngineError(subject.to_string_lossy().into_owned())));
+        panic::resume_unwind(Box::new(EngineError(one_line(&subject.to_string_lossy()))));
     }
 }
 
@@ -87,6 +87,12 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
+/// The engine's words without line breaks.
+pub(crate) fn one_line(words: &str) -> String {
+    let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join("; ")
+}
+
 /// Largest magnitude the engine takes for sound; it calls anything beyond, infinite or NaN, bad.
 const MAX_SOUND: f64 = 1e10;
 
@@ -103,6 +109,13 @@ pub(crate) fn first_unsound(values: &[f64]) -> Option<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_put_on_one_line() {
+        for (words, line) in [("", ""), ("a", "a"), ("a\nb\n", "a; b"), (" a \r\n\n  b", "a; b")] {
+            assert_eq!(one_line(words), line, "{words:?}");
+        }
+    }
 
     #[test]
     fn unsound_values_are_found() {

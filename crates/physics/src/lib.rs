@@ -21,6 +21,7 @@ mod model;
 mod parameter;
 mod pose;
 mod ray;
+mod room;
 mod scan;
 mod sensor;
 mod sim;

@@ -261,22 +261,27 @@ impl Attributes<'_, '_, '_> {
         if value.is_empty() || value == "-1" { Ok(None) } else { self.product(name) }
     }
 
-    /// How many vertices the engine makes of a mesh's `builtin` and `params`, at most.
+    /// How many vertices the engine makes of a mesh's `builtin` and `params`, at most; what takes longer counts as more.
     fn builtin_vertices(&self) -> Result<u64, ModelError> {
         let params = self.list("params")?;
-        let size = |place: usize| params.get(place).map_or(0.0, |p| p.abs());
+        let builtin = self.node.attribute("builtin").map_or("none", str::trim);
+        if builtin != "none" && params.iter().any(|p| *p < 0.0) {
+            // the engine does not check them all
+            return Err(self.bad_number("params", self.node.attribute("params").unwrap_or_default()));
+        }
+        let size = |place: usize| params.get(place).copied().unwrap_or(0.0);
         // a grid has one more line than it has cells
         let grid = |a: f64, b: f64| (a + 1.0) * (b + 1.0);
-        let vertices = match self.node.attribute("builtin").map_or("none", str::trim) {
+        let vertices = match builtin {
             "none" => 0.0,
             // each subdivision makes four triangles of one
             "sphere" => 10.0 * 4_f64.powf(size(0)) + 2.0,
             // five sides of a cube and the cap
             "hemisphere" => 6.0 * grid(size(0), size(0)),
-            "cone" => 2.0 * size(0) + 2.0,
-            "supersphere" | "supertorus" => grid(size(0), size(0)),
+            // a cone has few, but its hull takes as long as if it had a grid of them
+            "cone" | "supersphere" | "supertorus" => grid(size(0), size(0)),
             "wedge" | "plate" => grid(size(0), size(1)),
-            _ => params.iter().map(|p| p.abs().max(1.0)).product::<f64>().powi(2),
+            _ => params.iter().map(|p| p.max(1.0)).product::<f64>().powi(2),
         };
         // a float too large for u64 becomes the largest one
         Ok(vertices as u64)

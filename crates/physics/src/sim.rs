@@ -14,6 +14,7 @@ use crate::{
     model::{JointKind, Model, at},
     parameter::Parameter,
     pose::Pose,
+    room,
     sensor::SensorKind,
     state::{self, State},
 };
@@ -65,7 +66,7 @@ impl Sim {
     /// # Errors
     /// When the engine has no room for it, or cannot evaluate that state.
     pub fn new(model: Model) -> Result<Self, Fault> {
-        let data = make_data(Box::new(model.compiled().clone()))?;
+        let data = room::copy(model.compiled()).and_then(room::make_data).map_err(engine_fault)?;
         let user_sensors = model
             .sensors()
             .filter(|sensor| model.sensor_kind(*sensor) == SensorKind::User)
@@ -501,13 +502,14 @@ impl Sim {
     /// Goes back to the last good state after the engine stopped half way, in new data.
     fn rebuild(&mut self) {
         self.earlier_warnings += count_warnings(&self.data);
-        match make_data(Box::new(self.data.model().clone())) {
+        match room::copy(self.data.model()).and_then(room::make_data) {
             Ok(data) => self.data = data,
-            Err(fault) => {
+            Err(cause) => {
                 // no room for new data: what there is must do
                 let (model, data) = self.raw();
                 // SAFETY: model and data are valid and belong together
-                self.pending = guarded(|| unsafe { engine::mj_resetData(model, data) }).err().map(|_| fault);
+                self.pending =
+                    guarded(|| unsafe { engine::mj_resetData(model, data) }).err().map(|_| engine_fault(cause));
             }
         }
         write_state(&mut self.data, &self.good);
@@ -542,19 +544,6 @@ pub(crate) fn engine_fault(cause: String) -> Fault {
 
 fn unsound(values: &[f64], quantity: &'static str, name: impl Fn(usize) -> String) -> Option<Fault> {
     first_unsound(values).map(|(index, value)| Fault::NotFinite { what: name(index), quantity, value })
-}
-
-fn make_data(model: Box<MjModel>) -> Result<MjData<Box<MjModel>>, Fault> {
-    // tried under guard first: the wrapper's own call would end the process where this one fails
-    // SAFETY: the model is valid; the data, if any, is deleted at once and not used
-    guarded(|| unsafe {
-        let trial = engine::mj_makeData(model.ffi());
-        if !trial.is_null() {
-            engine::mj_deleteData(trial);
-        }
-    })
-    .map_err(engine_fault)?;
-    MjData::try_new(model).map_err(|e| engine_fault(e.to_string()))
 }
 
 fn count_warnings(data: &MjData<Box<MjModel>>) -> u64 {

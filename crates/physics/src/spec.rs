@@ -1,13 +1,14 @@
 //! A model that can still be changed: parsed, attached to, edited, then compiled.
 
 use std::{
+    collections::BTreeSet,
     ffi::{CStr, CString, c_char, c_int, c_void},
     ptr::{self, NonNull},
 };
 
 use mujoco_rs::{
-    mujoco_c::{mjSpec, mjVFS, mjsElement, mjsFrame, mjtDisableBit, mjtEnableBit, mjtObj},
-    wrappers::mj_editing::{MjsCompiler, MjsFrame, MjsGeom},
+    mujoco_c::{mjModel, mjSpec, mjVFS, mjsElement, mjsFrame, mjtDisableBit, mjtEnableBit, mjtObj},
+    wrappers::mj_editing::{MjsActuator, MjsCompiler, MjsFrame, MjsGeom, MjsSensor},
 };
 
 use crate::{
@@ -96,6 +97,53 @@ impl Spec {
         compiler.set_usethread(false);
     }
 
+    /// Names the actuators and sensors that have no name, so that they can be found by prefix once attached: after the
+    /// joint, site or body they belong to while that name is free, else `actuator1`, `sensor1` and so on.
+    pub(crate) fn name_all(&mut self) -> Result<(), String> {
+        // SAFETY: the element is an actuator, and nobody else has a handle to it
+        let of_actuator =
+            |element| unsafe { &*engine::mjs_asActuator(element).cast::<MjsActuator>() }.target().to_owned();
+        self.name_kind(mjtObj::mjOBJ_ACTUATOR, "actuator", of_actuator)?;
+        // SAFETY: the element is a sensor, and nobody else has a handle to it
+        let of_sensor = |element| unsafe { &*engine::mjs_asSensor(element).cast::<MjsSensor>() }.objname().to_owned();
+        self.name_kind(mjtObj::mjOBJ_SENSOR, "sensor", of_sensor)
+    }
+
+    /// Names what has no name among the elements of one kind.
+    fn name_kind(
+        &mut self,
+        kind: mjtObj,
+        word: &str,
+        target: impl Fn(*mut mjsElement) -> String,
+    ) -> Result<(), String> {
+        let (mut taken, mut unnamed) = (BTreeSet::new(), Vec::new());
+        // SAFETY: the spec is valid, and so are its elements, none of which is added or removed here; names are copied
+        guarded(|| unsafe {
+            let mut element = engine::mjs_firstElement(self.0.as_ptr(), kind);
+            while !element.is_null() {
+                let name = CStr::from_ptr(engine::mjs_getString(engine::mjs_getName(element)));
+                if name.is_empty() {
+                    unnamed.push(element);
+                } else {
+                    taken.insert(name.to_string_lossy().into_owned());
+                }
+                element = engine::mjs_nextElement(self.0.as_ptr(), element);
+            }
+        })?;
+        let mut numbered = (1_u32..).map(|number| format!("{word}{number}"));
+        for element in unnamed {
+            let wanted = Some(target(element)).filter(|name| !name.is_empty() && !taken.contains(name));
+            let Some(name) = wanted.or_else(|| numbered.find(|name| !taken.contains(name))) else { break };
+            let text = c_string(&name)?;
+            // SAFETY: as above; the engine copies the name
+            if guarded(|| unsafe { engine::mjs_setName(element, text.as_ptr()) })? != 0 {
+                return Err(self.error());
+            }
+            taken.insert(name);
+        }
+        Ok(())
+    }
+
     /// Puts all bodies of this model's world into one frame, so that they can be attached together.
     ///
     /// Returns nothing when there are none.
@@ -182,14 +230,11 @@ impl Spec {
         if model.is_null() {
             return Err(self.error());
         }
-        // SAFETY: the model is valid, the buffer has the size the model asks for, and the model is ours to delete
-        guarded(|| unsafe {
-            let size = engine::mj_sizeModel(model);
-            let mut bytes = vec![0_u8; usize::try_from(size).unwrap_or(0)];
-            engine::mj_saveModel(model, ptr::null(), bytes.as_mut_ptr().cast::<c_void>(), size);
-            engine::mj_deleteModel(model);
-            bytes
-        })
+        // SAFETY: the model is valid
+        let saved = guarded(|| unsafe { save(model) });
+        // SAFETY: the model is ours and is not used after this
+        guarded(|| unsafe { engine::mj_deleteModel(model) })?;
+        saved?
     }
 
     fn error(&self) -> String {
@@ -213,6 +258,22 @@ impl Drop for Spec {
 
 /// All bodies of one model's world, ready to be attached; belongs to the [`Spec`] it was made of.
 pub(crate) struct Bundle(*mut mjsElement);
+
+/// The bytes of a model file.
+///
+/// # Safety
+/// The model must be valid.
+unsafe fn save(model: *const mjModel) -> Result<Vec<u8>, String> {
+    // SAFETY: the model is valid
+    let size = unsafe { engine::mj_sizeModel(model) };
+    let length = usize::try_from(size).unwrap_or(0);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(length).map_err(|_| format!("there is no room for its {length} bytes"))?;
+    bytes.resize(length, 0_u8);
+    // SAFETY: the model is valid, and the buffer has the size it asks for
+    unsafe { engine::mj_saveModel(model, ptr::null(), bytes.as_mut_ptr().cast::<c_void>(), size) };
+    Ok(bytes)
+}
 
 /// The element a frame stands for.
 ///

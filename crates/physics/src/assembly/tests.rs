@@ -168,6 +168,107 @@ fn what_the_engine_refuses_comes_back_as_words() {
 }
 
 #[test]
+fn words_of_the_engine_name_the_model_they_are_about() {
+    let check = |base: &str, parts: &[Part], edits: &[Edit], model: &str| {
+        let assembly = Assembly { base: source("field", base), parts: parts.to_vec(), edits: edits.to_vec() };
+        let Err(ModelError::Engine { model: named, reason }) = assembly.compile() else { panic!("{model} compiled") };
+        assert_eq!(named, model, "{reason}");
+        assert!(!reason.contains('\n') && !reason.is_empty(), "{reason:?}");
+    };
+    let bad = "<mujoco><worldbody><body><geom size='-1'/></body></worldbody></mujoco>";
+    let good = part("a-", BOX, Pose::IDENTITY);
+    check(bad, std::slice::from_ref(&good), &[], "field");
+    check(FLOOR, &[good.clone(), part("b-", bad, Pose::IDENTITY)], &[], "part");
+    check(FLOOR, &[good.clone(), part("a-", BOX, Pose::IDENTITY)], &[], r#"part as "a-""#);
+    let nothing = Edit::GeomSize { geom: "b-shell".to_owned(), size: [0.0; 3] };
+    check(FLOOR, &[good.clone(), part("b-", BOX, Pose::IDENTITY)], &[nothing], r#"part as "b-""#);
+    // words that mention no prefix
+    let ball = part("", "<mujoco><worldbody><body name='box'/></worldbody></mujoco>", Pose::IDENTITY);
+    check(FLOOR, &[good, ball.clone(), ball], &[], r#"part as """#);
+}
+
+#[test]
+fn unnamed_actuators_and_sensors_get_names() {
+    let robot = source(
+        "arm",
+        "<mujoco><worldbody><body name='arm'><joint name='hip'/><joint name='knee' axis='1 0 0'/><geom size='0.1'/>
+         <site name='tip'/></body></worldbody>
+         <actuator><motor joint='hip'/><general joint='knee' dyntype='filter' dynprm='0.1'/><motor joint='knee'/>
+         <motor name='actuator1' joint='hip'/><motor site='tip'/></actuator>
+         <sensor><jointpos joint='hip'/><jointvel joint='hip'/><user dim='2'/><gyro site='tip'/></sensor></mujoco>",
+    );
+    let parts = |prefixes: &[&str]| -> Vec<Part> {
+        let part = |prefix: &&str| Part { prefix: (*prefix).to_owned(), source: robot.clone(), pose: Pose::IDENTITY };
+        prefixes.iter().map(part).collect()
+    };
+    let model = compile(&parts(&["a-", "b-"])).unwrap();
+    let actuators: Vec<&str> = model.actuators().map(|id| model.actuator_name(id)).collect();
+    let sensors: Vec<&str> = model.sensors().map(|id| model.sensor_name(id)).collect();
+    let both = |names: &[&str]| -> Vec<String> {
+        ["a-", "b-"].iter().flat_map(|prefix| names.iter().map(move |name| format!("{prefix}{name}"))).collect()
+    };
+    assert_eq!(actuators, both(&["hip", "knee", "actuator2", "actuator1", "tip"]));
+    assert_eq!(sensors, both(&["hip", "sensor1", "sensor2", "tip"]));
+
+    let mut old = Sim::new(model).unwrap();
+    for (actuator, value) in old.model().clone().actuators().zip([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]) {
+        old.set_ctrl(actuator, value);
+    }
+    old.set_sensor(old.model().sensor_named("b-sensor2").unwrap(), &[1.0, 2.0]);
+    old.step().unwrap();
+    let mut new = Sim::new(compile(&parts(&["b-", "c-"])).unwrap()).unwrap();
+    new.carry_over(&old);
+    for name in ["b-hip", "b-knee", "b-actuator2", "b-tip"] {
+        let [before, after] = [&old, &new].map(|sim| {
+            let actuator = sim.model().actuator_named(name).unwrap();
+            (sim.ctrl(actuator), sim.data.act()[sim.model().actuator_act_range(actuator)].to_vec())
+        });
+        assert_eq!(before, after, "{name}");
+        assert!(before.0 > 0.5, "{name}");
+    }
+    assert_eq!(new.sensor(new.model().sensor_named("b-sensor2").unwrap()), [1.0, 2.0]);
+}
+
+#[test]
+fn the_arena_has_a_bound() {
+    let arena = |bodies: usize| {
+        let ball = |i: usize| format!("<body pos='{i} 0 0'><freejoint/><geom size='0.1'/></body>");
+        let text = format!("<mujoco><worldbody>{}</worldbody></mujoco>", (0..bodies).map(ball).collect::<String>());
+        Assembly::new(source("balls", &text)).compile().unwrap().compiled().narena()
+    };
+    assert!(arena(1) < 32 << 20, "{}", arena(1));
+    assert_eq!(arena(2_000), 1 << 30);
+}
+
+/// The same test again in a process with little memory, which ends well because all it meets is words.
+#[test]
+fn little_memory_gives_words() {
+    const INSIDE: &str = "PHYSICS_TEST_LITTLE_MEMORY";
+    if std::env::var_os(INSIDE).is_some() {
+        let bodies = "<body><freejoint/><geom size='0.1'/></body>".repeat(2_000);
+        let crowd = source("crowd", &format!("<mujoco><worldbody>{bodies}</worldbody></mujoco>"));
+        let outcome = Assembly::new(crowd).compile().map_err(|error| error.to_string());
+        let outcome = outcome.and_then(|model| Sim::new(model).map_err(|fault| fault.to_string()));
+        let words = outcome.err().unwrap_or_default();
+        assert!(words.starts_with("crowd does not compile") && words.contains("memory"), "{words}");
+        return;
+    }
+    // room for the compiler, but not for the simulation
+    let program = std::env::current_exe().unwrap();
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -v 700000; exec \"$0\" \"$@\""])
+        .arg(program)
+        .args(["assembly::tests::little_memory_gives_words", "--exact", "--test-threads=1"])
+        .env(INSIDE, "1")
+        // printing one takes memory
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}
+
+#[test]
 fn files_are_read_from_the_models_folder() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {

@@ -4,7 +4,8 @@ mod running;
 
 use std::{
     fs,
-    net::{TcpListener, UdpSocket},
+    io::Write,
+    net::{TcpListener, TcpStream, UdpSocket},
     path::Path,
     process::Command,
 };
@@ -41,6 +42,8 @@ fn it_answers_until_it_is_asked_to_end() {
         assert_eq!(server.page_as("/", "evil.example").0, 403);
         // a client in the middle of something
         peer_of(server.address("ODCP of Rover")).send(&[100, 0]).expect("sent");
+        let mut asking = TcpStream::connect(server.address("Status and metrics")).expect("it listens");
+        asking.write_all(b"GET / HTTP/1.1\r\nHost:").expect("sent");
         server.signal(signal);
         let ended = server.end();
         assert_eq!(ended.code, Some(0), "{signal}: {}", ended.stderr);
@@ -99,6 +102,7 @@ fn a_full_disk_ends_the_recording_and_not_the_server() {
     let ended = server.end();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(ended.stderr.matches("recording stopped").count(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("File too large"), "the cause is named: {}", ended.stderr);
 
     let verified = run(&["replay", "--verify", text(&file)]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
@@ -131,7 +135,10 @@ fn what_cannot_be_is_said_in_one_sentence() {
     check(&["-s", "small", "--free-ports", "--bind", "0.0.0.0"], &["0.0.0.0", "allow"]);
     check(&["-s", "small", "--free-ports", "--allow", "everybody"], &["everybody"]);
     check(&["-s", "small", "--free-ports", "--record", "/does/not/exist.mcap"], &["/does/not/exist.mcap"]);
-    check(&["-s", "small", "--free-ports", "--record", "/dev/full"], &["/dev/full"]);
+    check(&["-s", "small", "--free-ports", "--record", "/dev/full"], &["/dev/full", "not a plain file"]);
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
+    check(&["-s", "small", "--free-ports", "--record", text(&pipe)], &[text(&pipe), "not a plain file"]);
     check(&["-s", "smal"], &["did you mean `small`?"]);
     check(&["-s", "does-not-exist.toml"], &["does-not-exist.toml"]);
 }

@@ -10,8 +10,8 @@ use std::{
 
 use ipnet::IpNet;
 use physics::Pose;
-use serde::{Deserialize, Serialize};
-use world::{Robot, Setup, clock::Pace, event::Watch, setup::Randomise};
+use serde::{Deserialize, Deserializer, Serialize};
+use world::{Robot, Setup, Value, ValueKind, clock::Pace, event::Watch, setup::Randomise};
 
 use crate::{
     access::{OpenBind, check_bind},
@@ -165,9 +165,11 @@ pub struct RobotConfig {
 pub struct RandomiseConfig {
     /// Full name of the variable.
     pub variable: String,
-    /// Smallest value, as text of the variable's kind.
+    /// Smallest value, as text of the variable's kind; in a file a number will do.
+    #[serde(deserialize_with = "text_from_any")]
     pub min: String,
     /// Largest value.
+    #[serde(deserialize_with = "text_from_any")]
     pub max: String,
 }
 
@@ -226,6 +228,16 @@ pub enum ConfigError {
         /// What it must be.
         must: &'static str,
     },
+    /// There is nothing to draw from.
+    #[error("`{variable}` cannot be randomised from {min} to {max}: no number of `min` may be above that of `max`")]
+    Randomise {
+        /// Full name.
+        variable: String,
+        /// Smallest value.
+        min: String,
+        /// Largest value.
+        max: String,
+    },
     /// A watch is neither of the two kinds.
     #[error("the watch `{name}` needs either `between` (two groups of names) or `variable` with `min` or `max`")]
     Watch {
@@ -251,6 +263,7 @@ impl Scenario {
     pub fn parse(name: &str, text: &str, folder: &Path) -> Result<Self, ConfigError> {
         let syntax = |message: String| ConfigError::Syntax { place: name.to_owned(), message };
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| syntax(error.to_string()))?;
+        check_sections(&table).map_err(syntax)?;
         let mut services = Vec::new();
         for protocol in PROTOCOLS {
             if let Some(section) = table.remove(protocol.name) {
@@ -273,8 +286,8 @@ impl Scenario {
         if i64::try_from(world.seed).is_err() {
             return value("seed", world.seed.to_string(), "at most 9223372036854775807, the largest number in TOML");
         }
-        if world.steps_per_tick == 0 {
-            return value("steps_per_tick", "0".to_owned(), "at least 1");
+        if !(1..=10_000).contains(&world.steps_per_tick) {
+            return value("steps_per_tick", world.steps_per_tick.to_string(), "1 to 10000");
         }
         if world.hash_every == 0 {
             return value("hash_every", "0".to_owned(), "at least 1");
@@ -288,6 +301,12 @@ impl Scenario {
         for robot in &self.base.robots {
             if !robot.position.iter().chain([&robot.heading]).all(|x| x.is_finite() && x.abs() < 1e5) {
                 return value("position or heading of a robot", robot.name.clone(), "finite and below 100000");
+            }
+        }
+        for RandomiseConfig { variable, min, max } in &self.base.randomise {
+            if is_above(min, max) {
+                let (variable, min, max) = (variable.clone(), min.clone(), max.clone());
+                return Err(ConfigError::Randomise { variable, min, max });
             }
         }
         Ok(())
@@ -349,13 +368,44 @@ fn text_of(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+fn text_from_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    toml::Value::deserialize(deserializer).map(|value| text_of(&value))
+}
+
+/// Whether a number, or one of a point's, is larger in the first text. What is neither is for the world to refuse.
+fn is_above(min: &str, max: &str) -> bool {
+    let both = |kind: ValueKind| kind.parse(min).ok().zip(kind.parse(max).ok());
+    match both(ValueKind::Double).or_else(|| both(ValueKind::Point3D)) {
+        Some((Value::Double(min), Value::Double(max))) => min > max,
+        Some((Value::Point3D(min), Value::Point3D(max))) => min.iter().zip(max).any(|(min, max)| *min > max),
+        _ => false,
+    }
+}
+
+/// Refuses what no part of the server reads. The protocols have sections beside those of [`Base`].
+fn check_sections(table: &toml::Table) -> Result<(), String> {
+    let base = toml::Table::try_from(Base::default()).unwrap_or_default();
+    let known = || base.keys().map(String::as_str).chain(PROTOCOLS.iter().map(|protocol| protocol.name));
+    let Some(wrong) = table.keys().find(|key| known().all(|name| name != *key)) else { return Ok(()) };
+    let all: Vec<_> = known().map(|name| format!("`{name}`")).collect();
+    let message = format!("unknown key or section `{wrong}`, expected one of {}", all.join(", "));
+    Err(with_nearest(message, wrong, known()))
+}
+
+fn with_nearest<'a>(message: String, wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match nearest(wrong, known) {
+        Some(near) => format!("{message}\ndid you mean `{near}`?"),
+        None => message,
+    }
+}
+
 /// The parser's message, with the nearest known name if a key is unknown.
 fn helpful(error: &toml::de::Error) -> String {
     let message = error.to_string().trim_end().to_owned();
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let is_unknown = error.message().starts_with("unknown field") || error.message().starts_with("unknown variant");
-    match quoted.next().filter(|_| is_unknown).and_then(|wrong| nearest(wrong, quoted)) {
-        Some(near) => format!("{message}\ndid you mean `{near}`?"),
+    match quoted.next().filter(|_| is_unknown) {
+        Some(wrong) => with_nearest(message, wrong, quoted),
         None => message,
     }
 }
@@ -375,7 +425,13 @@ mod tests {
             ("[world]\nsede = 1", "did you mean `seed`?"),
             ("[odcp]\nport = 1", "did you mean `ports`?"),
             ("[world]\npace = \"realtme\"", "did you mean `realtime`?"),
-            ("[world]\nsteps_per_tick = 0", "at least 1"),
+            ("[odpc]\nports = {}", "did you mean `odcp`?"),
+            ("[odpc]\nports = {}", "`world`"),
+            ("zzz = 1", "`zzz`, expected one of"),
+            ("[world]\nsteps_per_tick = 0", "steps_per_tick is 0; it must be 1 to 10000"),
+            ("[world]\nsteps_per_tick = 10001", "1 to 10000"),
+            ("[[randomise]]\nvariable = \"/V\"\nmin = 2\nmax = \"1.5\"", "`/V` cannot be randomised from 2 to 1.5"),
+            ("[[randomise]]\nvariable = \"/V\"\nmin = \"(0,2,0)\"\nmax = \"(1,1,1)\"", "from (0,2,0) to (1,1,1)"),
             ("[world]\nhash_every = 0", "at least 1"),
             ("[world]\ntimestep = nan", "timestep is NaN"),
             ("[world]\nsilence = inf", "silence is inf"),
@@ -408,6 +464,24 @@ mod tests {
             let text = Scenario::load(&name).unwrap().to_toml();
             let again = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
             assert_eq!(again.to_toml(), text, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_range_may_be_written_as_numbers() {
+        let range = |min: &str, max: &str| {
+            let text = format!("[[randomise]]\nvariable = \"/V\"\nmin = {min}\nmax = {max}");
+            let setup = parse(&text).unwrap().setup().unwrap();
+            setup.randomise.into_iter().map(|range| (range.min, range.max)).collect::<Vec<_>>()
+        };
+        for (min, max, wanted) in [
+            ("-1", "2", ("-1", "2")),
+            ("-0.5", "1e-3", ("-0.5", "0.001")),
+            ("\"-0.5\"", "3", ("-0.5", "3")),
+            ("1", "1", ("1", "1")),
+            ("\"(0,0,0)\"", "\"(1,1,0)\"", ("(0,0,0)", "(1,1,0)")),
+        ] {
+            assert_eq!(range(min, max), [(wanted.0.to_owned(), wanted.1.to_owned())], "{min} {max}");
         }
     }
 

@@ -4,18 +4,31 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::{
     Router,
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
 };
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::net::TcpListener;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
 use tokio_util::sync::CancellationToken;
-use tracing::error;
+use tracing::debug;
 
-use crate::{access::AllowList, sim_thread::SimHandle};
+use crate::{
+    access::AllowList,
+    driver::stream::{Doors, accept},
+    limits,
+    sim_thread::{STANDSTILL, SimHandle},
+};
 
 #[derive(Clone)]
 struct Shared {
@@ -31,6 +44,7 @@ pub async fn run(
     metrics: PrometheusHandle,
     status: String,
     allow: AllowList,
+    doors: Doors,
     stop: CancellationToken,
 ) {
     let pages = Router::new()
@@ -38,19 +52,36 @@ pub async fn run(
         .route("/health", get(health))
         .route("/metrics", get(|State(shared): State<Shared>| async move { shared.metrics.render() }))
         .layer(middleware::from_fn(own_name_only))
-        .layer(middleware::from_fn_with_state(allow, allowed_only))
-        .with_state(Shared { sim, metrics, status })
-        .into_make_service_with_connect_info::<SocketAddr>();
-    if let Err(error) = axum::serve(listener, pages).with_graceful_shutdown(stop.cancelled_owned()).await {
-        error!("the status page ended: {error}");
+        .with_state(Shared { sim, metrics, status });
+    let stopping = stop.clone();
+    let serve = |stream, peer| Ok(answer(stream, peer, pages.clone(), stopping.clone()));
+    accept(listener, "http", &allow, &doors, stop, serve).await;
+}
+
+/// Answers one request. A peer that is slow to ask, or to read, is given up; so is everyone when the server stops.
+async fn answer(stream: TcpStream, peer: SocketAddr, pages: Router, stop: CancellationToken) {
+    let answered = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::FIRST_MESSAGE)
+        .keep_alive(false)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages));
+    tokio::select! {
+        () = stop.cancelled() => {}
+        answered = timeout(limits::FIRST_MESSAGE + limits::WRITE, answered) => match answered {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug!(%peer, "a page was not asked for in order: {error}"),
+            Err(_) => debug!(%peer, "a page was not read in time"),
+        },
     }
 }
 
-async fn health(State(shared): State<Shared>) -> (StatusCode, &'static str) {
+async fn health(State(shared): State<Shared>) -> (StatusCode, String) {
     if shared.sim.has_ended() {
-        (StatusCode::SERVICE_UNAVAILABLE, "the world has ended\n")
+        (StatusCode::SERVICE_UNAVAILABLE, "the world has ended\n".to_owned())
+    } else if let Some(cause) = shared.sim.failure() {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("{STANDSTILL}: {cause}\n"))
     } else {
-        (StatusCode::OK, "ok\n")
+        (StatusCode::OK, "ok\n".to_owned())
     }
 }
 
@@ -58,24 +89,13 @@ async fn status_page(State(shared): State<Shared>) -> String {
     let snapshot = shared.sim.latest();
     let mut page = shared.status;
     page.push_str(&format!("\ntick {}, {:.2} s into try {}\n", snapshot.tick.0, snapshot.time, snapshot.tries));
+    if let Some(cause) = shared.sim.failure() {
+        page.push_str(&format!("{STANDSTILL}: {cause}\n"));
+    }
     for agent in &snapshot.catalogue.agents {
         page.push_str(&format!("  {} ({}), {} motors\n", agent.name, agent.robot, agent.motors.len()));
     }
     page
-}
-
-/// Whoever is not in the allow-list gets nothing.
-async fn allowed_only(
-    State(allow): State<AllowList>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if allow.admits(peer) {
-        next.run(request).await
-    } else {
-        (StatusCode::FORBIDDEN, "this address is not in the allow-list\n").into_response()
-    }
 }
 
 /// A page of another site that has its name point at this machine gets nothing.

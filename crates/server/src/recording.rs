@@ -1,7 +1,8 @@
 //! Writes recordings to disk, away from the sim thread.
 
 use std::{
-    fs::File,
+    error::Error,
+    fs::{self, File},
     io::{BufWriter, Seek, Write},
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
@@ -22,7 +23,7 @@ const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Takes ticks to the recording.
 #[derive(Clone, Debug)]
-pub struct RecordingSender(SyncSender<TickRecord>);
+pub struct RecordingSender(pub(crate) SyncSender<TickRecord>);
 
 /// Why a recording takes no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,8 +57,14 @@ pub enum StartError {
         /// Why.
         cause: std::io::Error,
     },
+    /// Others may wait for ever to be opened, or cannot be read again.
+    #[error("cannot record to {path}: it is there already and is not a plain file")]
+    NotAFile {
+        /// Where.
+        path: PathBuf,
+    },
     /// The beginning could not be written.
-    #[error("cannot begin the recording {path}: {cause}")]
+    #[error("cannot begin the recording {path}: {}", with_causes(.cause))]
     Begin {
         /// Where.
         path: PathBuf,
@@ -75,6 +82,9 @@ pub struct Recording {
 impl Recording {
     /// Begins to record a world that was just made from `setup`.
     pub fn start(path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError> {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(StartError::NotAFile { path: path.to_owned() });
+        }
         let file = File::create(path).map_err(|cause| StartError::Create { path: path.to_owned(), cause })?;
         Self::start_on(BufWriter::new(file), path, setup, world)
     }
@@ -95,6 +105,7 @@ impl Recording {
                 Ok(ticks) => info!(path = %shown.display(), ticks, "recording closed"),
                 Err(cause) => {
                     metrics::recording_ended_early();
+                    let cause = with_causes(&cause);
                     error!(path = %shown.display(), "recording stopped, what was written stays readable: {cause}");
                 }
             })
@@ -108,6 +119,21 @@ impl Recording {
             error!("the recording thread ended with a panic");
         }
     }
+}
+
+/// What an error says, and what those behind it say that it does not.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
 }
 
 fn write_all<W: Write + Seek>(recorder: &mut Recorder<W>, records: &Receiver<TickRecord>) -> Result<u64, RecordError> {

@@ -1,12 +1,13 @@
 //! Puts it all together: a world, its sockets, its recording.
 
-use std::{fmt::Write, io, net::SocketAddr, path::Path};
+use std::{fmt::Write, io, net::SocketAddr, path::Path, thread};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
     net::{TcpListener, UdpSocket},
+    sync::oneshot,
     task::JoinSet,
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
@@ -130,6 +131,7 @@ impl Server {
 
     /// Tells clients, ends the world, closes the recording.
     pub async fn stop(mut self) {
+        let deadline = Instant::now() + limits::SHUTDOWN;
         self.stop.cancel();
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
@@ -143,15 +145,31 @@ impl Server {
             self.tasks.abort_all();
         }
         let (sim, recording) = (self.sim, self.recording);
-        let ended = tokio::task::spawn_blocking(move || {
+        let end = move || {
             sim.stop();
             if let Some(recording) = recording {
                 recording.finish();
             }
-        });
-        if ended.await.is_err() {
-            warn!("the world did not end in order");
+        };
+        if let Err(error) = finish_by(deadline, end).await {
+            warn!("the world or its recording did not end in order: {error}");
         }
+    }
+}
+
+/// Does something that may never end, and waits for it until a deadline. After that it is left behind.
+async fn finish_by(deadline: Instant, finish: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let (done, finished) = oneshot::channel();
+    // the runtime would wait for a thread of its own without a deadline
+    thread::Builder::new().name("end".into()).spawn(move || {
+        finish();
+        // nobody may be waiting any more
+        let _ = done.send(());
+    })?;
+    match timeout_at(deadline, finished).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err(io::Error::other("it ended with a panic")),
+        Err(late) => Err(late.into()),
     }
 }
 
@@ -238,7 +256,7 @@ impl Sockets {
             }
         }
         tasks.spawn(crate::metrics::keep_up(metrics.clone(), stop.clone()));
-        tasks.spawn(http::run(self.page, sim.clone(), metrics, status, allow.clone(), stop.clone()));
+        tasks.spawn(http::run(self.page, sim.clone(), metrics, status, allow.clone(), doors, stop.clone()));
         tasks
     }
 }
@@ -264,4 +282,29 @@ async fn listen(wanted: SocketAddr, title: &str) -> Result<(TcpListener, SocketA
     let listener = TcpListener::bind(wanted).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     Ok((listener, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+    use crate::testing::DEADLINE;
+
+    #[tokio::test]
+    async fn what_does_not_end_is_left_behind() {
+        let soon = || Instant::now() + DEADLINE;
+        finish_by(soon(), || ()).await.unwrap();
+        let error = finish_by(soon(), || panic!("a mistake")).await.unwrap_err();
+        assert!(error.to_string().contains("panic"), "{error}");
+
+        // a disk that hangs; time jumps ahead whenever everybody waits
+        tokio::time::pause();
+        let (release, hang) = sync_channel::<()>(1);
+        let began = Instant::now();
+        let late = finish_by(began + limits::SHUTDOWN, move || assert!(hang.recv().is_err())).await;
+        assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert!(began.elapsed() < 2 * limits::SHUTDOWN, "{:?}", began.elapsed());
+        drop(release);
+    }
 }

@@ -15,12 +15,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use physics::Fault;
 use tokio::sync::{mpsc, watch};
 use tracing::{error, warn};
 use world::{
     Answer, Command, Run, SessionId, Snapshot, Value, VariableId, World,
     clock::Pace,
+    record::TickRecord,
     run::Progress,
     structure::{Blueprint, BuildError, Structure},
     variable::Performance,
@@ -31,6 +31,9 @@ use crate::{
     limits, metrics,
     recording::{RecordingError, RecordingSender},
 };
+
+/// What a failure of the world means.
+pub(crate) const STANDSTILL: &str = "the simulation cannot go on and stands still until it is reset";
 
 /// What a session gets from the world without asking again.
 #[derive(Debug)]
@@ -72,7 +75,7 @@ pub struct SimThread {
 pub struct SimHandle {
     inbox: SyncSender<ToSim>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
-    failure: watch::Receiver<Option<Fault>>,
+    failure: watch::Receiver<Option<String>>,
     next_session: Arc<AtomicU64>,
 }
 
@@ -156,7 +159,7 @@ impl SimHandle {
     }
 
     /// Why the world stands still until it is reset, if it does.
-    pub fn failure(&self) -> Option<Fault> {
+    pub fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
     }
 
@@ -228,7 +231,7 @@ struct Loop {
     run: Run,
     received: Receiver<ToSim>,
     publish: watch::Sender<Arc<Snapshot>>,
-    failed: watch::Sender<Option<Fault>>,
+    failed: watch::Sender<Option<String>>,
     builder: SyncSender<Blueprint>,
     outlets: BTreeMap<SessionId, Outlet>,
     recording: Option<(RecordingSender, u64)>,
@@ -251,9 +254,7 @@ impl Loop {
             // before waiting, which may be for ever; a session that is dropped now leaves robots to be taken out
             let all_told = self.deliver_answers();
             let received = match progress {
-                Progress::Until(then) if all_told => {
-                    self.received.recv_timeout(then.saturating_duration_since(now()))
-                }
+                Progress::Until(then) if all_told => self.received.recv_timeout(then.saturating_duration_since(now())),
                 Progress::Waiting if all_told => self.received.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Progress::Moved(_) | Progress::Until(_) | Progress::Waiting => continue,
             };
@@ -305,7 +306,10 @@ impl Loop {
                 let snapshot = self.run.world().glimpse();
                 self.publish.send_replace(snapshot);
             }
-            ToSim::Stop => return false,
+            ToSim::Stop => {
+                self.record(World::last_record);
+                return false;
+            }
         }
         self.deliver_answers();
         true
@@ -358,7 +362,7 @@ impl Loop {
             self.deliver(session, Delivery::Tick(Arc::clone(snapshot)));
         }
         self.publish.send_replace(Arc::clone(snapshot));
-        self.record();
+        self.record(World::take_record);
         self.meter.note_faults(self.run.world_mut());
         let performance = self.meter.ticked(began, now(), self.run.clock().overruns());
         self.run.world_mut().note_performance(performance);
@@ -366,21 +370,21 @@ impl Loop {
 
     /// A world fails in a tick or in a reset, which may come without one.
     fn note_failure(&mut self) {
-        let failure = self.run.world().failure();
-        if *self.failed.borrow() == failure.cloned() {
+        let failure = self.run.world().failure().map(ToString::to_string);
+        if *self.failed.borrow() == failure {
             return;
         }
-        if let Some(fault) = failure {
-            error!("the simulation cannot go on and stands still until it is reset: {fault}");
+        if let Some(cause) = &failure {
+            error!("{STANDSTILL}: {cause}");
         }
         metrics::failed(failure.is_some());
-        self.failed.send_replace(failure.cloned());
+        self.failed.send_replace(failure);
     }
 
-    /// Notes what was done before the tick that has just passed.
-    fn record(&mut self) {
+    /// Hands a record of the world over to the recording, if there is one of both.
+    fn record(&mut self, take: impl FnOnce(&mut World, u64) -> Option<TickRecord>) {
         let Some((sender, hash_every)) = &self.recording else { return };
-        let Some(record) = self.run.world_mut().take_record(*hash_every) else { return };
+        let Some(record) = take(self.run.world_mut(), *hash_every) else { return };
         match sender.send(record) {
             Ok(()) => return,
             Err(RecordingError::Behind) => {

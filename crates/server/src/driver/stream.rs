@@ -33,8 +33,7 @@ use crate::{
 /// Bytes read at once.
 const READ: usize = 16 * 1024;
 
-/// Accepts connections and runs a session on each, until the server stops or the world ends. Then waits for the
-/// connections to close.
+/// Runs a session on each connection, until the server stops or the world ends. Then waits for the connections to close.
 pub async fn run(
     listener: TcpListener,
     protocol: &'static str,
@@ -44,6 +43,38 @@ pub async fn run(
     doors: Doors,
     stop: CancellationToken,
 ) {
+    let stopping = stop.clone();
+    let converse = |stream, peer| {
+        let (commands, deliveries) = sim.open(service.wants_ticks())?;
+        let connection = Connection {
+            peer,
+            protocol,
+            session: service.open(peer),
+            sim: sim.clone(),
+            commands,
+            refusals: RefusalLog::new(protocol),
+            buffer: Vec::new(),
+        };
+        let stop = stopping.clone();
+        Ok(async move {
+            let reason = connection.run(stream, deliveries, stop).await;
+            info!(protocol, %peer, "closed: {reason}");
+        })
+    };
+    accept(listener, protocol, &allow, &doors, stop, converse).await;
+}
+
+/// Accepts connections and serves each, until the server stops or the world ends. Then waits for them to close.
+pub(crate) async fn accept<F>(
+    listener: TcpListener,
+    protocol: &'static str,
+    allow: &AllowList,
+    doors: &Doors,
+    stop: CancellationToken,
+    serve: impl Fn(TcpStream, SocketAddr) -> Result<F, SendError>,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
     let mut refusals = RefusalLog::new(protocol);
     let mut connections = JoinSet::new();
     loop {
@@ -64,21 +95,10 @@ pub async fn run(
                 continue;
             }
         };
-        match admit(&doors, &allow, peer).and_then(|place| Ok((place, sim.open(service.wants_ticks())?))) {
-            Ok((place, (commands, deliveries))) => {
-                let connection = Connection {
-                    peer,
-                    protocol,
-                    session: service.open(peer),
-                    sim: sim.clone(),
-                    commands,
-                    refusals: RefusalLog::new(protocol),
-                    buffer: Vec::new(),
-                };
-                let stop = stop.clone();
+        match admit(doors, allow, peer).and_then(|place| Ok((place, serve(stream, peer)?))) {
+            Ok((place, served)) => {
                 connections.spawn(async move {
-                    let reason = connection.run(stream, deliveries, stop).await;
-                    info!(protocol, %peer, "closed: {reason}");
+                    served.await;
                     drop(place);
                 });
             }
@@ -108,7 +128,7 @@ enum Shut {
     World(#[from] SendError),
 }
 
-/// Counts the connections of all stream protocols, by address.
+/// Counts the connections of all stream protocols and of the status page, by address.
 #[derive(Clone, Debug, Default)]
 pub struct Doors(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
 

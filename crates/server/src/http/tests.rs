@@ -1,14 +1,15 @@
+use physics::{Limits, Source};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     task::JoinHandle,
+    time::Instant,
 };
-use world::clock::Pace;
+use world::{Command, Setup, Value, World, clock::Pace};
 
 use super::*;
 use crate::{
     sim_thread::SimThread,
-    testing::{running, within},
+    testing::{running, running_recorded, within},
 };
 
 struct Served {
@@ -20,30 +21,38 @@ struct Served {
 
 impl Served {
     async fn start(bind: &str, allow: AllowList) -> Self {
+        Self::start_with(running(Pace::Flat), bind, allow).await
+    }
+
+    async fn start_with(sim: SimThread, bind: &str, allow: AllowList) -> Self {
         let metrics = crate::metrics::install().unwrap();
-        let sim = running(Pace::Flat);
         let listener = TcpListener::bind(bind).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let task =
-            tokio::spawn(run(listener, sim.handle().clone(), metrics, "A test\n".to_owned(), allow, stop.clone()));
+        let (handle, status) = (sim.handle().clone(), "A test\n".to_owned());
+        let task = tokio::spawn(run(listener, handle, metrics, status, allow, Doors::default(), stop.clone()));
         Self { sim, address, stop, task }
     }
 }
 
-/// Status and body of a page.
-async fn get(address: SocketAddr, path: &str, host: &str) -> (u16, String) {
+/// Status and body of a page; `None` if the connection is closed without an answer.
+async fn ask(address: SocketAddr, path: &str, host: &str) -> Option<(u16, String)> {
     let mut answer = String::new();
     let talk = async {
         let mut stream = TcpStream::connect(address).await?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         stream.read_to_string(&mut answer).await
     };
-    within("a page", talk).await.unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    // a closed connection may also be reset
+    within("a page", talk).await.ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, body.to_owned())
+    Some((status, body.to_owned()))
+}
+
+async fn get(address: SocketAddr, path: &str, host: &str) -> (u16, String) {
+    ask(address, path, host).await.expect("an answer")
 }
 
 #[tokio::test]
@@ -109,9 +118,82 @@ async fn outer_address() -> Option<IpAddr> {
 async fn strangers_get_nothing() {
     // a machine without a network has no strangers
     let Some(outer) = outer_address().await else { return };
-    for (allow, status) in [("203.0.113.0/24".parse().unwrap(), 403), (outer.into(), 200)] {
+    for (allow, status) in [("203.0.113.0/24".parse().unwrap(), None), (outer.into(), Some(200))] {
         let served = Served::start("0.0.0.0:0", AllowList::new(vec![allow])).await;
         let address = SocketAddr::new(outer, served.address.port());
-        assert_eq!(get(address, "/health", "127.0.0.1").await.0, status, "{allow}");
+        let answer = ask(address, "/health", "127.0.0.1").await;
+        assert_eq!(answer.map(|(status, _)| status), status, "{allow}");
     }
+}
+
+/// A field with a spring that no step can follow.
+const MINE: &str = r#"<mujoco>
+    <option integrator="Euler"/>
+    <worldbody><body name="mine" pos="0 3 1">
+        <joint name="mine" type="slide" axis="1 0 0" stiffness="1e18" springref="1"/><geom size="0.1" mass="0.001"/>
+    </body></worldbody>
+</mujoco>"#;
+
+#[tokio::test]
+async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
+    let source = Source::from_text("mine", MINE, &Limits::default()).unwrap();
+    let sim = running_recorded(World::new(&Setup::new(source)).unwrap(), Pace::Flat, None);
+    let Served { sim, address, .. } = Served::start_with(sim, "127.0.0.1:0", AllowList::default()).await;
+    let health = async || get(address, "/health", "localhost").await;
+    within("the failure", async { while health().await.0 == 200 {} }).await;
+    let (status, body) = health().await;
+    assert!(status == 503 && body.contains("reset") && body.contains("mine"), "{status} {body}");
+    assert!(get(address, "/", "localhost").await.1.contains(&body), "the status page says so too");
+    let metrics = get(address, "/metrics", "localhost").await.1;
+    let faults = metrics.lines().find_map(|line| line.strip_prefix("rossum_faults_total "));
+    assert!(faults.unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
+    assert!(metrics.contains("rossum_failed 1\n"), "{metrics}");
+
+    let (mut sender, _deliveries) = sim.handle().open(false).unwrap();
+    let stiffness = sim.handle().latest().catalogue.variable_named("/Sim/World/mine/Stiffness").unwrap().id;
+    sender.send(Command::Write(stiffness, Value::Double(1.0))).unwrap();
+    sender.send(Command::Reset(None)).unwrap();
+    within("a healthy world", async { while health().await.0 != 200 {} }).await;
+    let metrics = get(address, "/metrics", "localhost").await.1;
+    assert!(metrics.contains("rossum_failed 0\n"), "{metrics}");
+}
+
+#[tokio::test]
+async fn connections_from_one_address_are_limited() {
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let mut idle = Vec::new();
+    for _ in 0..limits::CONNECTIONS_PER_ADDRESS {
+        idle.push(TcpStream::connect(served.address).await.unwrap());
+    }
+    assert_eq!(ask(served.address, "/health", "localhost").await, None, "one too many");
+    drop(idle);
+    let given_back = async { while ask(served.address, "/health", "localhost").await.is_none() {} };
+    within("a free place", given_back).await;
+}
+
+// while time is paused, it jumps ahead whenever everybody waits
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_ask_in_time_is_closed() {
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    for sent in ["", "GET", "GET /health HTTP/1.1\r\nHost: local"] {
+        let mut client = TcpStream::connect(served.address).await.unwrap();
+        client.write_all(sent.as_bytes()).await.unwrap();
+        let began = Instant::now();
+        let mut answer = Vec::new();
+        within("the end", client.read_to_end(&mut answer)).await.unwrap();
+        let took = began.elapsed();
+        assert!((limits::FIRST_MESSAGE / 2..limits::FIRST_MESSAGE * 2).contains(&took), "{sent}: {took:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_about_to_ask_does_not_delay_the_end() {
+    let Served { sim: _sim, address, stop, task } = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let mut client = TcpStream::connect(address).await.unwrap();
+    client.write_all(b"GET /health HTTP/1.1\r\nHost:").await.unwrap();
+    let began = Instant::now();
+    stop.cancel();
+    within("the end", task).await.unwrap();
+    assert!(began.elapsed() < limits::LAST_WORDS, "{:?}", began.elapsed());
 }

@@ -59,7 +59,8 @@ async fn a_recording_replays_bit_for_bit() {
 
     let verdict = replay(&std::fs::read(&path).unwrap(), &no_director, |_, _| {}).unwrap();
     let ticks = verdict.ticks;
-    assert_eq!(verdict, Verdict { ticks, compared: 61 / HASH_EVERY, differs_at: None, complete: true });
+    // one for every so many ticks, and one for the end
+    assert_eq!(verdict, Verdict { ticks, compared: 61 / HASH_EVERY + 1, differs_at: None, complete: true });
     assert!(ticks >= 56, "{verdict:?}");
 }
 
@@ -122,7 +123,23 @@ fn a_file_that_cannot_be_written_is_named() {
         assert!(error.contains(path) && error.contains(wanted), "{error}");
     };
     check("/does/not/exist.mcap", "cannot create");
-    check("/dev/full", "cannot begin");
+    check("/dev/full", "not a plain file");
+    let folder = tempfile::tempdir().unwrap();
+    check(folder.path().to_str().unwrap(), "not a plain file");
+    // to be opened, it would wait for a reader
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    check(pipe.to_str().unwrap(), "not a plain file");
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_named_with_the_cause() {
+    let disk = SmallDisk { written: Arc::default(), room: 10 };
+    let error = Recording::start_on(disk, Path::new("small disk"), &small_setup(), &small_world()).unwrap_err();
+    let error = error.to_string();
+    let cause = io::Error::from(ErrorKind::StorageFull).to_string();
+    assert!(error.contains("cannot begin the recording small disk") && error.ends_with(&cause), "{error}");
+    assert_eq!(error.matches(&cause).count(), 1, "{error}");
 }
 
 #[test]

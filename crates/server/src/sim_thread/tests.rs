@@ -1,4 +1,4 @@
-use world::{Robot, VariableId};
+use world::{Action, AgentId, Robot};
 
 use super::*;
 use crate::testing::{ROVER, Stepper, running, small_setup, small_world, within};
@@ -15,6 +15,35 @@ async fn next_answer(deliveries: &mut mpsc::Receiver<Delivery>) -> Answer {
             None => panic!("the session was dropped"),
         }
     }
+}
+
+fn rover_named(name: &str) -> Robot {
+    let source = small_setup().robots.remove(0).source;
+    Robot { name: name.to_owned(), source, pose: physics::Pose::facing(1.0, 1.0, 0.0, 0.0) }
+}
+
+async fn join(sender: &mut SessionSender, deliveries: &mut mpsc::Receiver<Delivery>, name: &str) -> AgentId {
+    sender.send(Command::Join(rover_named(name))).unwrap();
+    match next_answer(deliveries).await {
+        Answer::Joined(agent) => agent,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn answers_do_not_wait_for_the_next_command() {
+    let check = async |silence: Duration, command: Command, wanted: fn(&Answer) -> bool| {
+        let options = SimOptions { pace: Pace::Free, silence, recording: None };
+        let sim = SimThread::start(small_world(), options).unwrap();
+        let (mut sender, mut deliveries) = sim.handle().open(false).unwrap();
+        sender.send(command.clone()).unwrap();
+        let answer = next_answer(&mut deliveries).await;
+        assert!(wanted(&answer), "{command:?} gives {answer:?}");
+    };
+    let hour = Duration::from_secs(3600);
+    check(hour, Command::Join(rover_named("Rover")), |answer| matches!(answer, Answer::Refused(_))).await;
+    let soon = Duration::from_millis(20);
+    check(soon, Command::EnterLockstep(ROVER), |answer| *answer == Answer::VoteLost(ROVER)).await;
 }
 
 #[tokio::test]
@@ -44,7 +73,8 @@ async fn answers_go_to_the_session_that_asked() {
 async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
     let sim = running(Pace::Free);
     let mut stepper = Stepper::new(sim.handle());
-    let (_lazy_sender, mut lazy) = sim.handle().open(true).unwrap();
+    let (mut lazy_sender, mut lazy) = sim.handle().open(true).unwrap();
+    join(&mut lazy_sender, &mut lazy, "Lazy").await;
     let (_quick_sender, mut quick) = sim.handle().open(true).unwrap();
     let ticks = limits::SESSION_QUEUE as u64 + 50;
     for expected in 1..=ticks {
@@ -57,21 +87,79 @@ async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
         kept += 1;
     }
     assert_eq!(kept, limits::SESSION_QUEUE);
+
+    let mut snapshots = sim.handle().watch();
+    let gone = snapshots.wait_for(|snapshot| snapshot.catalogue.agent_named("Lazy").is_none());
+    let tries = within("its robot to go", gone).await.unwrap().tries;
+    lazy_sender.send(Command::Reset(None)).unwrap();
+    assert_eq!(stepper.step().await.tries, tries, "a session that was dropped has nothing to say");
+}
+
+#[tokio::test]
+async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
+    let sim = running(Pace::Wall);
+    let (mut sender, mut deliveries) = sim.handle().open(true).unwrap();
+    sender.send(Command::EnterLockstep(ROVER)).unwrap();
+    join(&mut sender, &mut deliveries, "Twin").await;
+    let then = sim.handle().latest().tick.0;
+    // as when the inbox has no room for its `Close`
+    std::mem::forget(sender);
+    drop(deliveries);
+    // a world that waits for votes looks round when something arrives, and a full inbox is full of that
+    let _other = sim.handle().open(false).unwrap();
+    let mut snapshots = sim.handle().watch();
+    let free =
+        |snapshot: &Arc<Snapshot>| snapshot.tick.0 > then + 3 && snapshot.catalogue.agent_named("Twin").is_none();
+    within("its robot to go and time to pass", snapshots.wait_for(free)).await.unwrap();
+}
+
+#[test]
+fn a_panic_of_the_builder_is_an_error() {
+    let check = |build: fn() -> Result<Structure, BuildError>, wanted: &str| {
+        let error = survive(build).unwrap_err();
+        assert!(matches!(&error, BuildError::Panicked { message } if message == wanted), "{error}");
+    };
+    check(|| panic!("a mistake"), "a mistake");
+    check(|| panic!("{}", String::from("another")), "another");
+    check(|| std::panic::panic_any(7), "");
+}
+
+#[test]
+fn the_journal_ends_with_the_recording() {
+    let mut world = small_world();
+    world.keep_journal();
+    let (inbox, received) = sync_channel(8);
+    let (publish, _snapshots) = watch::channel(world.glimpse());
+    let (record, records) = sync_channel(8);
+    drop(records);
+    let mut sim = Loop {
+        meter: Meter::new(&world, now()),
+        run: Run::new(world, Pace::Flat, Duration::from_secs(3600), now()),
+        received,
+        publish,
+        failed: watch::channel(None).0,
+        builder: start_builder(inbox).unwrap(),
+        outlets: BTreeMap::new(),
+        recording: Some((RecordingSender(record), 1)),
+    };
+    for sequence in 0..3 {
+        let action = Action::Set { motor: 0, target: Some(1.0), torque: None };
+        sim.run.handle(SessionId(0), sequence, Command::Act(ROVER, vec![action]), now());
+        let Progress::Moved(snapshot) = sim.run.advance(now()).0 else { panic!("time stands still") };
+        sim.after_tick(now(), &snapshot);
+        assert!(sim.recording.is_none());
+    }
+    assert_eq!(sim.run.world_mut().take_journal(), []);
 }
 
 #[tokio::test]
 async fn robots_come_and_go_while_others_get_every_tick() {
     let sim = running(Pace::Wall);
     let (_watcher, mut ticks) = sim.handle().open(true).unwrap();
-    let source = small_setup().robots.remove(0).source;
     let (mut sender, mut answers) = sim.handle().open(false).unwrap();
-    let pose = physics::Pose::facing(1.0, 1.0, 0.0, 0.0);
-    let twin = Robot { name: "Twin".to_owned(), source, pose };
-    sender.send(Command::Join(twin.clone())).unwrap();
-    let joined = next_answer(&mut answers).await;
-    let Answer::Joined(agent) = joined else { panic!("{joined:?}") };
+    let agent = join(&mut sender, &mut answers, "Twin").await;
     assert!(sim.handle().latest().catalogue.agent(agent).is_some(), "whoever is told finds it in the snapshot");
-    sender.send(Command::Join(twin)).unwrap();
+    sender.send(Command::Join(rover_named("Twin"))).unwrap();
     let again = next_answer(&mut answers).await;
     assert!(matches!(&again, Answer::Refused(why) if why.contains("Twin")), "{again:?}");
     sender.send(Command::Leave(agent)).unwrap();
@@ -105,7 +193,8 @@ async fn stopping_ends_the_thread_and_every_session() {
 async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (inbox, received) = sync_channel(2);
     let (_publish, snapshots) = watch::channel(small_world().glimpse());
-    let handle = SimHandle { inbox, snapshots, next_session: Arc::default() };
+    let (_failed, failure) = watch::channel(None);
+    let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::default() };
     let (mut sender, _deliveries) = handle.open(false).unwrap();
     assert_eq!(sender.send(Command::Reset(None)), Ok(()));
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Full));

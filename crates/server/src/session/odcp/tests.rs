@@ -141,7 +141,8 @@ fn visits_are_told_to_the_world() {
 
 #[test]
 fn an_agent_that_has_left_answers_nothing() {
-    let empty = World::new(&Setup { robots: Vec::new(), randomise: Vec::new(), ..small_setup() }).unwrap().glimpse();
+    let empty = World::new(&Setup { robots: Vec::new(), randomise: Vec::new(), watches: Vec::new(), ..small_setup() });
+    let empty = empty.unwrap().glimpse();
     for datagram in [&[5][..], &[7], &[100, 0, 0, 0, 0], &[150]] {
         let Outbox { replies, commands, refusals, close } = outbox_of(&empty, datagram);
         assert!(replies.is_empty() && commands.is_empty() && close.is_none(), "{datagram:?}");

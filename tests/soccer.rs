@@ -1,1 +1,355 @@
 //! Soccer over real sockets, against the built binary.
+
+mod running;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{Read, Write},
+    net::{Shutdown, SocketAddr, TcpStream},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use running::{DEADLINE, Running, eventually, run};
+use serde_json::Value;
+use wire::{Message, soccer::Perception};
+
+const AGENTS: &str = "Soccer agents";
+const MAX_FRAME: usize = 64 * 1024;
+
+fn serve() -> (Running, SocketAddr) {
+    let server = Running::serve(&["--scenario", "soccer"]);
+    let address = server.address(AGENTS);
+    (server, address)
+}
+
+/// An agent, as seen by itself.
+struct Agent {
+    stream: TcpStream,
+}
+
+impl Agent {
+    fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_nodelay(true).expect("an option");
+        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        stream.set_write_timeout(Some(DEADLINE)).expect("a deadline");
+        Self { stream }
+    }
+
+    /// Connects and sends an `init`; may be refused.
+    fn init(address: SocketAddr, init: &str) -> Self {
+        let mut agent = Self::connect(address);
+        agent.send(&format!("(init {init})"));
+        agent
+    }
+
+    /// Tries until it plays: whoever had the number may not have gone yet.
+    fn join(address: SocketAddr, init: &str) -> Self {
+        eventually("a place in the game", || {
+            let mut agent = Self::init(address, init);
+            agent.next().is_some().then_some(agent)
+        })
+    }
+
+    fn send(&mut self, message: &str) {
+        self.send_frame(message.len() as u32, message.as_bytes());
+    }
+
+    /// Sends what claims to have a length. The server may have gone away already.
+    fn send_frame(&mut self, length: u32, payload: &[u8]) {
+        let mut bytes = length.to_be_bytes().to_vec();
+        bytes.extend_from_slice(payload);
+        let _ = self.stream.write_all(&bytes);
+    }
+
+    /// The next message; none once the server has closed the connection.
+    fn next_text(&mut self) -> Option<String> {
+        let mut length = [0; 4];
+        let may_end = |result: std::io::Result<()>| match result {
+            Ok(()) => Some(()),
+            Err(error) => {
+                let timed_out = matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut);
+                assert!(!timed_out, "neither a message nor the end within {DEADLINE:?}");
+                None
+            }
+        };
+        may_end(self.stream.read_exact(&mut length))?;
+        let length = u32::from_be_bytes(length) as usize;
+        assert!(length <= MAX_FRAME, "{length} bytes");
+        let mut payload = vec![0; length];
+        may_end(self.stream.read_exact(&mut payload))?;
+        Some(String::from_utf8(payload).expect("text"))
+    }
+
+    fn next(&mut self) -> Option<Perception> {
+        self.next_text().map(|text| Perception::decode(text.as_bytes()).expect("a perception"))
+    }
+
+    /// Waits for the end of the connection.
+    fn await_end(&mut self) {
+        eventually("the end of the connection", || self.next_text().is_none().then_some(()));
+    }
+
+    /// Waits until it stands there.
+    fn await_place(&mut self, x: f64) {
+        eventually("the new place", || {
+            let perception = self.next().expect("it plays");
+            ((perception.positions[0].values[0].get() - x).abs() < 0.05).then_some(())
+        });
+    }
+}
+
+/// Which cycle a perception is about. The league's way of writing the time is often a hundredth behind.
+fn cycle_of(perception: &Perception) -> u64 {
+    (perception.time.get() * 50.0 - 0.25).ceil() as u64
+}
+
+/// A healthy agent that is told of every cycle, whatever others do.
+struct Witness {
+    may_end: Arc<AtomicBool>,
+    watching: JoinHandle<u64>,
+}
+
+impl Witness {
+    fn new(address: SocketAddr) -> Self {
+        let mut agent = Agent::join(address, "T1 Witnesses 1");
+        let may_end = Arc::new(AtomicBool::new(false));
+        let ends = Arc::clone(&may_end);
+        let watching = thread::spawn(move || {
+            let mut last = cycle_of(&agent.next().expect("it plays"));
+            let mut cycles = 0;
+            while !ends.load(Ordering::Relaxed) {
+                let perception = agent.next().expect("nobody closes a healthy agent");
+                assert_eq!(cycle_of(&perception), last + 1, "a cycle was missed at {:?}", perception.time);
+                last += 1;
+                cycles += 1;
+                agent.send("(he1 10 0 5 1 0)(he2 0 0 5 1 0)(syn)");
+            }
+            cycles
+        });
+        Self { may_end, watching }
+    }
+
+    /// Fails if it missed anything; says how many cycles it saw.
+    fn end(self) -> u64 {
+        self.may_end.store(true, Ordering::Relaxed);
+        self.watching.join().expect("it missed nothing")
+    }
+}
+
+#[test]
+fn transcripts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/soccer/transcripts");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("transcripts") {
+        let path = entry.expect("a transcript").path();
+        let transcript: Value = serde_json::from_str(&fs::read_to_string(&path).expect("text")).expect("JSON");
+        let (_server, address) = serve();
+        let mut agents = BTreeMap::new();
+        for (number, step) in transcript["steps"].as_array().expect("steps").iter().enumerate() {
+            let place = format!("step {number} of {}", path.display());
+            let name = step["from"].as_str().unwrap_or("a");
+            let agent = agents.entry(name).or_insert_with(|| Agent::connect(address));
+            if let Some(message) = step["send"].as_str() {
+                agent.send(message);
+            } else if let Some(texts) = step["expect"].as_array() {
+                eventually(&place, || {
+                    let told = agent.next_text().unwrap_or_else(|| panic!("{place}: the end"));
+                    texts.iter().all(|text| told.contains(text.as_str().expect("a text"))).then_some(())
+                });
+            } else {
+                assert_eq!(step["expect_end"], true, "{place} means nothing");
+                agent.await_end();
+            }
+        }
+        count += 1;
+    }
+    assert!(count >= 4, "only {count} transcripts were found");
+}
+
+#[test]
+fn two_teams_play_and_a_third_does_not() {
+    let (_server, address) = serve();
+    let mut reds = Agent::join(address, "T1 Reds 2");
+    let mut blues = Agent::join(address, "K1 Blues 2");
+    Agent::init(address, "T1 Greens 1").await_end();
+    Agent::init(address, "T1 Reds 2").await_end();
+    Agent::init(address, "T3 Reds 3").await_end();
+    Agent::init(address, "../robots/T1 Reds 3").await_end();
+    let names = eventually("both teams", || {
+        let game = reds.next().expect("it plays").game;
+        Some((game.team_left?, game.team_right?))
+    });
+    assert_eq!((names.0.as_str(), names.1.as_str()), ("Reds", "Blues"));
+    reds.send("(beam -3 0 0)");
+    blues.send("(beam -4 0 0)");
+    reds.await_place(-3.0);
+    blues.await_place(4.0);
+    let seen = eventually("the other", || reds.next().expect("it plays").see);
+    assert!(seen.players.iter().any(|player| player.team.as_str() == "Blues" && player.number == 2), "{seen:?}");
+    reds.send("(SPK say 100 aGVsbG8=)");
+    let heard = eventually("a word", || blues.next().expect("it plays").heard);
+    assert_eq!(heard.len(), 1);
+    assert_eq!(heard[0].text, b"hello");
+}
+
+#[test]
+fn frames_may_come_in_any_pieces() {
+    let (_server, address) = serve();
+    let witness = Witness::new(address);
+    let mut agent = Agent::connect(address);
+    for byte in b"\0\0\0\x10(init T1 Reds 2)" {
+        agent.stream.write_all(&[*byte]).expect("it listens");
+    }
+    agent.next().expect("it plays");
+    let message = b"\0\0\0\x10(beam -09.0 0 0)";
+    for cut in 0..=message.len() {
+        let x = 5 + cut % 5;
+        let mut message = message.to_vec();
+        message[12] = b'0' + x as u8;
+        let (first, second) = message.split_at(cut);
+        agent.stream.write_all(first).expect("it listens");
+        // a cycle later, so that the pieces do not arrive as one
+        agent.next().expect("it plays");
+        agent.stream.write_all(second).expect("it listens");
+        agent.await_place(x as f64);
+    }
+    let both = [&message[..], b"\0\0\0\0", b"\0\0\0\x10(beam -03.0 0 0)"].concat();
+    agent.stream.write_all(&both).expect("it listens");
+    agent.await_place(3.0);
+    assert!(witness.end() > 20);
+}
+
+#[test]
+fn bad_peers_disturb_nobody() {
+    let (server, address) = serve();
+    let witness = Witness::new(address);
+    let parentheses = "(".repeat(1_000_000);
+    for (what, length, payload) in [
+        ("half a frame", 16, &b"(init T1"[..]),
+        ("half a length", 0, b""),
+        ("4 GiB", u32::MAX, b"(init T1 Reds 2)"),
+        ("a frame that is a little too long", MAX_FRAME as u32 + 1, b"(init T1 Reds 2)"),
+        ("a million parentheses", 1_000_000, parentheses.as_bytes()),
+        ("as many as fit", MAX_FRAME as u32, &parentheses.as_bytes()[..MAX_FRAME]),
+        ("no text", 4, b"\xFF\0\xFE\x80"),
+    ] {
+        for plays in [false, true] {
+            let mut agent = if plays { Agent::join(address, "T1 Reds 2") } else { Agent::connect(address) };
+            agent.send_frame(length, payload);
+            if length as usize > MAX_FRAME {
+                agent.await_end();
+            } else if plays && length as usize == payload.len() {
+                agent.send("(beam -4 2 0)");
+                eventually(what, || {
+                    let y = agent.next().expect("it still plays").positions[0].values[1].get();
+                    ((y - 2.0).abs() < 0.05).then_some(())
+                });
+            }
+            let _ = agent.stream.shutdown(Shutdown::Both);
+        }
+    }
+    let mut agent = Agent::connect(address);
+    agent.send("");
+    agent.send("(init T1 Reds 2)");
+    let mut agent = if agent.next().is_some() { agent } else { Agent::join(address, "T1 Reds 2") };
+    for message in ["", "()", ")", "(beam)", "(wheel1 1 2 3 4 5)", "(he1 nan inf -inf 1e999 0)", "(init T1 Reds 2)"] {
+        agent.send(message);
+        agent.next().expect("it still plays");
+    }
+    assert!(witness.end() > 20);
+    assert_eq!(server.page("/").0, 200);
+}
+
+#[test]
+fn a_number_is_free_again_when_its_agent_has_gone() {
+    let (_server, address) = serve();
+    let witness = Witness::new(address);
+    for round in 0..5 {
+        let mut agent = Agent::join(address, "T1 Reds 7");
+        let [x, y, _] = agent.next().expect("it plays").positions[0].values.map(|value| value.get());
+        assert!((x - 15.0).abs() < 0.2 && (y - 37.0).abs() < 0.2, "round {round}: {x} {y}");
+        agent.send("(beam -3 0 0)");
+        // gone in the middle of a word, with messages that nobody has read
+        agent.send_frame(100, b"(beam ");
+    }
+    assert!(witness.end() > 10);
+}
+
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let (_server, address) = serve();
+    let witness = Witness::new(address);
+    let mut silent: Vec<_> = (0..30).map(|_| Agent::connect(address)).collect();
+    for agent in silent.iter_mut().skip(15) {
+        agent.stream.write_all(b"\0\0\0\x10(init").expect("it listens");
+    }
+    let mut agent = Agent::join(address, "T1 Reds 2");
+    for agent in &mut silent {
+        agent.await_end();
+    }
+    agent.next().expect("it still plays");
+    assert!(witness.end() > 200, "they were given five seconds");
+}
+
+#[test]
+fn two_equal_games_in_lockstep_are_equal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let play = |sequential: bool| {
+        let path = folder.path().join("lockstep.toml");
+        let text = format!(
+            "[world]\nfield = \"fifa7vs7\"\npace = \"lockstep\"\n[soccer]\nrules = \"ssim\"\nsync = true\n\
+             sequential = {sequential}\n"
+        );
+        fs::write(&path, text).expect("written");
+        let server = Running::serve(&["--scenario", path.to_str().expect("a path")]);
+        let mut agent = Agent::init(server.address(AGENTS), "T1 Reds 2");
+        let mut told = Vec::new();
+        for cycle in 0..200 {
+            told.push(agent.next_text().expect("it plays"));
+            let knee = f64::from(cycle) * 0.3;
+            agent.send(&match cycle {
+                5 => "(beam -4 1 20)(syn)".to_owned(),
+                _ => format!("(lle4 {knee} 0 60 2 0)(rle4 {knee} 0 60 2 0)(SPK say 50 aGVsbG8=)(syn)"),
+            });
+        }
+        told
+    };
+    for sequential in [false, true] {
+        let (one, other) = (play(sequential), play(sequential));
+        assert!(one == other, "sequential = {sequential}");
+        assert!(one.last().is_some_and(|text| text.contains("(MIC hear )")));
+    }
+}
+
+#[test]
+fn a_recorded_game_replays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("game.mcap");
+    let file = file.to_str().expect("a path");
+    let server = Running::serve(&["--scenario", "soccer", "--record", file]);
+    let address = server.address(AGENTS);
+    let mut reds = Agent::join(address, "T1 Reds 2");
+    reds.send("(beam -3 0 0)(SPK say 100 aGVsbG8=)(lle4 30 0 60 2 0)");
+    let mut blues = Agent::join(address, "ant Blues 1");
+    blues.send("(beam -4 0 0)(say hi)");
+    blues.await_place(4.0);
+    drop(reds);
+    let mut reds = Agent::join(address, "T1 Reds 2");
+    reds.send("(beam -5 0 0)(beam 1e300 0 0)");
+    reds.send("(beam -5 0 0)");
+    reds.await_place(-5.0);
+    server.await_tick(server.tick() + 60);
+    server.signal("TERM");
+    let ended = server.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let verified = run(&["replay", "--verify", file]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+    assert!(verified.stdout.contains("all equal"), "{}", verified.stdout);
+}

@@ -25,6 +25,9 @@ use crate::{
 
 use self::pitch::Pitch;
 
+/// Nothing is put further away than this, in m, or sent off faster, in m/s: physics could not work with it.
+const FARTHEST: f64 = 1_000.0;
+
 /// What a game is made of. Also its description in recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameConfig {
@@ -43,15 +46,15 @@ pub struct GameConfig {
 pub enum Order {
     /// A player wants to stand somewhere; given as for the left team.
     Beam {
-        /// Who.
-        player: PlayerId,
+        /// Whose robot.
+        agent: AgentId,
         /// Where.
         to: Placement,
     },
     /// A player speaks.
     Say {
-        /// Who.
-        player: PlayerId,
+        /// Whose robot.
+        agent: AgentId,
         /// 0 to 1.
         volume: f64,
         /// What.
@@ -77,6 +80,15 @@ impl Order {
     pub fn to_text(&self) -> String {
         // plain data always has a text
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn is_within_reach(&self) -> bool {
+        let is_near = |numbers: &[f64]| numbers.iter().all(|number| number.abs() <= FARTHEST);
+        match self {
+            Self::Beam { to, .. } => is_near(&[to.x, to.y]),
+            Self::PlaceBall { position, velocity } => is_near(position) && is_near(velocity),
+            Self::Say { .. } | Self::KickOff(_) | Self::DropBall | Self::SetPlayMode(_) => true,
+        }
     }
 }
 
@@ -215,7 +227,8 @@ impl Game {
         self.pitch = Pitch::new(world, self.seats.iter().map(|seat| (seat.player, seat.agent.as_str())));
     }
 
-    fn beam(&mut self, world: &mut World, player: PlayerId, to: Placement) {
+    fn beam(&mut self, world: &mut World, agent: AgentId, to: Placement) {
+        let Some(player) = self.pitch.player(agent) else { return };
         let others: Vec<_> =
             self.pitch.spots(world).filter(|(other, _)| *other != player).map(|(_, spot)| spot).collect();
         if let Some(to) = beam_placement(self.referee.mode(), player.side, to, others.into_iter()) {
@@ -223,7 +236,8 @@ impl Game {
         }
     }
 
-    fn say(&mut self, world: &World, player: PlayerId, volume: f64, text: &[u8]) {
+    fn say(&mut self, world: &World, agent: AgentId, volume: f64, text: &[u8]) {
+        let Some(player) = self.pitch.player(agent) else { return };
         if let Some(mouth) = self.pitch.mouth(world, player) {
             self.air.say(player, mouth, volume, text);
         }
@@ -303,6 +317,10 @@ impl Director for Game {
         self.show(BTreeMap::new());
     }
 
+    fn model_changed(&mut self, world: &mut World) {
+        self.look(world);
+    }
+
     fn before_physics(&mut self, _: &mut World) {}
 
     fn after_physics(&mut self, world: &mut World) {
@@ -331,12 +349,15 @@ impl Director for Game {
 
     fn order(&mut self, world: &mut World, order: &str) -> Result<String, String> {
         let order: Order = serde_json::from_str(order).map_err(|error| error.to_string())?;
+        if !order.is_within_reach() {
+            return Err(format!("that is further away than {FARTHEST} m, or faster than as many m/s"));
+        }
         let mut decisions = Vec::new();
         self.look(world);
         let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
         match order {
-            Order::Beam { player, to } => self.beam(world, player, to),
-            Order::Say { player, volume, text } => self.say(world, player, volume, &text),
+            Order::Beam { agent, to } => self.beam(world, agent, to),
+            Order::Say { agent, volume, text } => self.say(world, agent, volume, &text),
             Order::KickOff(side) => self.referee.kick_off(side, &mut self.random, &mut decisions),
             Order::DropBall => self.referee.drop_ball(ball, &mut decisions),
             Order::PlaceBall { position, velocity } => {

@@ -101,6 +101,7 @@ impl World {
         }
         light::shine(&mut self.structure.sim, &self.structure.light_sensors);
         self.raise(standard::ENVIRONMENT_CHANGED);
+        self.directed(|director, world| director.model_changed(world));
         match change {
             Change::Join(robot) => {
                 let id = self.structure.blueprint.residents.last().map_or(AgentId(0), |resident| resident.id);

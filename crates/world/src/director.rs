@@ -33,6 +33,9 @@ pub trait Director: Send {
     /// A new try begins; everything in the world is at its start.
     fn reset(&mut self, world: &mut World);
 
+    /// Robots have come or gone, or an object has changed its size.
+    fn model_changed(&mut self, world: &mut World);
+
     /// The motors have their orders; physics comes next.
     fn before_physics(&mut self, world: &mut World);
 

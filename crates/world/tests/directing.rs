@@ -29,6 +29,8 @@ impl Director for Push {
         *self = Self::default();
     }
 
+    fn model_changed(&mut self, _: &mut World) {}
+
     fn before_physics(&mut self, world: &mut World) {
         self.before += 1;
         let rover = world.sim().model().body_named("Rover:Chassis").expect("the rover is there");

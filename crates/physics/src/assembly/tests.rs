@@ -253,7 +253,7 @@ fn little_memory_gives_words() {
         assert!(words.starts_with("crowd does not compile") && words.contains("memory"), "{words}");
         return;
     }
-    // room for the compiler, but not for the simulation
+    // room for all that is small, but not for the arena the compiler tries the model in
     let program = std::env::current_exe().unwrap();
     let output = std::process::Command::new("sh")
         .args(["-c", "ulimit -v 700000; exec \"$0\" \"$@\""])

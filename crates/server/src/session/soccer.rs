@@ -6,7 +6,7 @@ use std::{collections::VecDeque, net::SocketAddr};
 
 use serde::{Deserialize, Serialize};
 use soccer::{
-    Placement, PlayerId,
+    Placement,
     game::{Entry, Game, GameConfig, GameView, Order},
     rules::{Phase, RuleBook},
 };
@@ -22,6 +22,10 @@ use self::senses::Senses;
 
 /// Messages of one agent that may wait for their cycle.
 const WAITING: usize = 16;
+/// Messages of one agent that count in one cycle, where they need not wait for theirs.
+const MESSAGES_PER_CYCLE: usize = 256;
+/// Always there to be read.
+const CURRENT_STEP: &str = "/Control/CurrentStep";
 
 /// Soccer in the list of protocols.
 pub const PROTOCOL: Protocol = Protocol {
@@ -121,9 +125,9 @@ impl StreamService for Agents {
 /// One agent.
 ///
 /// ```text
-/// AwaitingInit --init--> Joining --joined--> Playing
+/// AwaitingInit --init--> Joining --joined--> Playing --gone, silent--> (closed)
 ///      |                    `----refused---> (closed)
-///      `--anything else: ignored
+///      `--anything else but an empty message--> (closed)
 /// ```
 #[derive(Debug)]
 pub struct AgentSession {
@@ -132,6 +136,8 @@ pub struct AgentSession {
     sync: bool,
     sequential: bool,
     state: State,
+    /// Messages that came too early for their cycle.
+    waiting: VecDeque<AgentMessage>,
 }
 
 #[derive(Debug)]
@@ -144,13 +150,23 @@ enum State {
 #[derive(Debug)]
 struct Playing {
     agent: AgentId,
-    player: Option<PlayerId>,
     senses: Option<Senses>,
     /// Made at the end of the last cycle, for when the next one begins.
     held: Option<Perception>,
-    /// In sync mode: whether this cycle has the agent's message already, and what came after it.
-    has_voted: bool,
-    waiting: VecDeque<AgentMessage>,
+    turn: Turn,
+}
+
+/// Whether the agent may say something.
+#[derive(Debug)]
+enum Turn {
+    /// In sync mode: the world may not wait for the agent yet; what it did so far does not count.
+    Entering,
+    /// In sync mode: the world waits for its message.
+    Awaited,
+    /// In sync mode: this cycle has its message.
+    Voted,
+    /// Whenever it likes; it has said so much in this cycle.
+    Any(usize),
 }
 
 impl AgentSession {
@@ -158,7 +174,9 @@ impl AgentSession {
     pub fn new(peer: SocketAddr, config: &Config) -> Self {
         let Config { sync, sequential, dialect, .. } = *config;
         // an agent that is told of a cycle at its end has to have its say before the next
-        Self { peer, dialect: dialect.into(), sync: sync || sequential, sequential, state: State::AwaitingInit }
+        let sync = sync || sequential;
+        let state = State::AwaitingInit;
+        Self { peer, dialect: dialect.into(), sync, sequential, state, waiting: VecDeque::new() }
     }
 
     fn init(&mut self, message: &AgentMessage, out: &mut Outbox<Perception>) {
@@ -166,7 +184,12 @@ impl AgentSession {
             Effector::Init(init) => Some(init),
             _ => None,
         });
-        let Some(Init { model, team, number }) = init else { return };
+        let Some(Init { model, team, number }) = init else {
+            if !message.effectors.is_empty() || message.lost.is_some() {
+                out.close("the first message has no init that can be read");
+            }
+            return;
+        };
         // only by name: what comes over the wire is never a path
         match library::named_model(ModelKind::Robot, model.as_str()) {
             Ok(source) => {
@@ -178,20 +201,79 @@ impl AgentSession {
         }
     }
 
-    fn joined(&mut self, agent: AgentId, out: &mut Outbox<Perception>) {
+    fn joined(&mut self, agent: AgentId, world: &Snapshot, out: &mut Outbox<Perception>) {
+        let mut turn = Turn::Any(0);
         if self.sync {
             out.ask(Command::EnterLockstep(agent));
-            // nobody can answer before being told anything
-            out.ask(Command::Vote(agent, Vote::Step));
+            // the answer comes when the world waits for this agent, after all cycles that did not
+            out.commands.extend(world.catalogue.variable_named(CURRENT_STEP).map(|card| Command::Read(card.id)));
+            turn = Turn::Entering;
+        } else {
+            for message in self.waiting.drain(..) {
+                obey(agent, self.peer, &message, world, out);
+            }
         }
-        self.state = State::Playing(Box::new(Playing {
-            agent,
-            player: None,
-            senses: None,
-            held: None,
-            has_voted: true,
-            waiting: VecDeque::new(),
-        }));
+        self.state = State::Playing(Box::new(Playing { agent, senses: None, held: None, turn }));
+    }
+
+    /// In sync mode one message counts a cycle; the others wait for theirs. Otherwise each counts at once.
+    fn hear(&mut self, message: AgentMessage, world: &Snapshot, out: &mut Outbox<Perception>) {
+        if let Some(lost) = &message.lost {
+            out.refuse(Some(self.peer), lost);
+        }
+        if let State::Playing(playing) = &mut self.state {
+            match &mut playing.turn {
+                Turn::Awaited => {
+                    playing.turn = Turn::Voted;
+                    return vote(playing.agent, self.peer, &message, world, out);
+                }
+                Turn::Any(heard) if *heard < MESSAGES_PER_CYCLE => {
+                    *heard += 1;
+                    return obey(playing.agent, self.peer, &message, world, out);
+                }
+                Turn::Any(_) => return out.refuse(Some(self.peer), "too many messages for one cycle"),
+                Turn::Entering | Turn::Voted => {}
+            }
+        }
+        if self.waiting.len() < WAITING {
+            self.waiting.push_back(message);
+        } else if self.sync {
+            out.close("too many messages before their cycle");
+        } else {
+            out.refuse(Some(self.peer), "too many messages before the first cycle");
+        }
+    }
+
+    fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Perception>) {
+        let State::Playing(playing) = &mut self.state else { return };
+        if matches!(playing.turn, Turn::Entering) {
+            return;
+        }
+        let Some(perception) = playing.perceive(self.dialect, world) else {
+            return out.close("the robot is not in the game: it has left, or has no torso");
+        };
+        let told = if self.sequential { Some(perception) } else { playing.held.replace(perception) };
+        // the first one is held back, and nobody can answer before being told anything
+        let can_answer = told.is_some();
+        out.replies.extend(told.map(|perception| (self.peer, perception)));
+        if self.sync {
+            self.take_turn(can_answer, world, out);
+        } else {
+            playing.turn = Turn::Any(0);
+        }
+    }
+
+    /// In sync mode: a cycle begins. The oldest message that waits is the one of this cycle.
+    fn take_turn(&mut self, can_answer: bool, world: &Snapshot, out: &mut Outbox<Perception>) {
+        let State::Playing(playing) = &mut self.state else { return };
+        let message = self.waiting.pop_front().or_else(|| (!can_answer).then(AgentMessage::default));
+        playing.turn = match message {
+            Some(message) => {
+                vote(playing.agent, self.peer, &message, world, out);
+                Turn::Voted
+            }
+            None => Turn::Awaited,
+        };
     }
 }
 
@@ -200,99 +282,35 @@ impl Session for AgentSession {
     type Reply = Perception;
 
     fn handle(&mut self, input: Input<AgentMessage>, world: &Snapshot, out: &mut Outbox<Perception>) {
-        match (&mut self.state, input) {
-            (_, Input::Malformed { from, error }) => out.refuse(Some(from), error),
+        match (&self.state, input) {
+            (State::AwaitingInit, Input::Malformed { error, .. }) => out.close(error),
             (State::AwaitingInit, Input::Message { message, .. }) => self.init(&message, out),
-            (State::Joining, Input::Answer(Answer::Joined(agent))) => self.joined(agent, out),
+            // a spoiled message asks for nothing, but it is one
+            (_, Input::Malformed { error, .. }) => {
+                self.hear(AgentMessage { effectors: Vec::new(), lost: Some(error) }, world, out);
+            }
+            (_, Input::Message { message, .. }) => self.hear(message, world, out),
+            (State::Joining, Input::Answer(Answer::Joined(agent))) => self.joined(agent, world, out),
             (State::Joining, Input::Answer(Answer::Refused(why))) => out.close(why),
-            (State::Playing(playing), Input::Message { from, message }) => {
-                if let Some(lost) = &message.lost {
-                    out.refuse(Some(from), lost);
-                }
-                playing.hear(message, self.sync, world, out);
-            }
-            (State::Playing(playing), Input::Tick) => {
-                let perception = playing.perceive(self.dialect, world);
-                playing.begin_cycle(self.sync, world, out);
-                let told = if self.sequential { perception } else { std::mem::replace(&mut playing.held, perception) };
-                match told {
-                    Some(perception) => out.send(self.peer, perception),
-                    // the first one is held back: the agent cannot answer yet
-                    None if self.sync => out.ask(Command::Vote(playing.agent, Vote::Step)),
-                    None => {}
-                }
-            }
             (State::Playing(playing), Input::Answer(Answer::VoteLost(agent))) if agent == playing.agent => {
                 out.close("no message in time");
             }
+            (State::Playing(playing), Input::Answer(Answer::Value(..) | Answer::NoValue(..)))
+                if matches!(playing.turn, Turn::Entering) =>
+            {
+                self.take_turn(false, world, out);
+            }
             (_, Input::Answer(Answer::Refused(why))) => out.refuse(Some(self.peer), why),
-            (_, Input::Message { .. } | Input::Answer(_) | Input::Tick) => {}
+            (_, Input::Tick) => self.tick(world, out),
+            (_, Input::Answer(_)) => {}
         }
     }
 }
 
 impl Playing {
-    /// In sync mode one message counts a cycle; the others wait for theirs. Otherwise each counts at once.
-    fn hear(&mut self, message: AgentMessage, sync: bool, world: &Snapshot, out: &mut Outbox<Perception>) {
-        if !sync {
-            return self.obey(&message, world, out);
-        }
-        if !self.has_voted {
-            self.vote(&message, world, out);
-        } else if self.waiting.len() < WAITING {
-            self.waiting.push_back(message);
-        } else {
-            out.close("too many messages for one cycle");
-        }
-    }
-
-    fn begin_cycle(&mut self, sync: bool, world: &Snapshot, out: &mut Outbox<Perception>) {
-        self.has_voted = false;
-        if sync && let Some(message) = self.waiting.pop_front() {
-            self.vote(&message, world, out);
-        }
-    }
-
-    fn vote(&mut self, message: &AgentMessage, world: &Snapshot, out: &mut Outbox<Perception>) {
-        self.obey(message, world, out);
-        out.ask(Command::Vote(self.agent, Vote::Step));
-        self.has_voted = true;
-    }
-
-    fn obey(&self, message: &AgentMessage, world: &Snapshot, out: &mut Outbox<Perception>) {
-        let Some(card) = world.catalogue.agent(self.agent) else { return };
-        let mut actions = Vec::new();
-        for effector in &message.effectors {
-            match effector {
-                Effector::Motor(motor) => match card.motors.iter().position(|card| card.name == motor.name.as_str()) {
-                    Some(index) => actions.push(action(index, motor)),
-                    None => out.refuse(None, format_args!("there is no motor `{}`", motor.name.as_str())),
-                },
-                Effector::Beam(Beam { x, y, theta_deg }) => {
-                    let to = Placement { x: *x, y: *y, heading: theta_deg.to_radians() };
-                    out.commands.extend(self.player.map(|player| order(&Order::Beam { player, to })));
-                }
-                Effector::Speak(speak) => {
-                    let text = speak.text.clone();
-                    let volume = speak.volume / 100.0;
-                    out.commands.extend(self.player.map(|player| order(&Order::Say { player, volume, text })));
-                }
-                Effector::Say(message) => {
-                    let text = message.as_str().as_bytes().to_vec();
-                    out.commands.extend(self.player.map(|player| order(&Order::Say { player, volume: 1.0, text })));
-                }
-                Effector::Init(_) | Effector::Sync => {}
-            }
-        }
-        if !actions.is_empty() {
-            out.ask(Command::Act(self.agent, actions));
-        }
-    }
-
     fn perceive(&mut self, dialect: Dialect, world: &Snapshot) -> Option<Perception> {
         let game = world.view.as_ref()?.downcast_ref::<GameView>()?;
-        self.player = game.players.iter().find(|(_, agent)| *agent == self.agent).map(|(player, _)| *player);
-        let player = self.player?;
+        let (player, _) = *game.players.iter().find(|(_, agent)| *agent == self.agent)?;
         if self.senses.as_ref().is_none_or(|senses| senses.generation() != world.catalogue.generation) {
             self.senses = Senses::new(&world.catalogue, self.agent, game);
         }
@@ -300,8 +318,37 @@ impl Playing {
     }
 }
 
-fn order(order: &Order) -> Command {
-    Command::Order(order.to_text())
+fn vote(agent: AgentId, peer: SocketAddr, message: &AgentMessage, world: &Snapshot, out: &mut Outbox<Perception>) {
+    obey(agent, peer, message, world, out);
+    out.ask(Command::Vote(agent, Vote::Step));
+}
+
+/// Asks of the world what a message asks for. Of several beams or words in it, the last one counts.
+fn obey(agent: AgentId, peer: SocketAddr, message: &AgentMessage, world: &Snapshot, out: &mut Outbox<Perception>) {
+    let Some(card) = world.catalogue.agent(agent) else { return };
+    let (mut beam, mut say, mut actions) = (None, None, Vec::new());
+    for effector in &message.effectors {
+        match effector {
+            Effector::Motor(motor) => match card.motors.iter().position(|card| card.name == motor.name.as_str()) {
+                Some(index) => actions.push(action(index, motor)),
+                None => out.refuse(Some(peer), format_args!("there is no motor `{}`", motor.name.as_str())),
+            },
+            Effector::Beam(Beam { x, y, theta_deg }) => {
+                beam = Some(Order::Beam { agent, to: Placement { x: *x, y: *y, heading: theta_deg.to_radians() } });
+            }
+            Effector::Speak(speak) => {
+                say = Some(Order::Say { agent, volume: speak.volume / 100.0, text: speak.text.clone() });
+            }
+            Effector::Say(message) => {
+                say = Some(Order::Say { agent, volume: 1.0, text: message.as_str().as_bytes().to_vec() });
+            }
+            Effector::Init(_) | Effector::Sync => {}
+        }
+    }
+    out.commands.extend(beam.into_iter().chain(say).map(|order| Command::Order(order.to_text())));
+    if !actions.is_empty() {
+        out.ask(Command::Act(agent, actions));
+    }
 }
 
 fn action(motor: usize, command: &Motor) -> Action {
@@ -314,3 +361,6 @@ fn action(motor: usize, command: &Motor) -> Action {
     };
     Action::Joint { motor, target }
 }
+
+#[cfg(test)]
+mod tests;

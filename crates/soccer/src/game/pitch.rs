@@ -58,6 +58,11 @@ impl Pitch {
         self.robots.iter().map(|robot| (robot.player, robot.agent))
     }
 
+    /// Whose robot this is.
+    pub(super) fn player(&self, agent: AgentId) -> Option<PlayerId> {
+        self.robots.iter().find(|robot| robot.agent == agent).map(|robot| robot.player)
+    }
+
     /// Where everyone stands.
     pub(super) fn spots<'a>(&'a self, world: &'a World) -> impl Iterator<Item = (PlayerId, DVec2)> + 'a {
         self.robots.iter().map(|robot| {

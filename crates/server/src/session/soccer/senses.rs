@@ -71,7 +71,8 @@ impl Senses {
             senses.add(name, index, &sensors);
         }
         for (player, agent) in &game.players {
-            let prefix = format!("{}:", catalogue.agent(*agent)?.name);
+            let Some(card) = catalogue.agent(*agent) else { continue };
+            let prefix = format!("{}:", card.name);
             let markers = catalogue.sites.iter().filter_map(|site| {
                 let name = site.name.strip_prefix(&prefix)?.strip_suffix(MARKER)?;
                 Some((name.to_owned(), site.clone()))

@@ -1,0 +1,796 @@
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use proptest::prelude::*;
+use wire::{Message, StreamMessage, soccer::PlayMode};
+use world::{Run, SessionId, clock::Pace, run::Progress};
+
+use super::*;
+use crate::{config::Scenario, serve::build_world};
+
+const SILENCE: Duration = Duration::from_secs(5);
+const CYCLE: Duration = Duration::from_millis(20);
+
+/// The names of the landmarks, the ball and the players in what is seen, in order.
+fn seen_names(text: &str) -> Vec<String> {
+    let see = text.split_once("(See ").map_or("", |(_, see)| see);
+    see.split("(pol ").filter_map(|part| part.rsplit('(').next()).map(|name| name.trim().to_owned()).collect()
+}
+
+/// A text without its numbers: what is told, and in which order.
+fn shape(text: &str) -> String {
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    let mut shape = String::new();
+    for piece in text.split_inclusive([' ', '(', ')']) {
+        let word = piece.trim_end_matches([' ', '(', ')']);
+        shape.push_str(if is_number(word) { "#" } else { word });
+        shape.push_str(&piece[word.len()..]);
+    }
+    shape
+}
+
+/// The payload of a frame.
+fn frame(payload: &str) -> Vec<u8> {
+    let mut bytes = (payload.len() as u32).to_be_bytes().to_vec();
+    bytes.extend_from_slice(payload.as_bytes());
+    bytes
+}
+
+fn peer(index: usize) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 1_000 + index as u16))
+}
+
+/// One end of a connection.
+struct Agent {
+    session: Box<dyn StreamSession>,
+    /// What it was told, as text.
+    told: Vec<String>,
+    refusals: Vec<String>,
+    closed: Option<String>,
+}
+
+/// A game without sockets, with time passed in.
+struct Match {
+    run: Run,
+    config: Config,
+    agents: Vec<Agent>,
+    sequence: u64,
+    now: Instant,
+}
+
+impl Match {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
+    fn on(field: &str, config: Config, pace: Pace) -> Self {
+        let rules = if field == "fifa" { "fifa" } else { "ssim" };
+        let text = format!("[world]\nfield = \"{field}\"\n[soccer]\nrules = \"{rules}\"\n");
+        let scenario = Scenario::parse("test", &text, Path::new(".")).unwrap();
+        let (_, world) = build_world(&scenario).unwrap();
+        let now = Instant::now();
+        Self { run: Run::new(world, pace, SILENCE, now), config, agents: Vec::new(), sequence: 0, now }
+    }
+
+    /// In real time: a cycle passes whenever it is asked for.
+    fn new() -> Self {
+        Self::on("fifa", Config::default(), Pace::Flat)
+    }
+
+    /// Cycles wait for agents.
+    fn sync(sequential: bool) -> Self {
+        Self::on("fifa", Config { sync: true, sequential, ..Config::default() }, Pace::Free)
+    }
+
+    fn connect(&mut self) -> usize {
+        let index = self.agents.len();
+        let session = Agents { config: self.config.clone() }.open(peer(index));
+        self.agents.push(Agent { session, told: Vec::new(), refusals: Vec::new(), closed: None });
+        index
+    }
+
+    fn send(&mut self, index: usize, message: &str) {
+        self.send_bytes(index, &frame(message));
+    }
+
+    fn send_bytes(&mut self, index: usize, bytes: &[u8]) {
+        let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
+        let world = self.run.world().glimpse();
+        self.agents[index].session.bytes(peer(index), &mut buffer, &world, &mut out);
+        self.carry_out(index, out);
+        self.deliver();
+    }
+
+    /// Connects and sends an `init`.
+    fn join(&mut self, init: &str) -> usize {
+        let index = self.connect();
+        self.send(index, &format!("(init {init})"));
+        index
+    }
+
+    fn carry_out(&mut self, index: usize, out: Outbox<Vec<u8>>) {
+        let session = SessionId(index as u64);
+        for command in out.commands {
+            self.sequence += 1;
+            self.run.handle(session, self.sequence, command, self.now);
+        }
+        let agent = &mut self.agents[index];
+        agent.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
+        for (to, bytes) in out.replies {
+            assert_eq!(to, peer(index));
+            let split = Perception::split(&bytes).unwrap().unwrap();
+            assert_eq!(split.consumed, bytes.len());
+            agent.told.push(String::from_utf8(bytes[split.message].to_vec()).unwrap());
+        }
+        if out.close.is_some() && agent.closed.is_none() {
+            agent.closed = out.close;
+            self.run.end(session);
+        }
+    }
+
+    /// The peer goes away.
+    fn leave(&mut self, index: usize) {
+        self.agents[index].closed = Some("the peer left".to_owned());
+        self.run.end(SessionId(index as u64));
+        self.deliver();
+    }
+
+    /// Builds what is to be built, and gives everyone their answers.
+    fn deliver(&mut self) {
+        loop {
+            while let Some(blueprint) = self.run.next_blueprint() {
+                self.run.install(blueprint.build());
+            }
+            let answers = self.run.take_answers();
+            if answers.is_empty() {
+                return;
+            }
+            for (session, answer) in answers {
+                let index = session.0 as usize;
+                if self.agents[index].closed.is_none() {
+                    let (mut out, world) = (Outbox::default(), self.run.world().glimpse());
+                    self.agents[index].session.answer(answer, &world, &mut out);
+                    self.carry_out(index, out);
+                }
+            }
+        }
+    }
+
+    /// Lets a cycle pass, if it may.
+    fn cycle(&mut self) -> bool {
+        self.now += CYCLE;
+        let (progress, _) = self.run.advance(self.now);
+        let Progress::Moved(snapshot) = progress else {
+            self.deliver();
+            return false;
+        };
+        for index in 0..self.agents.len() {
+            if self.agents[index].closed.is_none() {
+                let mut out = Outbox::default();
+                self.agents[index].session.tick(&snapshot, &mut out);
+                self.carry_out(index, out);
+            }
+        }
+        self.deliver();
+        true
+    }
+
+    fn cycles(&mut self, count: usize) {
+        for _ in 0..count {
+            assert!(self.cycle(), "the world stands still");
+        }
+    }
+
+    /// Lets cycles pass while they may; says how many.
+    fn cycles_while_open(&mut self) -> usize {
+        (0..100).take_while(|_| self.cycle()).count()
+    }
+
+    fn tick(&self) -> u64 {
+        self.run.world().tick_count().0
+    }
+
+    fn told(&self, index: usize) -> usize {
+        self.agents[index].told.len()
+    }
+
+    fn last_text(&self, index: usize) -> &str {
+        self.agents[index].told.last().expect("a perception")
+    }
+
+    fn last(&self, index: usize) -> Perception {
+        Perception::decode(self.last_text(index).as_bytes()).unwrap()
+    }
+
+    fn position(&self, index: usize) -> [f64; 3] {
+        self.last(index).positions[0].values.map(|value| value.get())
+    }
+
+    fn closed(&self, index: usize) -> Option<&str> {
+        self.agents[index].closed.as_deref()
+    }
+}
+
+#[test]
+fn a_perception_each_cycle_after_joining() {
+    let mut game = Match::new();
+    game.cycles(3);
+    let a = game.join("T1 Reds 2");
+    assert_eq!(game.told(a), 0, "there is no reply to an init");
+    game.cycles(1);
+    assert_eq!(game.told(a), 0, "the first one is told when the next cycle begins");
+    for count in 1..20 {
+        game.cycles(1);
+        assert_eq!(game.told(a), count);
+        let perception = game.last(a);
+        let behind = f64::from(count as u32 + 3) * 0.02 - perception.time.get();
+        assert!((0.0..0.011).contains(&behind), "{count}: {behind}");
+        assert_eq!(perception.see.is_some(), (count + 3) % 2 == 0, "every second cycle is seen");
+    }
+    let perception = game.last(a);
+    assert_eq!(perception.game.play_mode, PlayMode::BeforeKickOff);
+    assert_eq!(perception.game.team_left.unwrap().as_str(), "Reds");
+    assert_eq!(perception.game.team_right, None);
+    let [x, y, _] = game.position(a);
+    assert!((x + 5.0).abs() < 0.1 && (y - 37.0).abs() < 0.1, "{x} {y}");
+    assert_eq!(game.agents[a].refusals, [""; 0]);
+}
+
+/// With the robot where it was, the league's server told its agent this; nothing has another name or another place.
+#[test]
+fn perceptions_are_those_of_the_league() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/soccer/recorded.json");
+    let recorded: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let text = |index: usize| recorded["perceptions"][index]["text"].as_str().unwrap().to_owned();
+
+    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Flat);
+    game.cycles(1);
+    let a = game.join("T1 TeamA 2");
+    game.cycles(3);
+    let [ours, blind] = &game.agents[a].told[..] else { panic!("{} messages", game.told(a)) };
+    assert_eq!(shape(blind), shape(&text(1)), "without sight");
+    // whatever is near the edge of the picture is left out
+    let is_sure = |name: &String| name != "t_cuf";
+    let names = |text: &str| seen_names(text).into_iter().filter(is_sure).collect::<Vec<_>>();
+    assert_eq!(names(ours), names(&text(0)));
+    let before = |text: &str| shape(text.split("(See").next().unwrap());
+    assert_eq!(before(ours), before(&text(0)));
+
+    let theirs = Perception::decode(text(0).as_bytes()).unwrap();
+    let ours = Perception::decode(ours.as_bytes()).unwrap();
+    for (landmark, at) in theirs.see.as_ref().unwrap().landmarks.iter() {
+        let seen = ours.see.as_ref().unwrap().landmarks.iter().find(|(other, _)| other == landmark);
+        let Some((_, seen)) = seen else { continue };
+        for (one, other) in
+            [(at.distance, seen.distance), (at.azimuth_deg, seen.azimuth_deg), (at.elevation_deg, seen.elevation_deg)]
+        {
+            assert!((one.get() - other.get()).abs() < 0.05, "{landmark:?}: {at:?} and {seen:?}");
+        }
+    }
+    let far = |one: f64, other: f64| (one - other).abs() > 0.002;
+    let (one, other) = (&theirs.positions[0].values, &ours.positions[0].values);
+    assert!(!one.iter().zip(other).any(|(one, other)| far(one.get(), other.get())), "{one:?} and {other:?}");
+    let (one, other) = (&theirs.orientations[0].values, &ours.orientations[0].values);
+    assert!(!one.iter().zip(other).any(|(one, other)| far(one.get(), other.get())), "{one:?} and {other:?}");
+}
+
+#[test]
+fn transcripts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/soccer/transcripts");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let transcript: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let mut game = Match::new();
+        let (mut agents, mut read) = (Vec::new(), Vec::new());
+        for (number, step) in transcript["steps"].as_array().unwrap().iter().enumerate() {
+            let place = format!("step {number} of {}", path.display());
+            let name = step["from"].as_str().unwrap_or("a");
+            let agent = agents.iter().position(|known| *known == name).unwrap_or_else(|| {
+                agents.push(name);
+                read.push(0);
+                game.connect()
+            });
+            if let Some(message) = step["send"].as_str() {
+                game.send(agent, message);
+            } else if let Some(texts) = step["expect"].as_array() {
+                let has_all = |told: &String| texts.iter().all(|text| told.contains(text.as_str().unwrap()));
+                let found = (0..100).any(|_| {
+                    let found = game.agents[agent].told[read[agent]..].iter().position(has_all);
+                    read[agent] += found.map_or(game.told(agent) - read[agent], |index| index + 1);
+                    found.is_some() || {
+                        game.cycles(1);
+                        false
+                    }
+                });
+                assert!(found, "{place}: {}", game.last_text(agent));
+            } else {
+                assert_eq!(step["expect_end"], true, "{place} means nothing");
+                assert!(game.closed(agent).is_some(), "{place}");
+            }
+        }
+        count += 1;
+    }
+    assert!(count >= 4, "only {count} transcripts were found");
+}
+
+/// How many messages after the one it answers a beam shows.
+fn cycles_until_a_beam_shows(game: &mut Match) -> usize {
+    let a = game.join("T1 Reds 2");
+    let mut answered = 0;
+    let mut asked = None;
+    for _ in 0..30 {
+        game.cycles(1);
+        while answered < game.told(a) {
+            answered += 1;
+            if answered == 5 {
+                game.send(a, "(beam -10 4 30)(syn)");
+                asked = Some(answered);
+            } else {
+                game.send(a, "(syn)");
+            }
+        }
+        if game.told(a) > 0 && (game.position(a)[0] + 10.0).abs() < 0.1 {
+            return game.told(a) - asked.unwrap();
+        }
+    }
+    panic!("the beam never shows")
+}
+
+#[test]
+fn a_beam_shows_two_messages_later_or_one_in_sequence() {
+    assert_eq!(cycles_until_a_beam_shows(&mut Match::new()), 2, "real time");
+    assert_eq!(cycles_until_a_beam_shows(&mut Match::sync(false)), 2, "sync");
+    assert_eq!(cycles_until_a_beam_shows(&mut Match::sync(true)), 1, "sequential");
+    let late = Config { sequential: true, ..Config::default() };
+    assert_eq!(cycles_until_a_beam_shows(&mut Match::on("fifa", late, Pace::Free)), 1, "sequential implies sync");
+}
+
+#[test]
+fn a_right_teams_beam_is_turned_round() {
+    let mut game = Match::new();
+    let a = game.join("T1 Reds 2");
+    let b = game.join("T1 Blues 2");
+    game.cycles(2);
+    for agent in [a, b] {
+        game.send(agent, "(beam -10 4 0)(beam -12 4 0)");
+    }
+    game.cycles(2);
+    let [ax, ay, _] = game.position(a);
+    let [bx, by, _] = game.position(b);
+    assert!((ax + 12.0).abs() < 0.01 && (ay - 4.0).abs() < 0.01, "the last beam counts: {ax} {ay}");
+    assert!((bx - 12.0).abs() < 0.01 && (by - 4.0).abs() < 0.01, "{bx} {by}");
+    let faces = |index: usize| game.last(index).orientations[0].values.map(|value| value.get());
+    assert!(faces(a)[0] > 0.99, "{:?}", faces(a));
+    assert!(faces(b)[3].abs() > 0.99, "{:?}", faces(b));
+}
+
+#[test]
+fn what_is_sent_right_after_the_init_counts() {
+    for mut game in [Match::new(), Match::sync(false), Match::sync(true)] {
+        let a = game.connect();
+        let mut bytes = frame("(init T1 Reds 2)");
+        bytes.extend(frame("(beam -10 4 0)"));
+        game.send_bytes(a, &bytes);
+        game.cycle();
+        game.cycle();
+        assert!((game.position(a)[0] + 10.0).abs() < 0.1, "{}", game.last_text(a));
+    }
+}
+
+#[test]
+fn a_cycle_takes_one_message_of_each() {
+    for sequential in [false, true] {
+        let mut game = Match::sync(sequential);
+        assert_eq!(game.cycles_while_open(), 0, "nobody plays");
+        let a = game.join("T1 Reds 2");
+        let b = game.join("T1 Blues 2");
+        let first = game.cycles_while_open();
+        assert_eq!(first, if sequential { 1 } else { 2 }, "until there is something to answer");
+        let mut before = game.tick();
+        for _ in 0..10 {
+            game.send(a, "(syn)");
+            assert_eq!(game.cycles_while_open(), 0, "one of two has answered");
+            game.send(b, "");
+            assert_eq!(game.cycles_while_open(), 1, "an empty message is one, too");
+            assert_eq!(game.tick(), before + 1);
+            before = game.tick();
+        }
+        assert_eq!((game.told(a), game.told(b)), (11, 11));
+
+        // messages that come early wait, one for each cycle
+        for _ in 0..5 {
+            game.send(a, "(he1 0 0 1 1 0)");
+        }
+        for _ in 0..5 {
+            assert_eq!(game.cycles_while_open(), 0);
+            game.send(b, "(he1 0 0 1 1 0");
+            assert_eq!(game.cycles_while_open(), 1, "a message that cannot be read is one, too");
+        }
+        game.send(b, "(syn)");
+        assert_eq!(game.cycles_while_open(), 0, "all that waited is used up");
+        game.send(a, "(syn)");
+        assert_eq!(game.cycles_while_open(), 1);
+
+        for _ in 0..=WAITING + 1 {
+            game.send(a, "(syn)");
+        }
+        assert_eq!(game.closed(a), Some("too many messages before their cycle"));
+        game.send(b, "(syn)");
+        assert_eq!(game.cycles_while_open(), 1, "the others go on");
+        assert_eq!(game.closed(b), None);
+    }
+}
+
+#[test]
+fn who_comes_while_others_play_is_in_step_from_the_beginning() {
+    let mut game = Match::sync(true);
+    let a = game.join("T1 Reds 2");
+    game.cycles(1);
+    // cycles that pass between joining and being waited for are not told, or there would be more to answer than to do
+    let b = game.connect();
+    let world = game.run.world().glimpse();
+    let mut out = Outbox::default();
+    game.agents[b].session.bytes(peer(b), &mut frame("(init T1 Blues 2)"), &world, &mut out);
+    game.carry_out(b, out);
+    while let Some(blueprint) = game.run.next_blueprint() {
+        game.run.install(blueprint.build());
+    }
+    let answers = game.run.take_answers();
+    let [(_, Answer::Joined(id))] = answers[..] else { panic!("{answers:?}") };
+    let mut held_up = Outbox::default();
+    game.agents[b].session.answer(Answer::Joined(id), &game.run.world().glimpse(), &mut held_up);
+    for _ in 0..3 {
+        game.send(a, "(syn)");
+        game.cycles(1);
+    }
+    assert_eq!(game.told(b), 0);
+    game.carry_out(b, held_up);
+    game.deliver();
+    for count in 1..5 {
+        game.send(a, "(syn)");
+        game.cycles(1);
+        assert_eq!(game.cycles_while_open(), 0);
+        assert_eq!(game.told(b), count);
+        game.send(b, "(syn)");
+    }
+}
+
+#[test]
+fn who_is_silent_is_closed_and_the_others_go_on() {
+    let mut game = Match::sync(false);
+    let a = game.join("T1 Reds 2");
+    let b = game.join("T1 Blues 2");
+    game.cycles_while_open();
+    game.send(a, "(syn)");
+    game.now += SILENCE - 5 * CYCLE;
+    assert!(!game.cycle());
+    assert_eq!(game.closed(b), None);
+    game.now += 5 * CYCLE;
+    game.cycle();
+    assert_eq!(game.closed(b), Some("no message in time"));
+    assert_eq!(game.closed(a), None);
+    for _ in 0..10 {
+        game.send(a, "(syn)");
+        game.cycles(1);
+    }
+    assert_eq!(game.run.world().catalogue().agents.len(), 1, "its robot has gone with it");
+    let c = game.join("T1 Blues 2");
+    assert_eq!(game.closed(c), None, "and its number is free");
+}
+
+#[test]
+fn what_is_no_motor_or_no_number_changes_nothing() {
+    let run = |messages: &[&str]| {
+        let mut game = Match::new();
+        let a = game.join("T1 Reds 2");
+        game.cycles(2);
+        game.send(a, "(lle1 20 0 50 1 0)");
+        for message in messages {
+            game.send(a, message);
+        }
+        game.cycles(25);
+        let refusals = std::mem::take(&mut game.agents[a].refusals);
+        assert_eq!(game.closed(a), None);
+        (game.run.world().state_hash(), refusals)
+    };
+    let (untouched, refusals) = run(&[]);
+    assert_eq!(refusals, [""; 0]);
+    for (message, wanted) in [
+        ("(wheel1 1 2 3 4 5)", "there is no motor `wheel1`"),
+        ("(lle2 nan 0 50 1 0)", ""),
+        ("(lle2 0 inf 50 1 0)", ""),
+        ("(lle2 0 0 -inf 1 0)", ""),
+        ("(lle2 0 0 1e999 1 0)", ""),
+        ("(lle2 1e300 0 1 1 0)", "too large"),
+        ("(lle2 0 0 1 1)", ""),
+        ("(lle2 0 0 1 1 0", ""),
+        ("(beam nan 0 0)", ""),
+        ("(beam 0 inf 0)", ""),
+        ("(beam 1 2)", ""),
+        ("(SPK say nan aGVsbG8=)", ""),
+        ("(init T1 Reds 3)", "-"),
+        ("", "-"),
+    ] {
+        let (hash, refusals) = run(&[message]);
+        assert_eq!(hash, untouched, "{message}");
+        let expected = usize::from(wanted != "-");
+        assert_eq!(refusals.len(), expected, "{message}: {refusals:?}");
+        assert!(expected == 0 || refusals[0].contains(wanted), "{message}: {refusals:?}");
+    }
+    let (hash, _) = run(&["(lle2 5 0 50 1 0)"]);
+    assert_ne!(hash, untouched, "a motor that exists moves");
+    let (one, _) = run(&["(lle2 5 0 50 1 0)", "(wheel1 1 2 3 4 5)(lle3 5 0 50 1 0)"]);
+    let (other, _) = run(&["(lle2 5 0 50 1 0)(lle3 5 0 50 1 0)"]);
+    assert_eq!(one, other, "the rest of the message counts");
+}
+
+#[test]
+fn who_cannot_play_is_told_why_in_the_log() {
+    let mut game = Match::new();
+    for init in ["T1 Reds 2", "T1 Blues 2"] {
+        let joined = game.join(init);
+        assert_eq!(game.closed(joined), None);
+    }
+    game.cycles(2);
+    for (message, wanted) in [
+        ("(init T2 Reds 3)", "there is no robot `T2`"),
+        ("(init t1 Reds 3)", "did you mean `T1`"),
+        ("(init ../../../etc/passwd Reds 3)", "there is no robot"),
+        ("(init robots/T1/robot.xml Reds 3)", "there is no robot"),
+        ("(init /tmp/robot.xml Reds 3)", "there is no robot"),
+        ("(init T1 Greens 1)", "team `Greens` cannot play"),
+        ("(init T1 Reds 2)", "has a number 2 already"),
+        ("(init T1 Reds -102)", "has a number 2 already"),
+        ("(init T1 Reds)", "no init"),
+        ("(init T1 Reds two)", "no init"),
+        ("(syn)", "no init"),
+        ("(init T1 Reds 3", ""),
+        ("hello", ""),
+    ] {
+        let agent = game.connect();
+        game.send(agent, "");
+        assert_eq!(game.closed(agent), None, "an empty message asks for nothing");
+        game.send(agent, message);
+        match game.closed(agent) {
+            Some(reason) => assert!(reason.contains(wanted), "{message}: {reason}"),
+            None => assert_eq!(message, "hello", "{message} is let in"),
+        }
+    }
+    // a robot that was not made for the game
+    let rover = game.join("rover Reds 5");
+    game.cycles(2);
+    assert!(game.closed(rover).is_some_and(|reason| reason.contains("not in the game")), "{:?}", game.closed(rover));
+    assert_eq!(game.run.world().catalogue().agents.len(), 2);
+    let agent = game.join("T1 Reds 5");
+    game.cycles(2);
+    assert_eq!((game.closed(agent), game.told(agent)), (None, 1));
+}
+
+#[test]
+fn a_team_gets_full() {
+    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Flat);
+    for number in 1..=7 {
+        game.join(&format!("ant Reds {number}"));
+    }
+    let eighth = game.join("ant Reds 8");
+    assert!(game.closed(eighth).is_some_and(|reason| reason.contains("7 players already")));
+}
+
+#[test]
+fn every_robot_of_the_league_plays() {
+    let mut game = Match::new();
+    for (init, joints, motor) in [("T1 Reds 2", 23, "te1"), ("K1 Reds 3", 22, "rle6"), ("ant Blues 1", 8, "l4e1")] {
+        let agent = game.join(init);
+        game.cycles(2);
+        let perception = game.last(agent);
+        assert_eq!(perception.joints.len(), joints, "{init}");
+        for count in [
+            perception.orientations.len(),
+            perception.positions.len(),
+            perception.gyros.len(),
+            perception.accelerometers.len(),
+        ] {
+            assert_eq!(count, 1, "{init}: {}", game.last_text(agent));
+        }
+        game.send(agent, &format!("({motor} 10 0 5 1 0)"));
+        game.cycles(5);
+        assert_eq!(game.agents[agent].refusals, [""; 0], "{init}");
+        assert_eq!(game.closed(agent), None, "{init}");
+    }
+}
+
+#[test]
+fn words_are_heard_by_others_with_their_direction() {
+    let mut game = Match::new();
+    let a = game.join("T1 Reds 2");
+    let b = game.join("T1 Reds 3");
+    let c = game.join("T1 Blues 2");
+    game.cycles(2);
+    // b looks at the other goal with a to its left, c looks at it from the right half
+    game.send(a, "(beam -10 10 0)");
+    game.send(b, "(beam -10 0 0)");
+    game.send(c, "(beam -10 10 0)");
+    game.cycles(5);
+    let heard = |game: &Match, index: usize| {
+        let heard = game.last(index).heard;
+        heard.map(|words| words.into_iter().map(|word| (word.azimuth_deg, word.text)).collect::<Vec<_>>())
+    };
+    assert_eq!([a, b, c].map(|index| heard(&game, index)), [None, None, None], "nobody spoke");
+
+    for (message, text) in [("(SPK say 100 aGVsbG8=)", &b"hello"[..]), ("(say hi)", b"hi")] {
+        game.send(a, message);
+        game.cycles(2);
+        assert_eq!(heard(&game, a), Some(vec![]), "one's own voice");
+        assert!(game.last_text(a).contains("(MIC hear )"));
+        for (index, azimuth) in [(b, 90), (c, 0)] {
+            let words = heard(&game, index).expect("something");
+            let [(direction, word)] = &words[..] else { panic!("{words:?}") };
+            assert_eq!(word, text);
+            assert!((i32::from(*direction) - azimuth).abs() <= 1, "{direction} for {azimuth}");
+        }
+        game.cycles(1);
+        assert_eq!([a, b, c].map(|index| heard(&game, index)), [None, None, None], "only once");
+    }
+    game.send(a, "(SPK say 100 aGVsbG9oZWxsbzE=)");
+    game.cycles(2);
+    assert_eq!([a, b, c].map(|index| heard(&game, index)), [Some(vec![]), Some(vec![]), Some(vec![])], "too long");
+    game.send(a, "(SPK say 0 aGVsbG8=)");
+    game.cycles(2);
+    assert_eq!([a, b, c].map(|index| heard(&game, index)), [None, None, None], "too low");
+}
+
+#[test]
+fn players_are_seen_left_team_first_and_oneself_included() {
+    let mut game = Match::new();
+    let c = game.join("T1 Reds 4");
+    let b = game.join("T1 Blues 7");
+    let a = game.join("T1 Reds 3");
+    game.cycles(2);
+    game.send(c, "(beam -10 0 0)");
+    game.send(b, "(beam -5 0 0)");
+    game.send(a, "(beam -5 2 0)");
+    let see = std::iter::repeat_with(|| {
+        game.cycles(1);
+        game.last(c).see
+    });
+    let see = see.skip(3).flatten().next().unwrap();
+    let players: Vec<_> = see.players.iter().map(|player| (player.team.as_str(), player.number)).collect();
+    assert_eq!(players.iter().filter(|player| player.1 != 4).collect::<Vec<_>>(), [&("Reds", 3), &("Blues", 7)]);
+    let markers: Vec<_> = see.players.last().unwrap().markers.iter().map(|marker| marker.name.as_str()).collect();
+    assert_eq!(markers, ["head", "lfoot", "rfoot"]);
+}
+
+#[test]
+fn who_leaves_can_come_again() {
+    let mut game = Match::new();
+    let witness = game.join("T1 Blues 1");
+    for _ in 0..3 {
+        let a = game.join("T1 Reds 2");
+        assert_eq!(game.closed(a), None);
+        game.cycles(3);
+        assert_eq!(game.told(a), 2);
+        game.leave(a);
+        game.cycles(1);
+        assert_eq!(game.run.world().catalogue().agents.len(), 1);
+    }
+    let perception = game.last(witness);
+    assert_eq!(perception.game.team_right.unwrap().as_str(), "Reds", "names stay");
+    assert_eq!(game.told(witness) as u64 + 1, game.tick(), "nobody else felt it");
+}
+
+#[test]
+fn who_leaves_before_its_robot_is_there_leaves_no_trace() {
+    for is_waiting in [false, true] {
+        let mut game = if is_waiting { Match::sync(true) } else { Match::new() };
+        let a = game.join("T1 Blues 1");
+        game.cycle();
+        let b = game.connect();
+        let world = game.run.world().glimpse();
+        let mut out = Outbox::default();
+        game.agents[b].session.bytes(peer(b), &mut frame("(init T1 Reds 2)"), &world, &mut out);
+        game.carry_out(b, out);
+        game.leave(b);
+        game.send(a, "(syn)");
+        game.cycle();
+        let c = game.join("T1 Reds 2");
+        assert_eq!(game.closed(c), None, "is_waiting = {is_waiting}");
+    }
+}
+
+#[test]
+fn extreme_places_harm_nobody() {
+    let mut game = Match::new();
+    let a = game.join("T1 Reds 2");
+    let b = game.join("T1 Blues 2");
+    game.cycles(3);
+    for (beam, is_refused) in [
+        ("1e300 0 0", true),
+        ("0 -1e300 0", true),
+        ("1e12 1e12 1e300", true),
+        ("-1001 0 0", true),
+        ("-1000 -1000 0", false),
+        ("0 0 1e300", false),
+    ] {
+        game.send(a, &format!("(beam {beam})"));
+        game.cycles(5);
+        let refusals = std::mem::take(&mut game.agents[a].refusals);
+        assert_eq!(refusals.len(), usize::from(is_refused), "{beam}: {refusals:?}");
+        assert!(game.run.world().failure().is_none(), "{beam}");
+        assert_eq!(game.run.world_mut().take_fault_reports().len(), 0, "{beam}");
+    }
+    let [x, y, _] = game.position(b);
+    assert!((x - 5.0).abs() < 1.0 && (y - 37.0).abs() < 1.0, "{x} {y}");
+}
+
+#[test]
+fn a_flood_of_messages_is_not_passed_on() {
+    let mut game = Match::new();
+    let a = game.join("T1 Reds 2");
+    game.cycles(2);
+    let all: String = std::iter::repeat_n("(beam -3 0 0)(SPK say 100 aGVsbG8=)(he1 0 0 1 1 0)", 100).collect();
+    let world = game.run.world().glimpse();
+    let mut out = Outbox::default();
+    for _ in 0..1_000 {
+        game.agents[a].session.bytes(peer(a), &mut frame(&all), &world, &mut out);
+    }
+    assert_eq!(out.commands.len(), 3 * MESSAGES_PER_CYCLE);
+    assert_eq!(out.refusals.len(), 1_000 - MESSAGES_PER_CYCLE);
+    assert_eq!(out.close, None);
+    game.carry_out(a, out);
+    game.cycles(1);
+    game.send(a, "(wheel1 1 2 3 4 5)");
+    assert_eq!(game.agents[a].refusals.last().unwrap(), "there is no motor `wheel1`", "it is heard again");
+}
+
+/// Text that is often nearly a message.
+fn payload() -> impl Strategy<Value = Vec<u8>> {
+    let word = prop_oneof![
+        Just("init"),
+        Just("T1"),
+        Just("beam"),
+        Just("SPK"),
+        Just("say"),
+        Just("syn"),
+        Just("he1"),
+        Just("aGVsbG8="),
+        Just("1"),
+        Just("-3.5"),
+        Just("nan"),
+        Just("1e300"),
+        Just("("),
+        Just(")"),
+        Just(")("),
+        Just(" "),
+    ];
+    let text = prop::collection::vec(word, 0..30).prop_map(|words| words.join(" ").into_bytes());
+    prop_oneof![4 => text, 1 => prop::collection::vec(any::<u8>(), 0..200)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_messages_in_any_order_do_no_harm(
+        sent in prop::collection::vec((payload(), 0..3_usize), 0..40), sync in any::<bool>(), joins in any::<bool>(),
+    ) {
+        let mut game = if sync { Match::sync(false) } else { Match::new() };
+        let agent = if joins { game.join("T1 Reds 2") } else { game.connect() };
+        for (payload, cycles) in sent {
+            if game.closed(agent).is_some() {
+                break;
+            }
+            let mut bytes = (payload.len() as u32).to_be_bytes().to_vec();
+            bytes.extend(payload);
+            game.send_bytes(agent, &bytes);
+            for _ in 0..cycles {
+                game.cycle();
+            }
+        }
+        prop_assert!(game.run.world().failure().is_none());
+        prop_assert_eq!(game.run.world_mut().take_fault_reports().len(), 0);
+        let witness = game.join("T1 Blues 9");
+        game.cycle();
+        prop_assert_eq!(game.closed(witness), None);
+    }
+}

@@ -1,6 +1,6 @@
 //! Agents: robots that somebody controls, and how their motors are driven.
 
-use physics::{Model, Pose, Sim};
+use physics::{ActuatorId, Model, Pose, Sim};
 use serde::{Deserialize, Serialize};
 
 use crate::interface::{Drive, Interface, Motor, MotorKind};
@@ -95,17 +95,21 @@ enum Order {
 pub(crate) struct Agent {
     pub(crate) interface: Interface,
     orders: Vec<Order>,
+    /// What the simulation has of the orders; none where that is not known.
+    commanded: Vec<Option<Order>>,
 }
 
 impl Agent {
     pub(crate) fn new(interface: Interface) -> Self {
         let orders = vec![Order::Rest; interface.motors.len()];
-        Self { interface, orders }
+        let commanded = vec![None; orders.len()];
+        Self { interface, orders, commanded }
     }
 
     /// The same robot in a newly compiled model.
     pub(crate) fn moved_to(&mut self, interface: Interface) {
         self.orders.resize(interface.motors.len(), Order::Rest);
+        self.commanded = vec![None; interface.motors.len()];
         self.interface = interface;
     }
 
@@ -137,9 +141,10 @@ impl Agent {
         }
     }
 
-    /// All motors as the model has them.
+    /// All motors as the model has them, whatever the simulation has now.
     pub(crate) fn release(&mut self) {
         self.orders.fill(Order::Rest);
+        self.commanded.fill(None);
     }
 
     /// Target (physical) and part of the torque of a motor, as last ordered.
@@ -151,10 +156,20 @@ impl Agent {
         }
     }
 
-    /// Writes all orders into the simulation.
-    pub(crate) fn command(&self, sim: &mut Sim) {
-        for (motor, order) in self.interface.motors.iter().zip(&self.orders) {
-            command_motor(sim, motor, *order);
+    /// Writes all orders into the simulation that it does not have yet.
+    pub(crate) fn command(&mut self, sim: &mut Sim) {
+        for ((motor, order), commanded) in self.interface.motors.iter().zip(&self.orders).zip(&mut self.commanded) {
+            let before = commanded.replace(*order);
+            match (before, order, motor.drive) {
+                (Some(before), order, _) if before == *order => {}
+                // controllers mostly move the target and keep the gains
+                (Some(Order::Joint(before)), Order::Joint(law), Drive::Feedback { tau, pos, vel, gear, .. })
+                    if (before.kp, before.kd) == (law.kp, law.kd) =>
+                {
+                    aim(sim, [tau, pos, vel], gear, law);
+                }
+                _ => command_motor(sim, motor, *order),
+            }
         }
     }
 
@@ -207,9 +222,7 @@ fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
                     let (kp, kd) = (law.kp / (gear * gear), law.kd / (gear * gear));
                     sim.set_actuator_gain(pos, kp, [0.0, -kp, 0.0]);
                     sim.set_actuator_gain(vel, kd, [0.0, 0.0, -kd]);
-                    sim.set_ctrl(tau, law.tau / gear);
-                    sim.set_ctrl(pos, law.q * gear);
-                    sim.set_ctrl(vel, law.dq * gear);
+                    aim(sim, [tau, pos, vel], gear, &law);
                 }
             }
             if let Some(range) = sim.model().joint_force_range(joint).filter(is_finite) {
@@ -237,7 +250,14 @@ fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
     }
 }
 
-fn limit_torque(sim: &mut Sim, actuator: physics::ActuatorId, part: f64) {
+/// Targets of a feedback motor. An actuator works on its length, which is the angle times the gear.
+fn aim(sim: &mut Sim, [tau, pos, vel]: [ActuatorId; 3], gear: f64, law: &JointTarget) {
+    sim.set_ctrl(tau, law.tau / gear);
+    sim.set_ctrl(pos, law.q * gear);
+    sim.set_ctrl(vel, law.dq * gear);
+}
+
+fn limit_torque(sim: &mut Sim, actuator: ActuatorId, part: f64) {
     if let Some(range) = sim.model().actuator(actuator).force_range.filter(is_finite) {
         sim.set_actuator_force_range(actuator, range.map(|x| x * part));
     }

@@ -10,7 +10,7 @@ use server::{Scenario, library, serve::build_world};
 pub(crate) struct Options {
     /// Show this one as it is, to copy and change; a name or the path of a file ending in .toml
     name: Option<String>,
-    /// List the variables of its world instead: what [settings], [[randomise]] and [[watch]] can name
+    /// List the variables of its world instead, which settings, randomise and watch can name
     #[arg(long, requires = "name")]
     variables: bool,
 }

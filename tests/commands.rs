@@ -105,7 +105,6 @@ fn check_model() {
         (entities, "model.xml"),
         ("not xml at all", "model.xml"),
         ("<mujoco><worldbody><geom/></mujoco>", "model.xml"),
-        ("<mujoco><worldbody><geom size=\"1\"/></worldbody></mujoco>", "<body>"),
         ("<mujoco><worldbody><body><geom size=\"-1\"/></body></worldbody></mujoco>", "size"),
         ("<mujoco><include file=\"../secret.xml\"/></mujoco>", "../secret.xml"),
         (unstable, ""),
@@ -123,7 +122,9 @@ fn check_model() {
     check_failure(&["check-model", "/does/not/exist.xml"], &["/does/not/exist.xml"]);
     check_failure(&["check-model", "/etc/hostname"], &[".xml"]);
     let rover = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/robots/rover/robot.xml");
-    check(&["check-model", rover], 0, &["2 motors", "Left/Wheel", "without a fault"]);
+    check(&["check-model", rover], 0, &["2 motors", "Left/Wheel", "without a fault", "[[robot]]"]);
+    let field = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/fields/flat/field.xml");
+    check(&["check-model", field], 0, &["0 motors", "without a fault", "[world] field"]);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use world::{Action, Robot, SessionId, Setup, World};
 
 use super::{Behaviour, Figure, Goal, Options, median, now, t1_setup};
 
-const ROUNDS: usize = 5;
+/// An odd number, so that one round is the median.
+const ROUNDS: usize = 9;
 const T1_PER_WORLD: usize = 11;
 const ROVER_WORLDS: usize = 64;
 
@@ -19,7 +20,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 fn two_threads(options: &Options) -> anyhow::Result<Figure> {
     let setup = t1_setup(T1_PER_WORLD)?;
     let mut worlds = [World::new(&setup)?, World::new(&setup)?];
-    let ticks = options.ticks / ROUNDS as u32 + 1;
+    let ticks = options.ticks.div_ceil(3);
     let flail = |world: &mut World| {
         for tick in 0..ticks {
             let catalogue = world.catalogue().clone();
@@ -59,7 +60,7 @@ fn rovers(options: &Options) -> anyhow::Result<Figure> {
     let source = library::model(ModelKind::Robot, "rover", Path::new(""))?;
     setup.robots.push(Robot { name: "Rover".to_owned(), source, pose: physics::Pose::IDENTITY });
     let mut worlds = (0..ROVER_WORLDS).map(|_| World::new(&setup)).collect::<Result<Vec<_>, _>>()?;
-    let ticks = options.ticks.max(ROUNDS as u32);
+    let ticks = options.ticks;
     let drive = |world: &mut World| {
         let rover = world.catalogue().agents.first().map(|agent| agent.id);
         for tick in 0..ticks {

@@ -8,6 +8,8 @@ use std::{fmt, net::SocketAddr};
 use wire::{DecodeError, Message, Split, StreamMessage};
 use world::{Answer, Catalogue, Command, Snapshot, director::Director};
 
+use crate::sim_thread::Ticks;
+
 pub mod odcp;
 pub mod soccer;
 
@@ -118,7 +120,7 @@ pub enum Input<R> {
     },
     /// The world answered.
     Answer(Answer),
-    /// A tick passed. Only for sessions that want every tick.
+    /// A tick passed, and left the world as the snapshot shows it. Only for sessions that want every tick.
     Tick,
 }
 
@@ -212,8 +214,8 @@ impl<S: Session> DatagramSession for S {
 
 /// Makes a session for each connection.
 pub trait StreamService: Send + Sync {
-    /// Whether its sessions want every tick.
-    fn wants_ticks(&self) -> bool;
+    /// When its sessions want to be told of every tick.
+    fn wants_ticks(&self) -> Ticks;
     /// A session for a new peer.
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession>;
 }

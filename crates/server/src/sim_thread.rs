@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, watch};
 use tracing::{error, warn};
 use world::{
     Answer, Command, Run, SessionId, Snapshot, Value, VariableId, World,
-    clock::Pace,
+    clock::{Gate, Pace},
     record::TickRecord,
     run::Progress,
     structure::{Blueprint, BuildError, Structure},
@@ -40,12 +40,23 @@ pub(crate) const STANDSTILL: &str = "the simulation cannot go on and stands stil
 pub enum Delivery {
     /// An answer to one of its commands.
     Answer(Answer),
-    /// A tick passed. Only for sessions that asked for every tick.
+    /// The world as a tick left it. Only for sessions that asked for every tick.
     Tick(Arc<Snapshot>),
 }
 
+/// When a session is told how a tick left the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ticks {
+    /// Never; it looks at the latest snapshot when it likes.
+    Never,
+    /// At once.
+    AtEnd,
+    /// When the next one begins, so that it works while the physics does.
+    AtNext,
+}
+
 enum ToSim {
-    Open { session: SessionId, outlet: mpsc::Sender<Delivery>, every_tick: bool },
+    Open { session: SessionId, outlet: mpsc::Sender<Delivery>, ticks: Ticks },
     Close { session: SessionId },
     Command { session: SessionId, sequence: u64, command: Command },
     Built(Box<Result<Structure, BuildError>>),
@@ -141,10 +152,10 @@ impl Drop for SimThread {
 impl SimHandle {
     /// Enters a new session. Its answers, and every tick if it wants them, come out of the receiver; a session that
     /// lets the queue fill up is dropped, and its receiver ends.
-    pub fn open(&self, every_tick: bool) -> Result<(SessionSender, mpsc::Receiver<Delivery>), SendError> {
+    pub fn open(&self, ticks: Ticks) -> Result<(SessionSender, mpsc::Receiver<Delivery>), SendError> {
         let session = SessionId(self.next_session.fetch_add(1, Ordering::Relaxed));
         let (outlet, deliveries) = mpsc::channel(limits::SESSION_QUEUE);
-        self.post(ToSim::Open { session, outlet, every_tick })?;
+        self.post(ToSim::Open { session, outlet, ticks })?;
         Ok((SessionSender { handle: self.clone(), session, sequence: 0 }, deliveries))
     }
 
@@ -224,7 +235,7 @@ fn survive(build: impl FnOnce() -> Result<Structure, BuildError>) -> Result<Stru
 
 struct Outlet {
     sender: mpsc::Sender<Delivery>,
-    every_tick: bool,
+    ticks: Ticks,
 }
 
 struct Loop {
@@ -243,7 +254,12 @@ impl Loop {
         while self.take_waiting() {
             self.start_building();
             let began = now();
-            let (progress, behind) = self.run.advance(began);
+            let gate = self.run.gate(began);
+            if gate == Gate::Open {
+                let latest = Arc::clone(&self.publish.borrow());
+                self.deliver_tick(Ticks::AtNext, &latest);
+            }
+            let (progress, behind) = self.run.pass(gate, began);
             if behind {
                 self.meter.note_overrun();
             }
@@ -296,8 +312,8 @@ impl Loop {
                     self.run.handle(session, sequence, command, now());
                 }
             }
-            ToSim::Open { session, outlet, every_tick } => {
-                self.outlets.insert(session, Outlet { sender: outlet, every_tick });
+            ToSim::Open { session, outlet, ticks } => {
+                self.outlets.insert(session, Outlet { sender: outlet, ticks });
             }
             ToSim::Close { session } => self.end(session),
             ToSim::Built(built) => {
@@ -356,11 +372,15 @@ impl Loop {
         }
     }
 
-    fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {
-        let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| o.every_tick).map(|(&session, _)| session).collect();
+    fn deliver_tick(&mut self, when: Ticks, snapshot: &Arc<Snapshot>) {
+        let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| o.ticks == when).map(|(&session, _)| session).collect();
         for session in eager {
             self.deliver(session, Delivery::Tick(Arc::clone(snapshot)));
         }
+    }
+
+    fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {
+        self.deliver_tick(Ticks::AtEnd, snapshot);
         self.publish.send_replace(Arc::clone(snapshot));
         self.record(World::take_record);
         self.meter.note_faults(self.run.world_mut());

@@ -11,7 +11,7 @@ use world::{
 use crate::{
     Scenario,
     recording::RecordingSender,
-    sim_thread::{Delivery, SessionSender, SimHandle, SimOptions, SimThread},
+    sim_thread::{Delivery, SessionSender, SimHandle, SimOptions, SimThread, Ticks},
 };
 
 /// Far longer than anything here takes, also on a busy machine.
@@ -53,7 +53,7 @@ pub(crate) struct Stepper {
 
 impl Stepper {
     pub(crate) fn new(sim: &SimHandle) -> Self {
-        let (mut sender, deliveries) = sim.open(true).unwrap();
+        let (mut sender, deliveries) = sim.open(Ticks::AtEnd).unwrap();
         sender.send(Command::EnterLockstep(ROVER)).unwrap();
         Self { sender, deliveries }
     }

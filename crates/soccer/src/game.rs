@@ -319,6 +319,8 @@ impl Director for Game {
 
     fn model_changed(&mut self, world: &mut World) {
         self.look(world);
+        // nothing was said meanwhile, only who plays may have changed
+        self.show(self.view.heard.clone());
     }
 
     fn before_physics(&mut self, _: &mut World) {}

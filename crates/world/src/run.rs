@@ -253,6 +253,12 @@ impl Run {
 
     /// Lets time pass, if the gate is open at `now`. Also says whether a paced world has just fallen behind.
     pub fn advance(&mut self, now: Instant) -> (Progress, bool) {
+        let gate = self.gate(now);
+        self.pass(gate, now)
+    }
+
+    /// Whether time may pass at `now`. Whoever was silent for too long is no longer waited for.
+    pub fn gate(&mut self, now: Instant) -> Gate {
         for agent in self.clock.drop_silent(now) {
             self.world.tell(agent, AgentEvent::VoteLost);
             let session = self.voters.remove(&agent);
@@ -260,7 +266,12 @@ impl Run {
         }
         self.clock.pause(self.world.is_paused() || self.world.failure().is_some(), now);
         self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds()));
-        match self.clock.gate(now) {
+        self.clock.gate(now)
+    }
+
+    /// Lets time pass through the gate, if it is open. Also says whether a paced world has just fallen behind.
+    pub fn pass(&mut self, gate: Gate, now: Instant) -> (Progress, bool) {
+        match gate {
             Gate::Open => {
                 self.world.tick();
                 let behind = self.clock.ticked(now);

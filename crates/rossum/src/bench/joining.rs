@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use physics::Pose;
 use server::{
     library::{self, ModelKind},
-    sim_thread::{Delivery, SessionSender, SimOptions, SimThread},
+    sim_thread::{Delivery, SessionSender, SimOptions, SimThread, Ticks},
 };
 use world::{Answer, Catalogue, Command, Robot, World, clock::Pace};
 
@@ -27,7 +27,7 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
     let catalogue = world.catalogue().clone();
     let options = SimOptions { pace: Pace::Wall, silence: DEADLINE, recording: None };
     let sim = SimThread::start(world, options)?;
-    let (commands, deliveries) = sim.handle().open(true)?;
+    let (commands, deliveries) = sim.handle().open(Ticks::AtEnd)?;
     let source = library::model(ModelKind::Robot, "T1", std::path::Path::new(""))?;
 
     let mut game = Game {

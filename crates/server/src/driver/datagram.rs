@@ -11,7 +11,7 @@ use crate::{
     access::{AllowList, RateLimit},
     limits, metrics,
     session::{DatagramSession, Outbox, Refusal},
-    sim_thread::{Delivery, SendError, SessionSender, SimHandle},
+    sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
 };
 
 /// Runs a session on a socket until the server stops or the world ends.
@@ -23,7 +23,7 @@ pub async fn run(
     allow: AllowList,
     stop: CancellationToken,
 ) {
-    let (commands, deliveries) = match sim.open(false) {
+    let (commands, deliveries) = match sim.open(Ticks::Never) {
         Ok(opened) => opened,
         Err(error) => return warn!(protocol, "cannot serve: {error}"),
     };
@@ -59,7 +59,7 @@ impl Driver {
                     Some(Delivery::Answer(answer)) => self.session.answer(answer, &self.sim.latest(), &mut out),
                     Some(Delivery::Tick(_)) => {}
                     // too many answers came at once, or the world has ended
-                    None => match self.sim.open(false) {
+                    None => match self.sim.open(Ticks::Never) {
                         Ok((commands, reopened)) => {
                             self.commands = commands;
                             deliveries = reopened;

@@ -8,7 +8,7 @@ use world::{Command, Setup, Value, World, clock::Pace};
 
 use super::*;
 use crate::{
-    sim_thread::SimThread,
+    sim_thread::{SimThread, Ticks},
     testing::{running, running_recorded, within},
 };
 
@@ -150,7 +150,7 @@ async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
     // its value is that of the last world that moved, and tests run several at once
     assert!(metrics.contains("\nrossum_failed "), "{metrics}");
 
-    let (mut sender, _deliveries) = sim.handle().open(false).unwrap();
+    let (mut sender, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let stiffness = sim.handle().latest().catalogue.variable_named("/Sim/World/mine/Stiffness").unwrap().id;
     sender.send(Command::Write(stiffness, Value::Double(1.0))).unwrap();
     sender.send(Command::Reset(None)).unwrap();

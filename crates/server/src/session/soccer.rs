@@ -16,7 +16,10 @@ use world::{Action, AgentId, Answer, Catalogue, Command, JointTarget, Snapshot, 
 use super::{
     Direction, Endpoint, EndpointKind, Input, Outbox, Protocol, Service, Session, StreamService, StreamSession,
 };
-use crate::library::{self, ModelKind};
+use crate::{
+    library::{self, ModelKind},
+    sim_thread::Ticks,
+};
 
 use self::senses::Senses;
 
@@ -113,8 +116,8 @@ struct Agents {
 }
 
 impl StreamService for Agents {
-    fn wants_ticks(&self) -> bool {
-        true
+    fn wants_ticks(&self) -> Ticks {
+        if self.config.sequential { Ticks::AtEnd } else { Ticks::AtNext }
     }
 
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession> {
@@ -134,7 +137,6 @@ pub struct AgentSession {
     peer: SocketAddr,
     dialect: Dialect,
     sync: bool,
-    sequential: bool,
     state: State,
     /// Messages that came too early for their cycle.
     waiting: VecDeque<AgentMessage>,
@@ -151,8 +153,6 @@ enum State {
 struct Playing {
     agent: AgentId,
     senses: Option<Senses>,
-    /// Made at the end of the last cycle, for when the next one begins.
-    held: Option<Perception>,
     turn: Turn,
 }
 
@@ -176,7 +176,7 @@ impl AgentSession {
         // an agent that is told of a cycle at its end has to have its say before the next
         let sync = sync || sequential;
         let state = State::AwaitingInit;
-        Self { peer, dialect: dialect.into(), sync, sequential, state, waiting: VecDeque::new() }
+        Self { peer, dialect: dialect.into(), sync, state, waiting: VecDeque::new() }
     }
 
     fn init(&mut self, message: &AgentMessage, out: &mut Outbox<Perception>) {
@@ -213,7 +213,7 @@ impl AgentSession {
                 obey(agent, self.peer, &message, world, out);
             }
         }
-        self.state = State::Playing(Box::new(Playing { agent, senses: None, held: None, turn }));
+        self.state = State::Playing(Box::new(Playing { agent, senses: None, turn }));
     }
 
     /// In sync mode one message counts a cycle; the others wait for theirs. Otherwise each counts at once.
@@ -252,12 +252,9 @@ impl AgentSession {
         let Some(perception) = playing.perceive(self.dialect, world) else {
             return out.close("the robot is not in the game: it has left, or has no torso");
         };
-        let told = if self.sequential { Some(perception) } else { playing.held.replace(perception) };
-        // the first one is held back, and nobody can answer before being told anything
-        let can_answer = told.is_some();
-        out.replies.extend(told.map(|perception| (self.peer, perception)));
+        out.send(self.peer, perception);
         if self.sync {
-            self.take_turn(can_answer, world, out);
+            self.take_turn(true, world, out);
         } else {
             playing.turn = Turn::Any(0);
         }

@@ -35,7 +35,7 @@ async fn answers_do_not_wait_for_the_next_command() {
     let check = async |silence: Duration, command: Command, wanted: fn(&Answer) -> bool| {
         let options = SimOptions { pace: Pace::Free, silence, recording: None };
         let sim = SimThread::start(small_world(), options).unwrap();
-        let (mut sender, mut deliveries) = sim.handle().open(false).unwrap();
+        let (mut sender, mut deliveries) = sim.handle().open(Ticks::Never).unwrap();
         sender.send(command.clone()).unwrap();
         let answer = next_answer(&mut deliveries).await;
         assert!(wanted(&answer), "{command:?} gives {answer:?}");
@@ -53,7 +53,7 @@ async fn answers_go_to_the_session_that_asked() {
     let mut sessions = Vec::new();
     for name in names {
         let id = variable(sim.handle(), name);
-        let (mut sender, deliveries) = sim.handle().open(false).unwrap();
+        let (mut sender, deliveries) = sim.handle().open(Ticks::Never).unwrap();
         for _ in 0..3 {
             sender.send(Command::Read(id)).unwrap();
         }
@@ -73,9 +73,9 @@ async fn answers_go_to_the_session_that_asked() {
 async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
     let sim = running(Pace::Free);
     let mut stepper = Stepper::new(sim.handle());
-    let (mut lazy_sender, mut lazy) = sim.handle().open(true).unwrap();
+    let (mut lazy_sender, mut lazy) = sim.handle().open(Ticks::AtEnd).unwrap();
     join(&mut lazy_sender, &mut lazy, "Lazy").await;
-    let (_quick_sender, mut quick) = sim.handle().open(true).unwrap();
+    let (_quick_sender, mut quick) = sim.handle().open(Ticks::AtEnd).unwrap();
     let ticks = limits::SESSION_QUEUE as u64 + 50;
     for expected in 1..=ticks {
         assert_eq!(stepper.step().await.tick.0, expected);
@@ -98,7 +98,7 @@ async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
 #[tokio::test]
 async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
     let sim = running(Pace::Wall);
-    let (mut sender, mut deliveries) = sim.handle().open(true).unwrap();
+    let (mut sender, mut deliveries) = sim.handle().open(Ticks::AtEnd).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
     join(&mut sender, &mut deliveries, "Twin").await;
     let then = sim.handle().latest().tick.0;
@@ -106,7 +106,7 @@ async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
     std::mem::forget(sender);
     drop(deliveries);
     // a world that waits for votes looks round when something arrives, and a full inbox is full of that
-    let _other = sim.handle().open(false).unwrap();
+    let _other = sim.handle().open(Ticks::Never).unwrap();
     let mut snapshots = sim.handle().watch();
     let free =
         |snapshot: &Arc<Snapshot>| snapshot.tick.0 > then + 3 && snapshot.catalogue.agent_named("Twin").is_none();
@@ -155,8 +155,8 @@ fn the_journal_ends_with_the_recording() {
 #[tokio::test]
 async fn robots_come_and_go_while_others_get_every_tick() {
     let sim = running(Pace::Wall);
-    let (_watcher, mut ticks) = sim.handle().open(true).unwrap();
-    let (mut sender, mut answers) = sim.handle().open(false).unwrap();
+    let (_watcher, mut ticks) = sim.handle().open(Ticks::AtEnd).unwrap();
+    let (mut sender, mut answers) = sim.handle().open(Ticks::Never).unwrap();
     let agent = join(&mut sender, &mut answers, "Twin").await;
     assert!(sim.handle().latest().catalogue.agent(agent).is_some(), "whoever is told finds it in the snapshot");
     sender.send(Command::Join(rover_named("Twin"))).unwrap();
@@ -178,7 +178,7 @@ async fn robots_come_and_go_while_others_get_every_tick() {
 async fn stopping_ends_the_thread_and_every_session() {
     let sim = running(Pace::Wall);
     let handle = sim.handle().clone();
-    let (mut sender, mut deliveries) = handle.open(true).unwrap();
+    let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
     assert!(!handle.has_ended());
     tokio::task::spawn_blocking(|| sim.stop()).await.unwrap();
     assert!(handle.has_ended());
@@ -186,7 +186,7 @@ async fn stopping_ends_the_thread_and_every_session() {
         assert!(matches!(delivery, Delivery::Tick(_)));
     }
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Ended));
-    assert_eq!(handle.open(false).err(), Some(SendError::Ended));
+    assert_eq!(handle.open(Ticks::Never).err(), Some(SendError::Ended));
 }
 
 #[tokio::test]
@@ -195,14 +195,14 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (_publish, snapshots) = watch::channel(small_world().glimpse());
     let (_failed, failure) = watch::channel(None);
     let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::default() };
-    let (mut sender, _deliveries) = handle.open(false).unwrap();
+    let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     assert_eq!(sender.send(Command::Reset(None)), Ok(()));
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Full));
     drop(received);
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Ended));
 
     let sim = running(Pace::Wall);
-    let (mut flooder, _deliveries) = sim.handle().open(false).unwrap();
+    let (mut flooder, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let mut snapshots = sim.handle().watch();
     let first = sim.handle().latest().tick.0;
     let flood = async {

@@ -10,7 +10,7 @@ use world::{Answer, Command, Snapshot, VariableId, clock::Pace};
 use super::*;
 use crate::{
     session::{Input, Session},
-    sim_thread::SimThread,
+    sim_thread::{SimThread, Ticks},
     testing::{running, within},
 };
 
@@ -166,7 +166,7 @@ async fn a_flood_stops_neither_the_world_nor_another_peer() {
 #[tokio::test]
 async fn strangers_are_refused_without_an_answer() {
     let sim = running(Pace::Wall);
-    let (commands, _deliveries) = sim.handle().open(false).unwrap();
+    let (commands, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let mut driver = Driver {
         socket: UdpSocket::bind("127.0.0.1:0").await.unwrap(),
         protocol: "echo",

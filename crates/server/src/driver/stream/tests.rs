@@ -7,7 +7,7 @@ use world::{Snapshot, clock::Pace};
 use super::*;
 use crate::{
     session::{Input, Session},
-    sim_thread::SimThread,
+    sim_thread::{SimThread, Ticks},
     testing::{Stepper, running, within},
 };
 
@@ -86,8 +86,8 @@ impl Session for Echo {
 struct EchoService;
 
 impl StreamService for EchoService {
-    fn wants_ticks(&self) -> bool {
-        true
+    fn wants_ticks(&self) -> Ticks {
+        Ticks::AtEnd
     }
 
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession> {

@@ -9,6 +9,7 @@ mod logs;
 mod replay;
 mod scenarios;
 mod serve;
+mod soccer;
 
 use std::{
     io::{self, Write},
@@ -35,6 +36,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 inter
 enum Command {
     /// Run a world and let robots' controllers connect to it
     Serve(serve::Options),
+    /// Run soccer games for the MuJoCo league's agents and monitors, with the flags of its server
+    Soccer(soccer::Options),
     /// Run a recording again and compare it with the original, bit for bit
     Replay(replay::Options),
     /// List the worlds that come with the program, or show one
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
 fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
     match command {
         Command::Serve(options) => serve::run(&options, out),
+        Command::Soccer(options) => soccer::run(&options, out),
         Command::Replay(options) => replay::run(&options, out),
         Command::Scenarios(options) => scenarios::run(&options, out),
         Command::CheckModel(options) => check_model::run(&options, out),

@@ -4,8 +4,15 @@ use std::{io::Write, net::IpAddr, path::PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use server::{Scenario, Server, config::PaceConfig, serve::first_screen};
-use tokio::signal::unix::{SignalKind, signal};
+use server::{
+    Scenario, Server,
+    config::PaceConfig,
+    serve::{End, first_screen},
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinSet,
+};
 use tracing::info;
 
 /// What runs when nothing else is asked for.
@@ -82,15 +89,40 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         write!(out, "{}", scenario.to_toml())?;
         return Ok(());
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let world = Hosted { scenario, record: options.record.clone() };
+    host(&[world], |worlds, servers| {
+        if options.json {
+            return Ok(writeln!(out, "{}", as_json(worlds, servers)?)?);
+        }
+        greet(worlds, servers, out)?;
+        Ok(writeln!(out, "Ready. Press ctrl-C to stop; `rossum serve --help` shows what can be changed.")?)
+    })
+}
+
+/// A world to run.
+pub(crate) struct Hosted {
+    pub(crate) scenario: Scenario,
+    /// Where it is recorded, if it is.
+    pub(crate) record: Option<PathBuf>,
+}
+
+/// Runs worlds until somebody stops them. What `ready` gives back is kept as long.
+pub(crate) fn host<T>(
+    worlds: &[Hosted],
+    ready: impl FnOnce(&[Hosted], &[Server]) -> anyhow::Result<T>,
+) -> anyhow::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     runtime.block_on(async {
         // before anything is begun, so that no signal is missed
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let server = Server::start(&scenario, options.record.as_deref()).await?;
-        greet(options, &scenario, &server, out)?;
-        let mut snapshots = server.sim().watch();
-        let world_ended = async { while snapshots.changed().await.is_ok() {} };
+        let mut servers = Vec::new();
+        for world in worlds {
+            servers.push(Server::start(&world.scenario, world.record.as_deref()).await?);
+        }
+        let kept = ready(worlds, &servers)?;
+        let mut ends: JoinSet<_> = servers.iter().map(Server::ended).collect();
         let outcome = tokio::select! {
             _ = interrupt.recv() => {
                 info!("ctrl-C: stopping");
@@ -100,23 +132,34 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
                 info!("asked to end: stopping");
                 Ok(())
             }
-            () = world_ended => Err(anyhow::anyhow!("the world ended by itself; the log says why")),
+            Some(ended) = ends.join_next() => match ended {
+                Ok(End::Asked(by)) => {
+                    info!("{by} asked to end: stopping");
+                    Ok(())
+                }
+                _ => Err(anyhow::anyhow!("the world ended by itself; the log says why")),
+            },
         };
-        server.stop().await;
+        drop(kept);
+        for server in servers {
+            server.stop().await;
+        }
         outcome
     })
 }
 
-fn greet(options: &Options, scenario: &Scenario, server: &Server, out: &mut dyn Write) -> anyhow::Result<()> {
-    if options.json {
-        let addresses = serde_json::to_value(server.addresses())?;
-        writeln!(out, "{}", serde_json::json!({ "title": scenario.base.title, "addresses": addresses }))?;
-    } else {
-        writeln!(out, "{}", first_screen(&scenario.base.title, server.addresses()))?;
-        if let Some(path) = &options.record {
+pub(crate) fn as_json(worlds: &[Hosted], servers: &[Server]) -> anyhow::Result<serde_json::Value> {
+    let addresses: Vec<_> = servers.iter().flat_map(Server::addresses).collect();
+    let title = worlds.first().map(|world| world.scenario.base.title.as_str());
+    Ok(serde_json::json!({ "title": title, "addresses": serde_json::to_value(addresses)? }))
+}
+
+pub(crate) fn greet(worlds: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
+    for (world, server) in worlds.iter().zip(servers) {
+        writeln!(out, "{}", first_screen(&world.scenario.base.title, server.addresses()))?;
+        if let Some(path) = &world.record {
             writeln!(out, "  recording to {}\n", path.display())?;
         }
-        writeln!(out, "Ready. Press ctrl-C to stop; `rossum serve --help` shows what can be changed.")?;
     }
     Ok(())
 }

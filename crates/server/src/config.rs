@@ -268,7 +268,7 @@ impl Scenario {
         for protocol in PROTOCOLS {
             if let Some(section) = table.remove(protocol.name) {
                 let section = section.try_into().map_err(|error: toml::de::Error| syntax(error.to_string()))?;
-                let service = (protocol.configure)(section).map_err(|error| syntax(helpful(&error)))?;
+                let service = (protocol.configure)(section, folder).map_err(|error| syntax(helpful(&error)))?;
                 services.push((protocol.name, service));
             }
         }

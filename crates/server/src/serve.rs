@@ -83,6 +83,15 @@ pub struct Address {
     pub address: SocketAddr,
 }
 
+/// How a server came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A client wanted it to.
+    Asked(String),
+    /// The world ended by itself.
+    WorldEnded,
+}
+
 /// A running server.
 #[derive(Debug)]
 pub struct Server {
@@ -127,6 +136,18 @@ impl Server {
     /// The way to the world.
     pub fn sim(&self) -> &SimHandle {
         self.sim.handle()
+    }
+
+    /// Waits until the server has a reason to be stopped.
+    pub fn ended(&self) -> impl Future<Output = End> + Send + use<> {
+        let (mut snapshots, mut asked) = (self.sim.handle().watch(), self.sim.handle().end_asked());
+        async move {
+            let world_ended = async { while snapshots.changed().await.is_ok() {} };
+            tokio::select! {
+                Ok(who) = asked.wait_for(Option::is_some) => End::Asked(who.clone().unwrap_or_default()),
+                () = world_ended => End::WorldEnded,
+            }
+        }
     }
 
     /// Tells clients, ends the world, closes the recording.
@@ -221,7 +242,7 @@ impl Sockets {
         let chosen = |port| SocketAddr::new(bind, if free_ports { 0 } else { port });
         let (mut addresses, mut open) = (Vec::new(), Vec::new());
         for (protocol, service) in &scenario.services {
-            let endpoints = service.endpoints(world.catalogue());
+            let endpoints = service.endpoints(world.catalogue(), scenario.base.world.pace.into());
             for endpoint in endpoints.map_err(|reason| ServeError::Protocol { protocol, reason })? {
                 let (address, bound) = open_endpoint(chosen(endpoint.port), endpoint).await?;
                 addresses.push(address);

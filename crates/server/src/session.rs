@@ -3,10 +3,10 @@
 //! A session gets an [`Input`], looks at the latest [`Snapshot`], and puts replies and commands into an [`Outbox`].
 //! Drivers own the sockets. This is the only place where `wire` and `world` meet.
 
-use std::{fmt, net::SocketAddr};
+use std::{fmt, net::SocketAddr, path::Path};
 
 use wire::{DecodeError, Message, Split, StreamMessage};
-use world::{Answer, Catalogue, Command, Snapshot, director::Director};
+use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::Director};
 
 use crate::sim_thread::Ticks;
 
@@ -22,11 +22,14 @@ pub struct Protocol {
     pub name: &'static str,
     /// What it is, for people.
     pub title: &'static str,
-    /// Reads its section.
-    pub configure: fn(toml::Table) -> Result<Box<dyn Service>, toml::de::Error>,
+    /// Reads its section. Relative paths in it start at the folder.
+    pub configure: Configure,
     /// Brings back the director of a recorded world from its description, if the protocol has one.
     pub direct: Option<Direct>,
 }
+
+/// Reads a section, or says what is wrong with it.
+pub type Configure = fn(toml::Table, &Path) -> Result<Box<dyn Service>, toml::de::Error>;
 
 /// Makes a director from its description, or says why not.
 pub type Direct = fn(&str) -> Result<Box<dyn Director>, String>;
@@ -55,8 +58,8 @@ pub trait Service: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// The sockets it wants in a world with these agents, or why that cannot be.
-    fn endpoints(&self, world: &Catalogue) -> Result<Vec<Endpoint>, String>;
+    /// The sockets it wants in a world with these agents and this pace, or why that cannot be.
+    fn endpoints(&self, world: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String>;
 }
 
 /// A director, and how a recording describes it.
@@ -135,11 +138,13 @@ pub struct Outbox<R> {
     pub refusals: Vec<Refusal>,
     /// Why the session is over, if it is. Replies are still sent.
     pub close: Option<String>,
+    /// Who wants the whole server to end, if somebody does.
+    pub end: Option<String>,
 }
 
 impl<R> Default for Outbox<R> {
     fn default() -> Self {
-        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), close: None }
+        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), close: None, end: None }
     }
 }
 
@@ -162,6 +167,11 @@ impl<R> Outbox<R> {
     /// Ends the session.
     pub fn close(&mut self, reason: impl fmt::Display) {
         self.close.get_or_insert_with(|| reason.to_string());
+    }
+
+    /// Ends the server, for everybody.
+    pub fn end(&mut self, who: impl fmt::Display) {
+        self.end.get_or_insert_with(|| who.to_string());
     }
 
     /// Takes everything out.
@@ -281,5 +291,8 @@ fn handle_encoded<S: Session>(
     out.refusals.append(&mut typed.refusals);
     if let Some(reason) = typed.close {
         out.close(reason);
+    }
+    if let Some(who) = typed.end {
+        out.end(who);
     }
 }

@@ -88,6 +88,7 @@ pub struct SimHandle {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     failure: watch::Receiver<Option<String>>,
     next_session: Arc<AtomicU64>,
+    end_asked: Arc<watch::Sender<Option<String>>>,
 }
 
 /// Why a command did not reach the world.
@@ -110,7 +111,8 @@ impl SimThread {
         }
         let (publish, snapshots) = watch::channel(world.glimpse());
         let (failed, failure) = watch::channel(None);
-        let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::new(AtomicU64::new(0)) };
+        let (next_session, end_asked) = (Arc::new(AtomicU64::new(0)), Arc::new(watch::Sender::new(None)));
+        let handle = SimHandle { inbox, snapshots, failure, next_session, end_asked };
         let builder = start_builder(handle.inbox.clone())?;
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
             let now = now();
@@ -172,6 +174,16 @@ impl SimHandle {
     /// Why the world stands still until it is reset, if it does.
     pub fn failure(&self) -> Option<String> {
         self.failure.borrow().clone()
+    }
+
+    /// Says that somebody wants everything to end. Whoever runs the world sees to it.
+    pub fn ask_to_end(&self, who: String) {
+        self.end_asked.send_replace(Some(who));
+    }
+
+    /// To wait for somebody who wants everything to end.
+    pub fn end_asked(&self) -> watch::Receiver<Option<String>> {
+        self.end_asked.subscribe()
     }
 
     /// Whether the sim thread is gone.

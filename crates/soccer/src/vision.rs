@@ -168,6 +168,53 @@ impl<F: Fn(DVec3, DVec3) -> bool> Occlusion for F {
     }
 }
 
+/// The other players stand in the way: each a capsule between its markers.
+#[derive(Clone, Debug, Default)]
+pub struct Crowd(Vec<(DVec3, DVec3)>);
+
+impl Crowd {
+    /// How far a robot reaches from the line between its highest marker and the middle of the others, in m.
+    const RADIUS: f64 = 0.12;
+
+    /// Everyone but the one who looks.
+    pub fn new(who_looks: PlayerId, players: &[MarkedPlayer<'_>]) -> Self {
+        let others = players.iter().filter(|player| player.id != who_looks);
+        Self(others.filter_map(|player| axis(player.markers)).collect())
+    }
+}
+
+/// From the highest of a player's markers to the middle of the others.
+fn axis(markers: &[Marker<'_>]) -> Option<(DVec3, DVec3)> {
+    let top = markers.iter().max_by(|a, b| a.position.z.total_cmp(&b.position.z))?.position;
+    let others = markers.len().saturating_sub(1);
+    let sum: DVec3 = markers.iter().map(|marker| marker.position).sum();
+    let bottom = if others == 0 { top } else { (sum - top) / others as f64 };
+    Some((top, bottom))
+}
+
+impl Occlusion for Crowd {
+    fn hides(&self, from: DVec3, to: DVec3) -> bool {
+        // a robot does not hide its own markers, nor the ball at its feet
+        let reaches =
+            |point: DVec3, (top, bottom): (DVec3, DVec3)| distance((point, point), (top, bottom)) < 2.0 * Self::RADIUS;
+        self.0.iter().any(|&robot| !reaches(to, robot) && distance((from, to), robot) < Self::RADIUS)
+    }
+}
+
+/// The distance between two line segments, in m.
+fn distance((a, b): (DVec3, DVec3), (c, d): (DVec3, DVec3)) -> f64 {
+    let (along, across, between) = (b - a, d - c, a - c);
+    let (aa, cc, ac) = (along.length_squared(), across.length_squared(), along.dot(across));
+    let (ab, cb) = (along.dot(between), across.dot(between));
+    // where the two lines are nearest, kept within the first segment; then where the second is nearest to that, and back
+    let denominator = aa * cc - ac * ac;
+    let part = |above: f64, below: f64| if below > f64::EPSILON { (above / below).clamp(0.0, 1.0) } else { 0.0 };
+    let s = part(ac * cb - cc * ab, denominator);
+    let t = part(ac * s + cb, cc);
+    let s = part(ac * t - ab, aa);
+    (a + along * s).distance(c + across * t)
+}
+
 /// How much a camera errs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
@@ -240,6 +287,34 @@ mod tests {
     fn at(azimuth_deg: f64, elevation_deg: f64, distance: f64) -> DVec3 {
         let (azimuth, elevation) = (azimuth_deg.to_radians(), elevation_deg.to_radians());
         AHEAD.position + distance * (DQuat::from_rotation_z(azimuth) * DQuat::from_rotation_y(-elevation) * DVec3::X)
+    }
+
+    #[test]
+    fn a_crowd_hides_what_is_behind_it() {
+        let standing = |x: f64, y: f64| {
+            let at = |name, y, z| Marker { name, position: DVec3::new(x, y, z) };
+            [at("head", y, 1.1), at("lfoot", y + 0.1, 0.0), at("rfoot", y - 0.1, 0.0)]
+        };
+        let (me, other) = (standing(0.0, 0.0), standing(5.0, 0.0));
+        let id = |number| PlayerId { side: Left, number };
+        let players = [MarkedPlayer { id: id(1), markers: &me }, MarkedPlayer { id: id(2), markers: &other }];
+        let crowd = Crowd::new(id(1), &players);
+        let eye = DVec3::new(0.05, 0.0, 1.1);
+        for (seen, hidden) in [
+            (DVec3::new(10.0, 0.0, 0.5), true),
+            (DVec3::new(10.0, 1.0, 0.5), false),
+            (DVec3::new(10.0, 0.2, 0.5), true),
+            (DVec3::new(10.0, 0.0, 2.5), false),
+            (DVec3::new(4.0, 0.0, 0.1), false),
+            (DVec3::new(-10.0, 0.0, 0.5), false),
+            // its own markers, and the ball before its feet
+            (other[0].position, false),
+            (other[1].position, false),
+            (DVec3::new(4.9, 0.0, 0.11), false),
+        ] {
+            assert_eq!(crowd.hides(eye, seen), hidden, "{seen}");
+        }
+        assert!(!Crowd::new(id(2), &players[1..]).hides(eye, DVec3::new(10.0, 0.0, 0.5)), "nobody hides from itself");
     }
 
     #[test]

@@ -252,6 +252,9 @@ impl Connection {
         for command in out.commands {
             self.commands.send(command).map_err(|error| error.to_string())?;
         }
+        if let Some(who) = out.end {
+            self.sim.ask_to_end(who);
+        }
         out.close.map_or(Ok(()), Err)
     }
 }

@@ -39,6 +39,9 @@ async fn eventful_run(stepper: &mut Stepper) {
         stepper.send(Command::Act(ROVER, vec![Action::Set { motor: 0, target, torque: Some(0.5) }]));
         stepper.step().await;
     }
+    // a busy machine takes its time to build the twin
+    while stepper.step().await.catalogue.agent_named("Twin").is_none() {}
+    stepper.step().await;
 }
 
 #[tokio::test]
@@ -60,8 +63,8 @@ async fn a_recording_replays_bit_for_bit() {
     let verdict = replay(&std::fs::read(&path).unwrap(), &no_director, |_, _| {}).unwrap();
     let ticks = verdict.ticks;
     // one for every so many ticks, and one for the end
-    assert_eq!(verdict, Verdict { ticks, compared: 61 / HASH_EVERY + 1, differs_at: None, complete: true });
-    assert!(ticks >= 56, "{verdict:?}");
+    assert_eq!(verdict, Verdict { ticks, compared: ticks.div_ceil(HASH_EVERY), differs_at: None, complete: true });
+    assert!(ticks >= 63, "{verdict:?}");
 }
 
 /// A disk that takes only so much. What it has can be looked at from outside.

@@ -11,6 +11,7 @@ use wire::odcp::{
 };
 use world::{
     Action, AgentId, Catalogue, Command, Snapshot,
+    clock::Pace,
     event::AgentEvent,
     interface::Bounds,
     snapshot::{AgentCard, MotorCard},
@@ -22,7 +23,7 @@ use super::{Endpoint, EndpointKind, Input, Outbox, Protocol, Service, Session};
 pub const PROTOCOL: Protocol = Protocol {
     name: "odcp",
     title: "ORCS Direct Control Protocol 1.0",
-    configure: |section| Ok(Box::new(section.try_into::<Config>()?)),
+    configure: |section, _| Ok(Box::new(section.try_into::<Config>()?)),
     direct: None,
 };
 
@@ -40,7 +41,7 @@ impl Service for Config {
         toml::Table::try_from(self).unwrap_or_default()
     }
 
-    fn endpoints(&self, world: &Catalogue) -> Result<Vec<Endpoint>, String> {
+    fn endpoints(&self, world: &Catalogue, _: Pace) -> Result<Vec<Endpoint>, String> {
         self.ports.iter().map(|(agent, &port)| endpoint(world, agent, port)).collect()
     }
 }

@@ -194,7 +194,7 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (inbox, received) = sync_channel(2);
     let (_publish, snapshots) = watch::channel(small_world().glimpse());
     let (_failed, failure) = watch::channel(None);
-    let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::default() };
+    let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::default(), end_asked: Arc::default() };
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     assert_eq!(sender.send(Command::Reset(None)), Ok(()));
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Full));

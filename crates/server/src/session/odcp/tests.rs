@@ -144,7 +144,7 @@ fn an_agent_that_has_left_answers_nothing() {
     let empty = World::new(&Setup { robots: Vec::new(), randomise: Vec::new(), watches: Vec::new(), ..small_setup() });
     let empty = empty.unwrap().glimpse();
     for datagram in [&[5][..], &[7], &[100, 0, 0, 0, 0], &[150]] {
-        let Outbox { replies, commands, refusals, close } = outbox_of(&empty, datagram);
+        let Outbox { replies, commands, refusals, close, .. } = outbox_of(&empty, datagram);
         assert!(replies.is_empty() && commands.is_empty() && close.is_none(), "{datagram:?}");
         assert_eq!(refusals.len(), 1, "{datagram:?}");
         assert!(refusals[0].reason.contains("Rover has left"), "{refusals:?}");
@@ -166,7 +166,8 @@ fn ports_are_for_agents_that_exist_and_fit() {
     giant.name = "Giant".to_owned();
     giant.motors = vec![giant.motors[0].clone(); MAX_MOTORS + 1];
     catalogue.agents.push(giant);
-    let endpoints = |agent: &str| Config { ports: BTreeMap::from([(agent.to_owned(), 7)]) }.endpoints(&catalogue);
+    let endpoints =
+        |agent: &str| Config { ports: BTreeMap::from([(agent.to_owned(), 7)]) }.endpoints(&catalogue, Pace::Wall);
 
     let fine = endpoints("Rover").unwrap();
     assert_eq!((fine[0].title.as_str(), fine[0].port), ("ODCP of Rover", 7));

@@ -1,12 +1,13 @@
 //! What an agent is told, made from a snapshot. Names are looked up once per model.
 
+use super::Eyes;
 use glam::{DQuat, DVec3};
 use physics::Pose;
 use soccer::{
     PlayerId, Side,
     field::Landmark,
     game::GameView,
-    vision::{Camera, Detection, Ideal, MarkedPlayer, Marker, Sights, Vision},
+    vision::{Camera, Crowd, Detection, Ideal, MarkedPlayer, Marker, Noise, Noisy, Sights, Vision},
 };
 use wire::soccer::{
     self as told, Dialect, GameState, Heard, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer, Sensor,
@@ -108,7 +109,14 @@ impl Senses {
         }
     }
 
-    pub(super) fn perceive(&self, dialect: Dialect, player: PlayerId, game: &GameView, world: &Snapshot) -> Perception {
+    pub(super) fn perceive(
+        &self,
+        dialect: Dialect,
+        eyes: Eyes,
+        player: PlayerId,
+        game: &GameView,
+        world: &Snapshot,
+    ) -> Perception {
         let mut told = Perception::new(dialect, dialect.time(world.time), game_state(game));
         for (kind, name, at) in &self.vectors {
             let name = name.clone();
@@ -137,11 +145,11 @@ impl Senses {
         told.heard = game.heard.get(&player).map(|words| {
             words.iter().map(|(azimuth, text)| Heard { azimuth_deg: *azimuth as i16, text: text.clone() }).collect()
         });
-        told.see = world.tick.0.is_multiple_of(SEE_EVERY).then(|| self.see(game, world)).flatten();
+        told.see = world.tick.0.is_multiple_of(SEE_EVERY).then(|| self.see(eyes, player, game, world)).flatten();
         told
     }
 
-    fn see(&self, game: &GameView, world: &Snapshot) -> Option<See> {
+    fn see(&self, eyes: Eyes, player: PlayerId, game: &GameView, world: &Snapshot) -> Option<See> {
         let camera = world.site_pose(self.camera.as_ref()?)?;
         let camera = Camera { position: camera.pos.into(), rotation: rotation(&camera) };
         let ball = self.ball.and_then(|index| world.positions.get(index)).map(|&ball| DVec3::from(ball))?;
@@ -156,7 +164,16 @@ impl Senses {
         let players: Vec<_> = markers.iter().map(|(id, markers)| MarkedPlayer { id: *id, markers }).collect();
         let sights = Sights { landmarks: &self.landmarks, ball, players: &players };
         let mut see = See::default();
-        for detection in Ideal.see(&camera, &sights) {
+        let seen = match eyes {
+            Eyes::Ideal => Ideal.see(&camera, &sights),
+            Eyes::Noisy => {
+                let crowd = Crowd::new(player, &players);
+                // another one each time, the same whenever the game is played again
+                let seed = world.tick.0 << 16 | u64::from(player.number) << 8 | u64::from(player.side == Side::Right);
+                Noisy::new(Noise::default(), crowd, seed).see(&camera, &sights)
+            }
+        };
+        for detection in seen {
             match detection {
                 Detection::Landmark { name, at } => {
                     see.landmarks.extend(told::Landmark::from_name(name).map(|landmark| (landmark, polar(at))));

@@ -90,9 +90,13 @@ impl Match {
         Self::on("fifa", Config { sync: true, sequential, ..Config::default() }, Pace::Free)
     }
 
+    fn agents_port(&self) -> Agents {
+        Agents { manners: Manners::new(&self.config, Pace::Wall), models: Arc::default() }
+    }
+
     fn connect(&mut self) -> usize {
         let index = self.agents.len();
-        let session = Agents { config: self.config.clone() }.open(peer(index));
+        let session = self.agents_port().open(peer(index));
         self.agents.push(Agent { session, told: Vec::new(), refusals: Vec::new(), closed: None });
         index
     }
@@ -187,7 +191,7 @@ impl Match {
 
     /// Tells those of a cycle who want to know of it then.
     fn tell(&mut self, when: Ticks) -> Vec<(usize, Outbox<Vec<u8>>)> {
-        if (Agents { config: self.config.clone() }).wants_ticks() != when {
+        if self.agents_port().wants_ticks() != when {
             return Vec::new();
         }
         let open = self.agents.iter_mut().enumerate().filter(|(_, agent)| agent.closed.is_none());

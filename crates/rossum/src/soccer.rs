@@ -1,0 +1,286 @@
+//! `rossum soccer`: the league's server, with the flags of the one that teams know.
+
+use std::{
+    io::Write,
+    net::{IpAddr, ToSocketAddrs},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use server::{Scenario, Server};
+use toml::{Table, Value};
+
+use crate::serve::{Hosted, as_json, greet, host};
+
+/// The port of the status page; that of each further game follows.
+const HTTP_PORT: u16 = 1920;
+/// Each game has a port for agents and one for monitors.
+const PORTS_PER_GAME: u16 = 2;
+
+/// Options of `rossum soccer`. Those of the league's server come first and mean what they mean there.
+#[derive(Debug, Args)]
+#[command(args_override_self = true, infer_long_args = true)]
+pub(crate) struct Options {
+    /// Address to listen on; other machines also need --allow
+    #[arg(long, default_value = "127.0.0.1")]
+    host: String,
+    /// Port of the agents
+    #[arg(long, value_name = "PORT", default_value_t = 60000)]
+    aport: u16,
+    /// Port of the monitors
+    #[arg(long, value_name = "PORT", default_value_t = 60001)]
+    mport: u16,
+    /// Tell agents of a cycle at its end, and wait for their answers
+    #[arg(long)]
+    sequential: bool,
+    /// Wait for a message of every agent in every cycle
+    #[arg(long)]
+    sync: bool,
+    /// Run in real time; this is the default
+    #[arg(long, overrides_with = "no_realtime")]
+    realtime: bool,
+    /// Run as fast as the agents answer
+    #[arg(long, overrides_with = "realtime")]
+    no_realtime: bool,
+    /// Accepted for the sake of scripts: any monitor can watch, on its port
+    #[arg(long, overrides_with = "no_render")]
+    render: bool,
+    /// Accepted for the sake of scripts
+    #[arg(long, overrides_with = "render")]
+    no_render: bool,
+    /// Write what monitors are sent into this file, after what it has already
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "rcssservermj_monitor.log")]
+    logfile: Option<PathBuf>,
+    /// The field; that of the rules if it is left out
+    #[arg(long, value_enum)]
+    field: Option<FieldName>,
+    /// The rules
+    #[arg(long, value_enum, default_value_t = RuleBook::Ssim)]
+    rules: RuleBook,
+    /// Which half is played: 0 and 1 are the halves, 2 and 3 those of extra time, 4 the penalty shoot-out
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
+    phase: u8,
+    /// Where the game clock begins, in seconds
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    time: Option<f64>,
+
+    /// So many games at once, each with the next two ports
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    games: u16,
+    /// Seed of the first game; that of each further game follows
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder of your own robots: NAME.xml or NAME/robot.xml
+    #[arg(long, value_name = "FOLDER")]
+    models: Option<PathBuf>,
+    /// Robots err, miss things, and do not see through others
+    #[arg(long)]
+    noisy_vision: bool,
+    /// Messages as in the league's document instead of as its server writes them
+    #[arg(long)]
+    document: bool,
+    /// Record every game into this file, for `rossum replay`
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Network that may talk to the server, such as 192.168.1.0/24; may be given several times
+    #[arg(long, value_name = "NETWORK", action = clap::ArgAction::Append)]
+    allow: Vec<String>,
+    /// Listen on any free ports instead; they are printed
+    #[arg(long)]
+    free_ports: bool,
+    /// Print the addresses as one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Print the whole configuration of the first game, with every default, and end
+    #[arg(long)]
+    print_config: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FieldName {
+    /// 105 x 68 m, 11 players
+    Fifa,
+    /// 55 x 36 m, 7 players
+    Fifa7vs7,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RuleBook {
+    /// Halves of 45 minutes, on the field `fifa`
+    Fifa,
+    /// Halves of 5 minutes, on the field `fifa7vs7`
+    Ssim,
+    /// As ssim, in its version of 2026
+    Ssim26,
+}
+
+impl Options {
+    /// The scenario that the flags stand for, of one of the games.
+    fn scenario(&self, game: u16) -> anyhow::Result<Scenario> {
+        let mut table = Table::new();
+        let title = if self.games == 1 { "Soccer".to_owned() } else { format!("Soccer, game {}", game + 1) };
+        table.insert("title".to_owned(), title.into());
+        table.insert("world".to_owned(), self.world(game).into());
+        table.insert("server".to_owned(), self.server(game)?.into());
+        table.insert("soccer".to_owned(), self.soccer(game)?.into());
+        let folder = std::env::current_dir().context("where are we?")?;
+        Ok(Scenario::parse("rossum soccer", &table.to_string(), &folder)?)
+    }
+
+    fn world(&self, game: u16) -> Table {
+        let field = match (self.field, self.rules) {
+            (Some(FieldName::Fifa), _) | (None, RuleBook::Fifa) => "fifa",
+            (Some(FieldName::Fifa7vs7), _) | (None, RuleBook::Ssim | RuleBook::Ssim26) => "fifa7vs7",
+        };
+        let pace = if self.no_realtime { "fast" } else { "realtime" };
+        let seed = self.seed.saturating_add(game.into());
+        Table::from_iter([
+            ("field".to_owned(), field.into()),
+            ("pace".to_owned(), pace.into()),
+            ("seed".to_owned(), Value::Integer(i64::try_from(seed).unwrap_or(i64::MAX))),
+        ])
+    }
+
+    fn server(&self, game: u16) -> anyhow::Result<Table> {
+        let allow = self.allow.iter().map(|network| Value::String(network.clone()));
+        Ok(Table::from_iter([
+            ("bind".to_owned(), resolve(&self.host)?.to_string().into()),
+            ("allow".to_owned(), Value::Array(allow.collect())),
+            ("http_port".to_owned(), Value::Integer((HTTP_PORT + game).into())),
+            ("free_ports".to_owned(), self.free_ports.into()),
+        ]))
+    }
+
+    fn soccer(&self, game: u16) -> anyhow::Result<Table> {
+        let port = |first: u16| match first {
+            0 => Ok(0),
+            _ => first.checked_add(PORTS_PER_GAME * game).context("the ports of the last games would be above 65535"),
+        };
+        let rules = self.rules.to_possible_value().map(|rules| rules.get_name().to_owned()).unwrap_or_default();
+        let mut soccer = Table::from_iter([
+            ("agent_port".to_owned(), Value::Integer(port(self.aport)?.into())),
+            ("monitor_port".to_owned(), Value::Integer(port(self.mport)?.into())),
+            ("rules".to_owned(), rules.into()),
+            ("phase".to_owned(), Value::Integer(self.phase.into())),
+            ("sync".to_owned(), self.sync.into()),
+            ("sequential".to_owned(), self.sequential.into()),
+            ("vision".to_owned(), if self.noisy_vision { "noisy" } else { "ideal" }.into()),
+            ("dialect".to_owned(), if self.document { "document" } else { "reference" }.into()),
+        ]);
+        let path = |path: &Path| Value::String(path.display().to_string());
+        let optional = [
+            ("time", self.time.map(Value::Float)),
+            ("models", self.models.as_deref().map(path)),
+            ("logfile", self.logfile.as_deref().map(|file| path(&self.own_file(file, game)))),
+        ];
+        soccer.extend(optional.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+        Ok(soccer)
+    }
+
+    /// A file of one of several games: `log.txt` becomes `log-2.txt`.
+    fn own_file(&self, file: &Path, game: u16) -> PathBuf {
+        if self.games == 1 {
+            return file.to_owned();
+        }
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let kind = file.extension().map(|kind| format!(".{}", kind.to_string_lossy())).unwrap_or_default();
+        file.with_file_name(format!("{stem}-{}{kind}", game + 1))
+    }
+}
+
+/// The address of a host's name.
+fn resolve(host: &str) -> anyhow::Result<IpAddr> {
+    let unknown = || format!("--host {host}: there is no such address");
+    let mut addresses = (host, 0).to_socket_addrs().with_context(unknown)?;
+    Ok(addresses.next().with_context(unknown)?.ip())
+}
+
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    if options.print_config {
+        return Ok(write!(out, "{}", options.scenario(0)?.to_toml())?);
+    }
+    let record = |game| options.record.as_deref().map(|file| options.own_file(file, game));
+    let games = (0..options.games).map(|game| Ok(Hosted { scenario: options.scenario(game)?, record: record(game) }));
+    let games: Vec<_> = games.collect::<anyhow::Result<_>>()?;
+    host(&games, |games, servers| ready(options, games, servers, out))
+}
+
+fn ready(options: &Options, games: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
+    if options.json {
+        return Ok(writeln!(out, "{}", as_json(games, servers)?)?);
+    }
+    greet(games, servers, out)?;
+    Ok(writeln!(out, "Ready. Press ctrl-C to stop; `rossum soccer --help` shows what can be changed.")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn config(flags: &str, game: u16) -> Table {
+        let options = Cli::try_parse_from(format!("soccer {flags}").split_whitespace()).unwrap().options;
+        options.scenario(game).unwrap().to_toml().parse().unwrap()
+    }
+
+    #[test]
+    fn flags_mean_what_the_league_means() {
+        for (flags, key, wanted) in [
+            ("", "world.pace", "\"realtime\""),
+            ("", "world.field", "\"fifa7vs7\""),
+            ("", "soccer.rules", "\"ssim\""),
+            ("", "soccer.sync", "false"),
+            ("", "soccer.agent_port", "60000"),
+            ("", "soccer.monitor_port", "60001"),
+            ("--no-realtime", "world.pace", "\"fast\""),
+            ("--no-realtime --realtime", "world.pace", "\"realtime\""),
+            ("--realtime --no-realtime --no-realtime", "world.pace", "\"fast\""),
+            ("--rules fifa", "world.field", "\"fifa\""),
+            ("--rules fifa --field fifa7vs7", "world.field", "\"fifa7vs7\""),
+            ("--rules fifa --rules ssim26", "soccer.rules", "\"ssim26\""),
+            ("--aport 7 --aport 8", "soccer.agent_port", "8"),
+            ("--sync --sequential --render --no-render", "soccer.sequential", "true"),
+            ("--phase 1 --time 12.5", "soccer.time", "12.5"),
+            ("--phase 1", "soccer.phase", "1"),
+            ("--logfile", "soccer.logfile", "\"rcssservermj_monitor.log\""),
+            ("--logfile a/b.log --sync", "soccer.logfile", "\"a/b.log\""),
+            ("--host localhost", "server.bind", "\"127.0.0.1\""),
+        ] {
+            let config = config(flags, 0);
+            let (section, key) = key.split_once('.').unwrap();
+            assert_eq!(config[section][key].to_string(), wanted, "{flags}: {key}");
+        }
+    }
+
+    #[test]
+    fn games_have_their_own_ports_seeds_and_files() {
+        let third = config("--games 3 --seed 5 --logfile log.txt", 2);
+        assert_eq!(third["soccer"]["agent_port"], Value::Integer(60004));
+        assert_eq!(third["soccer"]["monitor_port"], Value::Integer(60005));
+        assert_eq!(third["server"]["http_port"], Value::Integer(1922));
+        assert_eq!(third["world"]["seed"], Value::Integer(7));
+        assert_eq!(third["soccer"]["logfile"], Value::String("log-3.txt".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        for (flags, wanted) in [
+            ("--phase 5", "--phase"),
+            ("--rules chess", "--rules"),
+            ("--field moon", "--field"),
+            ("--games 0", "--games"),
+            ("--aport 70000", "--aport"),
+        ] {
+            let error = Cli::try_parse_from(format!("soccer {flags}").split_whitespace()).err().unwrap().to_string();
+            assert!(error.contains(wanted), "{flags}: {error}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The robots that may play.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use physics::{Limits, Source};
+
+use crate::library::{self, LibraryError, ModelKind};
+
+/// Robots of the user, besides our own. All are read when the server starts.
+#[derive(Debug, Default)]
+pub(super) struct Models(BTreeMap<String, Source>);
+
+impl Models {
+    /// Reads the robots in a folder: `<name>.xml`, or `<name>/robot.xml`.
+    pub(super) fn new(folder: Option<&Path>) -> Result<Self, String> {
+        let Some(folder) = folder else { return Ok(Self::default()) };
+        let unreadable =
+            |error: std::io::Error| format!("cannot read the folder of models {}: {error}", folder.display());
+        let mut models = BTreeMap::new();
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+            let file = if path.is_dir() { path.join("robot.xml") } else { path.clone() };
+            if file.extension().is_some_and(|kind| kind == "xml") && file.is_file() {
+                let source = Source::from_file(&file, &Limits::default()).map_err(|error| error.to_string())?;
+                models.insert(name.to_owned(), source);
+            }
+        }
+        Ok(Self(models))
+    }
+
+    /// A robot by its name, and only by that: what comes over the wire is never a path.
+    pub(super) fn named(&self, name: &str) -> Result<Source, LibraryError> {
+        match self.0.get(name) {
+            Some(source) => Ok(source.clone()),
+            None => library::named_model(ModelKind::Robot, name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROBOT: &str =
+        r#"<mujoco><worldbody><body name="torso"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>"#;
+
+    #[test]
+    fn robots_of_a_folder_are_known_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("plain.xml"), ROBOT).unwrap();
+        fs::create_dir(folder.path().join("deep")).unwrap();
+        fs::write(folder.path().join("deep/robot.xml"), ROBOT).unwrap();
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        fs::write(folder.path().join("notes.txt"), "not a robot").unwrap();
+        let models = Models::new(Some(folder.path())).unwrap();
+        for name in ["plain", "deep", "T1"] {
+            assert!(models.named(name).is_ok(), "{name}");
+        }
+        for name in ["empty", "notes", "plain.xml", "deep/robot", "../plain", "/etc/passwd", ""] {
+            let error = models.named(name).unwrap_err().to_string();
+            assert!(error.starts_with("there is no robot"), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("broken.xml"), "<mujoco").unwrap();
+        assert!(Models::new(Some(folder.path())).unwrap_err().contains("broken.xml"));
+        assert!(Models::new(Some(&folder.path().join("missing"))).unwrap_err().contains("missing"));
+    }
+}

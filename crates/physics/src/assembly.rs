@@ -12,6 +12,8 @@ use crate::{
     spec::{Bundle, Spec},
 };
 
+pub(crate) mod looks;
+
 /// One robot, ball or other thing to be added to the base.
 ///
 /// Every body of its worldbody is added, with all that belongs to them: joints, geoms, sites, actuators, sensors,
@@ -69,7 +71,7 @@ impl Assembly {
     /// When the engine refuses the model, a part is empty, or an edit names a geom that is not there.
     pub fn compile(&self) -> Result<Model, ModelError> {
         let mut world = self.join(&self.parts)?;
-        self.edits.iter().try_for_each(|edit| self.apply(edit, &mut world))?;
+        self.edits.iter().try_for_each(|edit| apply(edit, &mut world))?;
         // again, whatever the parts brought along
         world.settle_options();
         let compiled = world.compile().and_then(|bytes| finish(&bytes));
@@ -85,7 +87,7 @@ impl Assembly {
             let place = match robots.iter().position(|(source, ..)| source.is(&part.source)) {
                 Some(place) => place,
                 None => {
-                    let (spec, bundle) = prepare_part(&part.source)?;
+                    let (spec, bundle) = bundled(&part.source, prepare(&part.source)?)?;
                     robots.push((&part.source, spec, bundle));
                     robots.len() - 1
                 }
@@ -115,18 +117,13 @@ impl Assembly {
         }
         self.parts[good].described()
     }
+}
 
-    fn apply(&self, edit: &Edit, spec: &mut Spec) -> Result<(), ModelError> {
-        let Edit::GeomSize { geom, size } = edit;
-        let bad = |reason: &str| ModelError::BadEdit { geom: geom.clone(), size: *size, reason: reason.to_owned() };
-        if !size.iter().all(|s| s.is_finite() && *s >= 0.0) {
-            return Err(bad("sizes are finite and not negative"));
-        }
-        match spec.set_geom_size(geom, *size) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(bad("there is no geom of that name that can touch anything")),
-            Err(reason) => Err(bad(&one_line(&reason))),
-        }
+impl Edit {
+    /// Full name of the geom it is about.
+    fn geom(&self) -> &str {
+        let Self::GeomSize { geom, .. } = self;
+        geom
     }
 }
 
@@ -135,6 +132,25 @@ impl Part {
     fn described(&self) -> String {
         format!("{} as {:?}", self.source.name(), self.prefix)
     }
+}
+
+fn apply(edit: &Edit, spec: &mut Spec) -> Result<(), ModelError> {
+    let found = resize(spec, edit, edit.geom())?;
+    if found { Ok(()) } else { Err(bad_edit(edit, "there is no geom of that name that can touch anything")) }
+}
+
+/// Gives the geom that the model calls `name` the size of the edit; `false` when there is none.
+fn resize(spec: &mut Spec, edit: &Edit, name: &str) -> Result<bool, ModelError> {
+    let Edit::GeomSize { size, .. } = edit;
+    if !size.iter().all(|s| s.is_finite() && *s >= 0.0) {
+        return Err(bad_edit(edit, "sizes are finite and not negative"));
+    }
+    spec.set_geom_size(name, *size).map_err(|reason| bad_edit(edit, &one_line(&reason)))
+}
+
+fn bad_edit(edit: &Edit, reason: &str) -> ModelError {
+    let Edit::GeomSize { geom, size } = edit;
+    ModelError::BadEdit { geom: geom.clone(), size: *size, reason: reason.to_owned() }
 }
 
 fn engine_error(model: &str, reason: &str) -> ModelError {
@@ -150,9 +166,8 @@ fn prepare(source: &Source) -> Result<Spec, ModelError> {
 }
 
 /// A part's model, found good by itself: attaching leaves out, without a word, what refers to something missing.
-fn prepare_part(source: &Source) -> Result<(Spec, Bundle), ModelError> {
+fn bundled(source: &Source, mut spec: Spec) -> Result<(Spec, Bundle), ModelError> {
     let refused = |reason: String| engine_error(source.name(), &reason);
-    let mut spec = prepare(source)?;
     spec.name_all().map_err(refused)?;
     spec.compile().map_err(refused)?;
     let bundle = spec.bundle_bodies().map_err(refused)?;

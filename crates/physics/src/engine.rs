@@ -23,6 +23,7 @@ unsafe extern "C-unwind" {
         error: *mut c_char,
         error_sz: c_int,
     ) -> *mut mjSpec;
+    pub(crate) fn mj_makeSpec() -> *mut mjSpec;
     pub(crate) fn mj_deleteSpec(s: *mut mjSpec);
     pub(crate) fn mj_compile(s: *mut mjSpec, vfs: *const mjVFS) -> *mut mjModel;
     pub(crate) fn mj_copyModel(dest: *mut mjModel, src: *const mjModel) -> *mut mjModel;

@@ -47,6 +47,13 @@ impl Pose {
         Self { pos, ..back }
     }
 
+    /// The same with a quaternion of unit length; not turned when it has no length.
+    pub(crate) fn normalized(&self) -> Self {
+        let length = self.quat.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let quat = if length > 0.0 { self.quat.map(|v| v / length) } else { Self::IDENTITY.quat };
+        Self { pos: self.pos, quat }
+    }
+
     /// A direction given in the frame of `self`, in the outer frame.
     pub fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         let [w, x, y, z] = self.quat;

@@ -70,6 +70,13 @@ impl Spec {
         })
     }
 
+    /// A model of nothing.
+    pub(crate) fn empty() -> Result<Self, String> {
+        // SAFETY: takes nothing and gives a spec that is ours
+        let spec = guarded(|| unsafe { engine::mj_makeSpec() })?;
+        NonNull::new(spec).map(Self).ok_or_else(|| "there is no room for a model".to_owned())
+    }
+
     /// Removes what has no influence on the motion: geoms that touch nothing, textures, materials, meshes nobody uses.
     /// Bodies keep the inertia those geoms gave them.
     pub(crate) fn discard_visual(&mut self) -> Result<(), String> {
@@ -91,10 +98,28 @@ impl Spec {
         spec.option.disableflags |= mjtDisableBit::mjDSBL_AUTORESET as c_int;
         // what sleeps is not part of the state that is saved and restored
         spec.option.enableflags &= !(mjtEnableBit::mjENBL_SLEEP as c_int);
-        // SAFETY: the handle stands for the compiler settings at this address, which live as long as the spec
-        let compiler = unsafe { &mut *(&raw mut spec.compiler).cast::<MjsCompiler>() };
         // an engine error on a thread that is not ours could not be caught
-        compiler.set_usethread(false);
+        self.compiler().set_usethread(false);
+    }
+
+    /// Keeps the geoms that touch nothing, whatever the author wrote.
+    pub(crate) fn keep_visual(&mut self) {
+        self.compiler().set_discardvisual(false);
+    }
+
+    /// Whether bodies that cannot move become one with what they are fixed to.
+    pub(crate) fn fuses(&mut self) -> bool {
+        self.compiler().fusestatic()
+    }
+
+    /// Says whether they do.
+    pub(crate) fn set_fuses(&mut self, fuses: bool) {
+        self.compiler().set_fusestatic(fuses);
+    }
+
+    fn compiler(&mut self) -> &mut MjsCompiler {
+        // SAFETY: the spec is valid; the handle stands for the settings at this address, which live as long as the spec
+        unsafe { &mut *(&raw mut self.0.as_mut().compiler).cast::<MjsCompiler>() }
     }
 
     /// Names the actuators and sensors that have no name, so that they can be found by prefix once attached: after the

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use physics::Pose;
+use physics::{Look, Pose};
 use serde::Serialize;
 
 use crate::{
@@ -50,8 +50,16 @@ pub struct Snapshot {
 impl Snapshot {
     /// Where a site is, world frame.
     pub fn site_pose(&self, site: &SiteCard) -> Option<Pose> {
-        let body = Pose { pos: *self.positions.get(site.body)?, quat: *self.orientations.get(site.body)? };
-        Some(body.then(&site.pose))
+        Some(self.body_pose(site.body)?.then(&site.pose))
+    }
+
+    /// Where something to be seen is, world frame.
+    pub fn look_pose(&self, look: &Look) -> Option<Pose> {
+        Some(self.body_pose(look.body)?.then(&look.pose))
+    }
+
+    fn body_pose(&self, body: usize) -> Option<Pose> {
+        Some(Pose { pos: *self.positions.get(body)?, quat: *self.orientations.get(body)? })
     }
 
     /// What one motor of an agent measures, in physical units.
@@ -79,6 +87,10 @@ pub struct Catalogue {
     pub events: Vec<EventCard>,
     /// Names of all bodies, as in the model.
     pub bodies: Vec<String>,
+    /// The body each body hangs on, by its place in [`Catalogue::bodies`]; the world, at 0, hangs on itself.
+    pub parents: Vec<usize>,
+    /// Everything to be seen, by body; [`Look::body`] is a place in [`Catalogue::bodies`].
+    pub looks: Arc<[Look]>,
     /// All sites, as in the model.
     pub sites: Vec<SiteCard>,
 }

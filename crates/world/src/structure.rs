@@ -151,6 +151,7 @@ impl Blueprint {
     /// Compiles the model and everything that follows from it. Takes its time; runs on any thread.
     pub fn build(mut self) -> Result<Structure, BuildError> {
         let model = self.assembly.compile()?;
+        let looks = self.assembly.looks()?.into();
         let mut sim = Sim::new(model)?;
         let seconds = self.timestep.unwrap_or(sim.timestep());
         if !(TIMESTEPS.0..=TIMESTEPS.1).contains(&seconds) {
@@ -174,6 +175,8 @@ impl Blueprint {
             variables: variables.cards.clone(),
             events,
             bodies: model.bodies().map(|body| model.body_name(body).to_owned()).collect(),
+            parents: model.bodies().map(|body| model.body_parent(body).index()).collect(),
+            looks,
             sites: model.sites().map(|site| site_card(model, site)).collect(),
         };
         catalogue.events.sort_by(|a, b| a.name.cmp(&b.name));

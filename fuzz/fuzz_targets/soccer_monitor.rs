@@ -3,11 +3,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::soccer::{MAX_COMMANDS, MAX_UPDATE_FRAME, MonitorRequest, MonitorUpdate};
+use wire::soccer::{MAX_COMMANDS, MAX_UPDATE_FRAME, MonitorMessage, MonitorRequest};
 use wire::{Message, StreamMessage};
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(Some(split)) = MonitorUpdate::split(bytes) {
+    if let Ok(Some(split)) = MonitorMessage::split(bytes) {
         assert!(split.message.len() <= MAX_UPDATE_FRAME && split.consumed <= bytes.len());
     }
     if let Ok(request) = MonitorRequest::decode(bytes) {
@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(again.lost, None);
         assert_eq!(again, request);
     }
-    if let Ok(update) = MonitorUpdate::decode(bytes) {
-        assert_eq!(MonitorUpdate::decode(&update.to_bytes()), Ok(update));
+    if let Ok(update) = MonitorMessage::decode(bytes) {
+        assert_eq!(MonitorMessage::decode(&update.to_bytes()), Ok(update));
     }
 });

@@ -23,7 +23,9 @@ use std::{
 
 use wire::{
     DecodeError, Message, StreamMessage,
-    soccer::{AgentMessage, BadName, Command, Effector, Init, MonitorRequest, MonitorUpdate, Name, Perception},
+    soccer::{
+        AgentMessage, BadName, Command, Effector, Init, MonitorMessage, MonitorRequest, MonitorUpdate, Name, Perception,
+    },
 };
 
 /// How long a message is waited for. In sync mode the others may take their time.
@@ -90,7 +92,11 @@ impl Agent {
 
 /// One who watches the game and may interfere with it.
 #[derive(Debug)]
-pub struct Monitor(Frames);
+pub struct Monitor {
+    frames: Frames,
+    /// Counts what is to be acknowledged.
+    asked: u64,
+}
 
 impl Monitor {
     /// Connects. Pictures of the game follow by themselves.
@@ -99,7 +105,7 @@ impl Monitor {
     ///
     /// When nobody listens there.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
-        Frames::connect(address).map(Self)
+        Ok(Self { frames: Frames::connect(address)?, asked: 0 })
     }
 
     /// Asks for something.
@@ -108,7 +114,21 @@ impl Monitor {
     ///
     /// When the connection has ended.
     pub fn send(&mut self, commands: &[Command]) -> Result<(), ClientError> {
-        self.0.send(&MonitorRequest::from(commands.to_vec()))
+        self.frames.send(&MonitorRequest::from(commands.to_vec()))
+    }
+
+    /// Asks for something, and waits until the server has taken it. Pictures that come meanwhile are dropped. This is
+    /// for trainers: the league's server does not answer.
+    ///
+    /// # Errors
+    ///
+    /// When the connection has ended, or nothing comes within [`PATIENCE`].
+    pub fn command(&mut self, commands: &[Command]) -> Result<(), ClientError> {
+        self.asked += 1;
+        let asked = self.asked;
+        self.send(&[commands, &[Command::Acknowledge(asked)]].concat())?;
+        while MonitorMessage::decode(self.receive_bytes()?)? != MonitorMessage::Acknowledged(asked) {}
+        Ok(())
     }
 
     /// The next picture.
@@ -117,16 +137,20 @@ impl Monitor {
     ///
     /// When the connection has ended, nothing comes within [`PATIENCE`], or it cannot be read.
     pub fn receive(&mut self) -> Result<MonitorUpdate, ClientError> {
-        Ok(MonitorUpdate::decode(self.receive_bytes()?)?)
+        loop {
+            if let MonitorMessage::Update(update) = MonitorMessage::decode(self.receive_bytes()?)? {
+                return Ok(*update);
+            }
+        }
     }
 
-    /// The next picture, as it was sent.
+    /// The next message, as it was sent.
     ///
     /// # Errors
     ///
     /// As for [`receive`](Self::receive).
     pub fn receive_bytes(&mut self) -> Result<&[u8], ClientError> {
-        self.0.receive::<MonitorUpdate>()
+        self.frames.receive::<MonitorMessage>()
     }
 }
 

@@ -1,6 +1,8 @@
-//! Drivers: sockets on one side, sessions on the other. One for datagrams, one for streams, for all protocols.
+//! Drivers: sockets on one side, sessions on the other. One for datagrams, one for streams, for all protocols;
+//! and one for files that are written to.
 
 pub mod datagram;
+pub mod log;
 pub mod stream;
 
 use std::time::Instant;

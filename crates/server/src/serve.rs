@@ -1,9 +1,16 @@
 //! Puts it all together: a world, its sockets, its recording.
 
-use std::{fmt::Write, io, net::SocketAddr, path::Path, thread};
+use std::{
+    fmt::Write,
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::{
+    fs::File,
     net::{TcpListener, UdpSocket},
     sync::oneshot,
     task::JoinSet,
@@ -17,12 +24,12 @@ use crate::{
     access::AllowList,
     config::{ConfigError, Scenario, ServerConfig},
     driver::{
-        datagram,
+        datagram, log,
         stream::{self, Doors},
     },
     http, limits,
     recording::{Recording, StartError},
-    session::{Direction, Endpoint, EndpointKind},
+    session::{Direction, Endpoint, EndpointKind, Log},
     sim_thread::{SimHandle, SimOptions, SimThread},
 };
 
@@ -53,6 +60,14 @@ pub enum ServeError {
         address: SocketAddr,
         /// What would have answered there.
         title: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A log could not be opened.
+    #[error("cannot write the log {path}: {cause}")]
+    Log {
+        /// Where.
+        path: PathBuf,
         /// Why.
         cause: io::Error,
     },
@@ -109,6 +124,7 @@ impl Server {
         let (setup, world) = build_world(scenario)?;
         // sockets first: a port that is taken is found out before a recording is begun
         let sockets = Sockets::open(scenario, &world).await?;
+        let logs = open_logs(scenario).await?;
         let (recording, sender) = match record {
             Some(path) => {
                 let (recording, sender) = Recording::start(path, &setup, &world)?;
@@ -124,7 +140,10 @@ impl Server {
         let stop = CancellationToken::new();
         let status = first_screen(&scenario.base.title, &sockets.addresses);
         let addresses = sockets.addresses.clone();
-        let tasks = sockets.run(sim.handle(), metrics, status, &allow, &stop);
+        let mut tasks = sockets.run(sim.handle(), metrics, status, &allow, &stop);
+        for (file, Log { path, session }) in logs {
+            tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
+        }
         Ok(Self { addresses, sim, recording, tasks, stop })
     }
 
@@ -280,6 +299,16 @@ impl Sockets {
         tasks.spawn(http::run(self.page, sim.clone(), metrics, status, allow.clone(), doors, stop.clone()));
         tasks
     }
+}
+
+/// Opens the files that the protocols write to.
+async fn open_logs(scenario: &Scenario) -> Result<Vec<(File, Log)>, ServeError> {
+    let mut logs = Vec::new();
+    for log in scenario.services.iter().flat_map(|(_, service)| service.logs()) {
+        let file = log::open(&log.path).await.map_err(|cause| ServeError::Log { path: log.path.clone(), cause })?;
+        logs.push((file, log));
+    }
+    Ok(logs)
 }
 
 async fn open_endpoint(wanted: SocketAddr, endpoint: Endpoint) -> Result<(Address, Bound), ServeError> {

@@ -3,7 +3,11 @@
 //! A session gets an [`Input`], looks at the latest [`Snapshot`], and puts replies and commands into an [`Outbox`].
 //! Drivers own the sockets. This is the only place where `wire` and `world` meet.
 
-use std::{fmt, net::SocketAddr, path::Path};
+use std::{
+    fmt,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use wire::{DecodeError, Message, Split, StreamMessage};
 use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::Director};
@@ -58,6 +62,11 @@ pub trait Service: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
+    /// What it writes down of every tick, and where.
+    fn logs(&self) -> Vec<Log> {
+        Vec::new()
+    }
+
     /// The sockets it wants in a world with these agents and this pace, or why that cannot be.
     fn endpoints(&self, world: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String>;
 }
@@ -74,6 +83,26 @@ impl fmt::Debug for Direction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.description)
     }
+}
+
+/// A file that is written to while the world runs.
+pub struct Log {
+    /// Where. What it has already stays.
+    pub path: PathBuf,
+    /// What writes.
+    pub session: Box<dyn LogSession>,
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Log({})", self.path.display())
+    }
+}
+
+/// Writes something down of every tick.
+pub trait LogSession: Send {
+    /// A tick passed.
+    fn tick(&mut self, world: &Snapshot, out: &mut Vec<u8>);
 }
 
 /// A socket to open.
@@ -226,6 +255,11 @@ impl<S: Session> DatagramSession for S {
 pub trait StreamService: Send + Sync {
     /// When its sessions want to be told of every tick.
     fn wants_ticks(&self) -> Ticks;
+    /// Whether a peer may listen without ever saying anything.
+    fn may_be_silent(&self) -> bool {
+        false
+    }
+
     /// A session for a new peer.
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession>;
 }

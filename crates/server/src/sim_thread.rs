@@ -321,7 +321,11 @@ impl Loop {
             ToSim::Command { session, sequence, command } => {
                 // nobody would take out again what a session that has ended brings in
                 if self.outlets.contains_key(&session) {
+                    let is_reset = matches!(command, Command::Reset(_));
                     self.run.handle(session, sequence, command, now());
+                    if is_reset {
+                        self.publish_now();
+                    }
                 }
             }
             ToSim::Open { session, outlet, ticks } => {
@@ -331,8 +335,7 @@ impl Loop {
             ToSim::Built(built) => {
                 self.run.install(*built);
                 // so that whoever is told of the change finds it in the latest snapshot
-                let snapshot = self.run.world().glimpse();
-                self.publish.send_replace(snapshot);
+                self.publish_now();
             }
             ToSim::Stop => {
                 self.record(World::last_record);
@@ -341,6 +344,12 @@ impl Loop {
         }
         self.deliver_answers();
         true
+    }
+
+    /// Shows the world as it is between two ticks.
+    fn publish_now(&mut self) {
+        let snapshot = self.run.world().glimpse();
+        self.publish.send_replace(snapshot);
     }
 
     /// Ends a session, unless it has ended before.

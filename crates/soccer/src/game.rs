@@ -27,6 +27,8 @@ use self::pitch::Pitch;
 
 /// Nothing is put further away than this, in m, or sent off faster, in m/s: physics could not work with it.
 const FARTHEST: f64 = 1_000.0;
+/// Orders that may wait for the next cycle.
+const MOST_ORDERS: usize = 4_096;
 
 /// What a game is made of. Also its description in recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,7 +43,8 @@ pub struct GameConfig {
     pub time: Option<f64>,
 }
 
-/// What sessions ask of the game.
+/// What sessions ask of the game. What players ask is done at once; what others ask, once the physics of the next cycle is
+/// done and before the referee looks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// A player wants to stand somewhere; given as for the left team.
@@ -71,6 +74,16 @@ pub enum Order {
         /// In m/s.
         velocity: [f64; 3],
     },
+    /// A player goes somewhere, moves its joints, or both; it is at rest then.
+    PlacePlayer {
+        /// Who.
+        player: PlayerId,
+        /// Where its torso goes, in m, and how it is turned; w first, of any length but 0.
+        to: Option<([f64; 3], [f64; 4])>,
+        /// Motors and the angles of their joints, in rad. The others become 0 if the player goes somewhere, and stay as
+        /// they are if it does not.
+        joints: Vec<(String, f64)>,
+    },
     /// The play mode changes.
     SetPlayMode(PlayMode),
 }
@@ -87,7 +100,12 @@ impl Order {
         match self {
             Self::Beam { to, .. } => is_near(&[to.x, to.y]),
             Self::PlaceBall { position, velocity } => is_near(position) && is_near(velocity),
-            Self::Say { .. } | Self::KickOff(_) | Self::DropBall | Self::SetPlayMode(_) => true,
+            Self::PlacePlayer { to: Some((position, _)), .. } => is_near(position),
+            Self::Say { .. }
+            | Self::KickOff(_)
+            | Self::DropBall
+            | Self::PlacePlayer { to: None, .. }
+            | Self::SetPlayMode(_) => true,
         }
     }
 }
@@ -155,6 +173,8 @@ pub struct Game {
     pitch: Pitch,
     air: Air,
     random: ChaCha8Rng,
+    /// To be carried out in the next cycle.
+    orders: Vec<Order>,
     view: Arc<GameView>,
 }
 
@@ -190,6 +210,7 @@ impl Game {
             pitch: Pitch::default(),
             air: Air::new(),
             random: ChaCha8Rng::seed_from_u64(0),
+            orders: Vec::new(),
             view: Arc::new(first_view(&referee)),
             referee,
         };
@@ -241,6 +262,29 @@ impl Game {
         if let Some(mouth) = self.pitch.mouth(world, player) {
             self.air.say(player, mouth, volume, text);
         }
+    }
+
+    /// Does what was ordered since the last cycle; says who was placed.
+    fn obey(&mut self, world: &mut World) -> Vec<PlayerId> {
+        let (mut decisions, mut placed) = (Vec::new(), Vec::new());
+        for order in std::mem::take(&mut self.orders) {
+            let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
+            match order {
+                Order::KickOff(side) => self.referee.kick_off(side, &mut self.random, &mut decisions),
+                Order::DropBall => self.referee.drop_ball(ball, &mut decisions),
+                Order::PlaceBall { position, velocity } => {
+                    self.referee.place_ball(position.into(), velocity.into(), &mut decisions);
+                }
+                Order::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
+                Order::PlacePlayer { player, to, joints } => {
+                    self.pitch.place_player(world, player, to, &joints);
+                    placed.push(player);
+                }
+                Order::Beam { .. } | Order::Say { .. } => {}
+            }
+        }
+        self.carry_out(world, &decisions);
+        placed
     }
 
     fn carry_out(&mut self, world: &mut World, decisions: &[Decision]) {
@@ -312,6 +356,7 @@ impl Director for Game {
     fn reset(&mut self, world: &mut World) {
         self.referee = new_referee(&self.config, self.field);
         self.air.clear();
+        self.orders.clear();
         self.random = ChaCha8Rng::seed_from_u64(world.seed());
         self.look(world);
         self.show(BTreeMap::new());
@@ -328,7 +373,9 @@ impl Director for Game {
     fn after_physics(&mut self, world: &mut World) {
         self.look(world);
         let heard = self.listen(world);
-        let (players, contacts) = (self.pitch.scene_players(world), self.pitch.ball_contacts(world));
+        let contacts = self.pitch.ball_contacts(world);
+        let placed = self.obey(world);
+        let players = self.pitch.scene_players(world, &placed);
         let Some((position, velocity)) = self.pitch.ball(world) else { return self.show(heard) };
         let cycle = Duration::from_secs_f64(world.tick_seconds());
         let scene = Scene { cycle, ball: Ball { position, velocity }, players: &players, contacts: &contacts };
@@ -354,20 +401,16 @@ impl Director for Game {
         if !order.is_within_reach() {
             return Err(format!("that is further away than {FARTHEST} m, or faster than as many m/s"));
         }
-        let mut decisions = Vec::new();
         self.look(world);
-        let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
         match order {
             Order::Beam { agent, to } => self.beam(world, agent, to),
             Order::Say { agent, volume, text } => self.say(world, agent, volume, &text),
-            Order::KickOff(side) => self.referee.kick_off(side, &mut self.random, &mut decisions),
-            Order::DropBall => self.referee.drop_ball(ball, &mut decisions),
-            Order::PlaceBall { position, velocity } => {
-                self.referee.place_ball(position.into(), velocity.into(), &mut decisions);
+            Order::PlacePlayer { player, .. } if self.pitch.players().all(|(other, _)| other != player) => {
+                return Err(format!("nobody plays as number {} on that side", player.number));
             }
-            Order::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
+            _ if self.orders.len() >= MOST_ORDERS => return Err("too many orders for one cycle".to_owned()),
+            order => self.orders.push(order),
         }
-        self.carry_out(world, &decisions);
         Ok(String::new())
     }
 

@@ -9,7 +9,7 @@
 //! | agent | server | [`AgentMessage`] |
 //! | server | agent | [`Perception`] |
 //! | monitor | server | [`MonitorRequest`] |
-//! | server | monitor | [`MonitorUpdate`] |
+//! | server | monitor | [`MonitorMessage`] |
 //!
 //! ```
 //! use wire::{Message, StreamMessage};
@@ -38,7 +38,7 @@ mod vision;
 pub use command::{AgentPlace, Command, MAX_COMMANDS, MAX_JOINTS, MonitorRequest, Pose, TeamRef};
 pub use effector::{AgentMessage, Beam, Effector, Init, MAX_EFFECTORS, Motor, Speak};
 pub use game::{FoulKind, PlayMode, Side};
-pub use monitor::{Environment, Foul, Graph, MonitorGame, MonitorUpdate, Teams};
+pub use monitor::{Environment, Foul, Graph, MonitorGame, MonitorMessage, MonitorUpdate, Teams};
 pub use name::{BadName, MAX_NAME, Name};
 pub use number::{Decimal, Hundredths, Thousandths};
 pub use perception::{
@@ -94,7 +94,7 @@ impl StreamMessage for MonitorRequest {
     }
 }
 
-impl StreamMessage for MonitorUpdate {
+impl StreamMessage for MonitorMessage {
     fn split(buffer: &[u8]) -> Result<Option<Split>, DecodeError> {
         split_frame(buffer, MAX_UPDATE_FRAME)
     }
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn scenes_may_be_longer() {
-        assert_eq!(MonitorUpdate::split(b"\0\x40\0\0"), Ok(None));
-        assert!(MonitorUpdate::split(b"\0\x40\0\x01").is_err());
+        assert_eq!(MonitorMessage::split(b"\0\x40\0\0"), Ok(None));
+        assert!(MonitorMessage::split(b"\0\x40\0\x01").is_err());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::PathBuf;
 use wire::soccer::{
-    AgentMessage, AgentPlace, Command, Decimal, Dialect, Effector, Graph, Look, MonitorRequest, MonitorUpdate, Name,
-    Node, NodeKind, Perception, Polar, Pose, Sensor, Side, TeamRef,
+    AgentMessage, AgentPlace, Command, Decimal, Dialect, Effector, Graph, Look, MonitorMessage, MonitorRequest,
+    MonitorUpdate, Name, Node, NodeKind, Perception, Polar, Pose, Sensor, Side, TeamRef,
 };
 use wire::{DecodeError, Message, StreamMessage};
 
@@ -250,6 +250,7 @@ fn json_from_command(command: &Command) -> Value {
         Command::Reset { seed } => json!({"type": "reset", "seed": seed}),
         Command::Pause => json!({"type": "pause"}),
         Command::Resume => json!({"type": "resume"}),
+        Command::Acknowledge(number) => json!({"type": "acknowledge", "number": number}),
     }
 }
 
@@ -420,6 +421,6 @@ proptest! {
         arrive_in_pieces::<AgentMessage>(&decoded(&vectors.agent), &cuts);
         arrive_in_pieces::<Perception>(&decoded(&vectors.perceptions), &cuts);
         arrive_in_pieces::<MonitorRequest>(&decoded(&vectors.monitor_requests), &cuts);
-        arrive_in_pieces::<MonitorUpdate>(&decoded(&vectors.monitor_updates), &cuts);
+        arrive_in_pieces::<MonitorMessage>(&decoded(&vectors.monitor_updates), &cuts);
     }
 }

@@ -5,9 +5,9 @@
 
 use std::{any::Any, sync::Arc};
 
-use physics::{Pose, Sim};
+use physics::{JointId, Pose, Sim};
 
-use crate::{record::Entry, value::Value, world::World};
+use crate::{agent::AgentId, record::Entry, value::Value, world::World};
 
 /// Why an order is refused in a world without a director.
 const NOBODY: &str = "nobody directs this world";
@@ -75,6 +75,12 @@ impl World {
         let answer = self.directed(|director, world| director.order(world, order)).unwrap_or_else(nobody)?;
         self.enter_journal(|| Entry::Order { order: order.to_owned() });
         Ok(answer)
+    }
+
+    /// The joint that a motor of an agent moves.
+    pub fn motor_joint(&self, agent: AgentId, motor: &str) -> Option<JointId> {
+        let motors = &self.structure.interfaces.get(&agent)?.motors;
+        motors.iter().find(|other| other.name == motor)?.joint()
     }
 
     /// The simulation, to be changed by a director. What it does follows from what is recorded.

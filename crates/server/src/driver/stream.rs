@@ -54,6 +54,7 @@ pub async fn run(
             commands,
             refusals: RefusalLog::new(protocol),
             buffer: Vec::new(),
+            heard: service.may_be_silent(),
         };
         let stop = stopping.clone();
         Ok(async move {
@@ -177,6 +178,8 @@ struct Connection {
     commands: SessionSender,
     refusals: RefusalLog,
     buffer: Vec<u8>,
+    /// Whether it has said something, or need not.
+    heard: bool,
 }
 
 impl Connection {
@@ -215,12 +218,11 @@ impl Connection {
     ) -> String {
         let mut chunk = vec![0; READ];
         let mut out = Outbox::default();
-        let mut heard = false;
         let silent = tokio::time::sleep_until(tokio::time::Instant::now() + limits::FIRST_MESSAGE);
         tokio::pin!(silent);
         loop {
             tokio::select! {
-                () = &mut silent, if !heard => return "nothing was said in time".to_owned(),
+                () = &mut silent, if !self.heard => return "nothing was said in time".to_owned(),
                 received = reading.read(&mut chunk) => match received {
                     Ok(0) => return "the peer left".to_owned(),
                     Ok(length) => {
@@ -228,7 +230,7 @@ impl Connection {
                         let unread = self.buffer.len();
                         self.session.bytes(self.peer, &mut self.buffer, &self.sim.latest(), &mut out);
                         // half a message is none
-                        heard |= self.buffer.len() < unread;
+                        self.heard |= self.buffer.len() < unread;
                     }
                     Err(error) => return format!("reading: {error}"),
                 },

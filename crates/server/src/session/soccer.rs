@@ -2,7 +2,11 @@
 
 mod agent;
 mod models;
+mod monitor;
+mod picture;
 mod senses;
+#[cfg(test)]
+mod testing;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -17,10 +21,14 @@ use world::{Catalogue, clock::Pace};
 use self::{
     agent::{Agents, Manners},
     models::Models,
+    monitor::{Monitors, Scribe},
 };
-use super::{Direction, Endpoint, EndpointKind, Protocol, Service};
+use super::{Direction, Endpoint, EndpointKind, Log, Protocol, Service};
 
-pub use self::agent::AgentSession;
+pub use self::{agent::AgentSession, monitor::MonitorSession};
+
+/// Always there to be read: the world answers when it has taken everything before the question.
+const CURRENT_STEP: &str = "/Control/CurrentStep";
 
 /// Soccer in the list of protocols.
 pub const PROTOCOL: Protocol = Protocol {
@@ -128,7 +136,17 @@ impl Service for Config {
     fn endpoints(&self, _: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String> {
         let models = Models::new(self.models.as_deref())?;
         let agents = Agents { manners: Manners::new(self, pace), models: Arc::new(models) };
+        let monitors = Monitors { rules: self.rules };
         let agents = EndpointKind::Stream(Box::new(agents));
-        Ok(vec![Endpoint { title: "Soccer agents".to_owned(), port: self.agent_port, kind: agents }])
+        let monitors = EndpointKind::Stream(Box::new(monitors));
+        Ok(vec![
+            Endpoint { title: "Soccer agents".to_owned(), port: self.agent_port, kind: agents },
+            Endpoint { title: "Soccer monitors".to_owned(), port: self.monitor_port, kind: monitors },
+        ])
+    }
+
+    fn logs(&self) -> Vec<Log> {
+        let log = |path: &PathBuf| Log { path: path.clone(), session: Box::new(Scribe::new(self.rules)) };
+        self.logfile.iter().map(log).collect()
     }
 }

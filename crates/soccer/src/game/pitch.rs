@@ -1,7 +1,9 @@
 //! Where the game's things are in the model: the ball, and the parts of each player's robot that the rules look at.
 
+use std::f64::consts::TAU;
+
 use glam::{DQuat, DVec2, DVec3};
-use physics::{BodyId, GeomId, Model, Pose, Shape, SiteId, Velocity};
+use physics::{BodyId, GeomId, Model, Pose, Shape, Sim, SiteId, Velocity};
 use world::{AgentId, World};
 
 use crate::{
@@ -119,11 +121,38 @@ impl Pitch {
         sim.place(root, Pose::facing(to.x, to.y, height, to.heading));
     }
 
-    /// The players as the referee sees them.
-    pub(super) fn scene_players(&self, world: &World) -> Vec<Player> {
+    /// Puts a player somewhere, sets joints by the names of their motors, or both. It is at rest then.
+    pub(super) fn place_player(
+        &self,
+        world: &mut World,
+        player: PlayerId,
+        to: Option<([f64; 3], [f64; 4])>,
+        joints: &[(String, f64)],
+    ) {
+        let Some(robot) = self.robot(player) else { return };
+        let joint = |(motor, angle): &(String, f64)| Some((world.motor_joint(robot.agent, motor)?, *angle));
+        let joints: Vec<_> = joints.iter().filter_map(joint).collect();
+        let sim = world.stage_sim();
+        match to {
+            Some((pos, quat)) => {
+                sim.rest(robot.root);
+                sim.place(robot.root, Pose { pos, quat: normalized(quat) });
+            }
+            None => _ = sim.set_free_velocity(robot.root, Velocity { linear: [0.0; 3], angular: [0.0; 3] }),
+        }
+        for (joint, angle) in joints {
+            let [least, most] = sim.model().joint_range(joint).unwrap_or([-TAU, TAU]);
+            sim.set_joint_position(joint, angle.clamp(least, most));
+            sim.set_joint_velocity(joint, 0.0);
+        }
+    }
+
+    /// The players as the referee sees them. Where one stands that was placed in this cycle shows in its joints only.
+    pub(super) fn scene_players(&self, world: &World, placed: &[PlayerId]) -> Vec<Player> {
         let sim = world.sim();
         let describe = |robot: &Robot| {
-            let torso = sim.body_pose(robot.root);
+            let new = if placed.contains(&robot.player) { placed_at(sim, robot.root) } else { None };
+            let torso = new.unwrap_or_else(|| sim.body_pose(robot.root));
             let (position, rotation) = (DVec3::from(torso.pos), rotation(&torso));
             let camera = robot.camera.map_or(position, |site| sim.site_pose(site).pos.into());
             let head_top = robot.head.map_or(camera.z, |head| sim.geom_pose(head).pos[2] + sim.geom_size(head)[0]);
@@ -160,6 +189,22 @@ impl Pitch {
         };
         sim.contacts().filter_map(|contact| touch(contact.geoms)).collect()
     }
+}
+
+/// Where a body with a free joint was put since the last step.
+fn placed_at(sim: &Sim, root: BodyId) -> Option<Pose> {
+    let joint = sim.model().body_free_joint(root)?;
+    let [x, y, z, quat @ ..] = sim.qpos().get(sim.model().joint_qpos_range(joint))? else { return None };
+    Some(Pose { pos: [*x, *y, *z], quat: quat.try_into().ok()? })
+}
+
+/// An orientation of length 1. What has none is upright.
+fn normalized(quat: [f64; 4]) -> [f64; 4] {
+    // neither too small nor too large to be squared
+    let largest = quat.iter().fold(0.0, |largest: f64, part| largest.max(part.abs()));
+    let scaled = quat.map(|part| part / largest);
+    let length = scaled.iter().map(|part| part * part).sum::<f64>().sqrt();
+    if length.is_finite() { scaled.map(|part| part / length) } else { Pose::IDENTITY.quat }
 }
 
 fn robot(world: &World, model: &Model, player: PlayerId, name: &str, agent: AgentId) -> Option<Robot> {

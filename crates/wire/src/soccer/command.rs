@@ -66,6 +66,8 @@ pub enum Command {
     Pause,
     /// Lets the world's time go on (a trainer's command).
     Resume,
+    /// Asks to be told when all before it was taken (a trainer's command).
+    Acknowledge(u64),
 }
 
 /// Where a robot goes, and how.
@@ -94,7 +96,7 @@ pub enum TeamRef {
 /// A place in the world, in m, and perhaps where to look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pose {
-    /// A place; the orientation stays.
+    /// A place, upright, looking along x.
     Position([f64; 3]),
     /// A place, upright.
     Upright {
@@ -143,6 +145,10 @@ impl Command {
             },
             b"pause" => Ok(Self::Pause),
             b"resume" => Ok(Self::Resume),
+            b"ack" => {
+                let number = list.items().nth(1).ok_or(skip("ack"))?;
+                Ok(Self::Acknowledge(number.int("ack").map_err(Fault::Skip)?))
+            }
             _ => Err(skip("command")),
         }
     }
@@ -172,6 +178,10 @@ impl Command {
             }
             Self::Pause => out.extend_from_slice(b"pause"),
             Self::Resume => out.extend_from_slice(b"resume"),
+            Self::Acknowledge(number) => {
+                out.extend_from_slice(b"ack ");
+                put_int(out, *number);
+            }
         }
         out.push(b')');
     }
@@ -364,6 +374,7 @@ mod tests {
         check("(reset)", &[Command::Reset { seed: None }]);
         check("(reset 18446744073709551615)", &[Command::Reset { seed: Some(u64::MAX) }]);
         check("(pause)(resume)", &[Command::Pause, Command::Resume]);
+        check("(ack 7)", &[Command::Acknowledge(7)]);
     }
 
     #[test]
@@ -388,6 +399,8 @@ mod tests {
             "(playMode foo)",
             "(reset x)",
             "(reset -1)",
+            "(ack)",
+            "(ack x)",
         ] {
             check(bad, 2);
         }
@@ -436,6 +449,7 @@ mod tests {
             }),
             proptest::sample::select(PlayMode::ALL.to_vec()).prop_map(Command::SetPlayMode),
             proptest::option::of(any::<u64>()).prop_map(|seed| Command::Reset { seed }),
+            any::<u64>().prop_map(Command::Acknowledge),
             proptest::sample::select(vec![
                 Command::DropBall,
                 Command::KillSim,

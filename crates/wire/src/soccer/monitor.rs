@@ -9,6 +9,36 @@ use crate::{DecodeError, Message};
 /// What stands for a team that is not there yet.
 const NO_TEAM: [&str; 2] = ["<LEFT>", "<RIGHT>"];
 
+/// What a monitor is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MonitorMessage {
+    /// A picture of the game.
+    Update(Box<MonitorUpdate>),
+    /// All that the monitor sent before asking for this was taken (a trainer's message).
+    Acknowledged(u64),
+}
+
+impl Message for MonitorMessage {
+    fn decode(payload: &[u8]) -> Result<Self, DecodeError> {
+        let message = sexp::parse(payload, MAX_UPDATE_DEPTH)?.lists().next().ok_or(malformed("RSMP"))?;
+        if message.head() == Some(b"ack") {
+            return Ok(Self::Acknowledged(message.value("ack")?.int("ack")?));
+        }
+        MonitorUpdate::from_list(message).map(|update| Self::Update(Box::new(update)))
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Update(update) => update.encode(out),
+            Self::Acknowledged(number) => {
+                out.extend_from_slice(b"(ack ");
+                put_int(out, *number);
+                out.push(b')');
+            }
+        }
+    }
+}
+
 /// One picture of the game.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitorUpdate {
@@ -131,15 +161,7 @@ type Field = fn(&mut Environment) -> &mut f64;
 
 impl Message for MonitorUpdate {
     fn decode(payload: &[u8]) -> Result<Self, DecodeError> {
-        let message = sexp::parse(payload, MAX_UPDATE_DEPTH)?.lists().next().ok_or(malformed("RSMP"))?;
-        message.find("RSMP")?;
-        let time = part(message, "gt")?.items().nth(1).ok_or(malformed("gt"))?.float("gt")?;
-        let game = part(message, "gs")?;
-        Ok(Self {
-            time: Hundredths::from_written(time),
-            graph: Graph::decode(message, game)?,
-            game: MonitorGame::decode(game)?,
-        })
+        Self::from_list(sexp::parse(payload, MAX_UPDATE_DEPTH)?.lists().next().ok_or(malformed("RSMP"))?)
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -166,6 +188,19 @@ impl Message for MonitorUpdate {
             out.push(b')');
         }
         out.push(b')');
+    }
+}
+
+impl MonitorUpdate {
+    fn from_list(message: List<'_>) -> Result<Self, DecodeError> {
+        message.find("RSMP")?;
+        let time = part(message, "gt")?.items().nth(1).ok_or(malformed("gt"))?.float("gt")?;
+        let game = part(message, "gs")?;
+        Ok(Self {
+            time: Hundredths::from_written(time),
+            graph: Graph::decode(message, game)?,
+            game: MonitorGame::decode(game)?,
+        })
     }
 }
 
@@ -304,6 +339,15 @@ mod tests {
         let update = MonitorUpdate::decode(payload.as_bytes()).unwrap();
         assert_eq!(String::from_utf8(update.to_bytes()).unwrap(), payload);
         update
+    }
+
+    #[test]
+    fn acknowledgements() {
+        let message = MonitorMessage::Acknowledged(7);
+        assert_eq!(message.to_bytes(), b"(ack 7)");
+        assert_eq!(MonitorMessage::decode(b"(ack 7)"), Ok(message));
+        assert!(MonitorMessage::decode(b"(ack)").is_err());
+        assert!(MonitorMessage::decode(b"(kickOff)").is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use world::{
     clock::{Pace, Vote},
 };
 
-use super::{Config, Eyes, models::Models, senses::Senses};
+use super::{CURRENT_STEP, Config, Eyes, models::Models, senses::Senses};
 use crate::{
     session::{Input, Outbox, Session, StreamService, StreamSession},
     sim_thread::Ticks,
@@ -22,9 +22,6 @@ use crate::{
 const WAITING: usize = 16;
 /// Messages of one agent that count in one cycle, where they need not wait for theirs.
 const MESSAGES_PER_CYCLE: usize = 256;
-/// Always there to be read.
-const CURRENT_STEP: &str = "/Control/CurrentStep";
-
 /// How agents are treated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manners {

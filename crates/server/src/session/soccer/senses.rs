@@ -145,7 +145,7 @@ impl Senses {
         told.heard = game.heard.get(&player).map(|words| {
             words.iter().map(|(azimuth, text)| Heard { azimuth_deg: *azimuth as i16, text: text.clone() }).collect()
         });
-        told.see = world.tick.0.is_multiple_of(SEE_EVERY).then(|| self.see(eyes, player, game, world)).flatten();
+        told.see = world.step.is_multiple_of(SEE_EVERY).then(|| self.see(eyes, player, game, world)).flatten();
         told
     }
 
@@ -169,7 +169,7 @@ impl Senses {
             Eyes::Noisy => {
                 let crowd = Crowd::new(player, &players);
                 // another one each time, the same whenever the game is played again
-                let seed = world.tick.0 << 16 | u64::from(player.number) << 8 | u64::from(player.side == Side::Right);
+                let seed = world.step << 16 | u64::from(player.number) << 8 | u64::from(player.side == Side::Right);
                 Noisy::new(Noise::default(), crowd, seed).see(&camera, &sights)
             }
         };

@@ -1,0 +1,253 @@
+//! Games without sockets, with time passed in.
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use wire::{
+    Message, StreamMessage,
+    soccer::{MonitorMessage, Perception},
+};
+use world::{
+    Command, Run, SessionId, Snapshot,
+    clock::{Gate, Pace},
+    run::Progress,
+};
+
+use super::{
+    Config,
+    agent::{Agents, Manners},
+    monitor::Monitors,
+};
+use crate::{
+    config::Scenario,
+    serve::build_world,
+    session::{Outbox, StreamService, StreamSession},
+    sim_thread::Ticks,
+};
+
+pub(super) const SILENCE: Duration = Duration::from_secs(5);
+pub(super) const CYCLE: Duration = Duration::from_millis(20);
+
+/// The payload of a frame.
+pub(super) fn frame(payload: &str) -> Vec<u8> {
+    let mut bytes = (payload.len() as u32).to_be_bytes().to_vec();
+    bytes.extend_from_slice(payload.as_bytes());
+    bytes
+}
+
+pub(super) fn peer(index: usize) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 1_000 + index as u16))
+}
+
+/// One end of a connection.
+pub(super) struct Peer {
+    pub(super) session: Box<dyn StreamSession>,
+    /// When it is told of a cycle.
+    wants: Ticks,
+    /// What it was told, as text.
+    pub(super) told: Vec<String>,
+    pub(super) refusals: Vec<String>,
+    closed: Option<String>,
+    /// Who wanted everything to end.
+    pub(super) ended: Option<String>,
+}
+
+/// A game without sockets, with time passed in.
+pub(super) struct Match {
+    pub(super) run: Run,
+    pub(super) config: Config,
+    /// What sessions are shown.
+    pub(super) latest: Arc<Snapshot>,
+    pub(super) agents: Vec<Peer>,
+    sequence: u64,
+    pub(super) now: Instant,
+}
+
+impl Match {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
+    pub(super) fn on(field: &str, config: Config, pace: Pace) -> Self {
+        let rules = if field == "fifa" { "fifa" } else { "ssim" };
+        let text = format!("[world]\nfield = \"{field}\"\n[soccer]\nrules = \"{rules}\"\n");
+        let scenario = Scenario::parse("test", &text, Path::new(".")).unwrap();
+        let (_, world) = build_world(&scenario).unwrap();
+        let now = Instant::now();
+        let latest = world.glimpse();
+        Self { run: Run::new(world, pace, SILENCE, now), config, latest, agents: Vec::new(), sequence: 0, now }
+    }
+
+    /// In real time: a cycle passes whenever it is asked for.
+    pub(super) fn new() -> Self {
+        Self::on("fifa", Config::default(), Pace::Flat)
+    }
+
+    /// Cycles wait for agents.
+    pub(super) fn sync(sequential: bool) -> Self {
+        Self::on("fifa", Config { sync: true, sequential, ..Config::default() }, Pace::Free)
+    }
+
+    fn agents_port(&self) -> Agents {
+        Agents { manners: Manners::new(&self.config, Pace::Wall), models: Arc::default() }
+    }
+
+    pub(super) fn connect(&mut self) -> usize {
+        self.connect_to(&self.agents_port())
+    }
+
+    /// Connects a monitor.
+    pub(super) fn watch(&mut self) -> usize {
+        self.connect_to(&Monitors { rules: self.config.rules })
+    }
+
+    fn connect_to(&mut self, service: &dyn StreamService) -> usize {
+        let index = self.agents.len();
+        let (session, wants) = (service.open(peer(index)), service.wants_ticks());
+        let (told, refusals) = (Vec::new(), Vec::new());
+        self.agents.push(Peer { session, wants, told, refusals, closed: None, ended: None });
+        index
+    }
+
+    pub(super) fn send(&mut self, index: usize, message: &str) {
+        self.send_bytes(index, &frame(message));
+    }
+
+    pub(super) fn send_bytes(&mut self, index: usize, bytes: &[u8]) {
+        let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
+        let world = self.run.world().glimpse();
+        self.agents[index].session.bytes(peer(index), &mut buffer, &world, &mut out);
+        self.carry_out(index, out);
+        self.deliver();
+    }
+
+    /// Connects and sends an `init`.
+    pub(super) fn join(&mut self, init: &str) -> usize {
+        let index = self.connect();
+        self.send(index, &format!("(init {init})"));
+        index
+    }
+
+    pub(super) fn carry_out(&mut self, index: usize, out: Outbox<Vec<u8>>) {
+        let session = SessionId(index as u64);
+        for command in out.commands {
+            self.sequence += 1;
+            let is_reset = matches!(command, Command::Reset(_));
+            self.run.handle(session, self.sequence, command, self.now);
+            if is_reset {
+                self.latest = self.run.world().glimpse();
+            }
+        }
+        let agent = &mut self.agents[index];
+        agent.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
+        for (to, bytes) in out.replies {
+            assert_eq!(to, peer(index));
+            // the longest frames are those to monitors
+            let split = MonitorMessage::split(&bytes).unwrap().unwrap();
+            assert_eq!(split.consumed, bytes.len());
+            agent.told.push(String::from_utf8(bytes[split.message].to_vec()).unwrap());
+        }
+        agent.ended = agent.ended.take().or(out.end);
+        if out.close.is_some() && agent.closed.is_none() {
+            agent.closed = out.close;
+            self.run.end(session);
+        }
+    }
+
+    /// The peer goes away.
+    pub(super) fn leave(&mut self, index: usize) {
+        self.agents[index].closed = Some("the peer left".to_owned());
+        self.run.end(SessionId(index as u64));
+        self.deliver();
+    }
+
+    /// Builds what is to be built, and gives everyone their answers.
+    pub(super) fn deliver(&mut self) {
+        loop {
+            while let Some(blueprint) = self.run.next_blueprint() {
+                self.run.install(blueprint.build());
+                self.latest = self.run.world().glimpse();
+            }
+            let answers = self.run.take_answers();
+            if answers.is_empty() {
+                return;
+            }
+            for (session, answer) in answers {
+                let index = session.0 as usize;
+                if self.agents[index].closed.is_none() {
+                    let (mut out, world) = (Outbox::default(), self.run.world().glimpse());
+                    self.agents[index].session.answer(answer, &world, &mut out);
+                    self.carry_out(index, out);
+                }
+            }
+        }
+    }
+
+    /// Lets a cycle pass, if it may. What agents answer meanwhile waits for its end.
+    pub(super) fn cycle(&mut self) -> bool {
+        self.now += CYCLE;
+        let gate = self.run.gate(self.now);
+        let mut outs = if gate == Gate::Open { self.tell(Ticks::AtNext) } else { Vec::new() };
+        let (progress, _) = self.run.pass(gate, self.now);
+        let has_moved = if let Progress::Moved(snapshot) = progress {
+            self.latest = snapshot;
+            outs.extend(self.tell(Ticks::AtEnd));
+            true
+        } else {
+            false
+        };
+        for (index, out) in outs {
+            self.carry_out(index, out);
+        }
+        self.deliver();
+        has_moved
+    }
+
+    /// Tells those of a cycle who want to know of it then.
+    fn tell(&mut self, when: Ticks) -> Vec<(usize, Outbox<Vec<u8>>)> {
+        let open = self.agents.iter_mut().enumerate();
+        let open = open.filter(|(_, agent)| agent.closed.is_none() && agent.wants == when);
+        open.map(|(index, agent)| {
+            let mut out = Outbox::default();
+            agent.session.tick(&self.latest, &mut out);
+            (index, out)
+        })
+        .collect()
+    }
+
+    pub(super) fn cycles(&mut self, count: usize) {
+        for _ in 0..count {
+            assert!(self.cycle(), "the world stands still");
+        }
+    }
+
+    /// Lets cycles pass while they may; says how many.
+    pub(super) fn cycles_while_open(&mut self) -> usize {
+        (0..100).take_while(|_| self.cycle()).count()
+    }
+
+    pub(super) fn tick(&self) -> u64 {
+        self.run.world().tick_count().0
+    }
+
+    pub(super) fn told(&self, index: usize) -> usize {
+        self.agents[index].told.len()
+    }
+
+    pub(super) fn last_text(&self, index: usize) -> &str {
+        self.agents[index].told.last().expect("a perception")
+    }
+
+    pub(super) fn last(&self, index: usize) -> Perception {
+        Perception::decode(self.last_text(index).as_bytes()).unwrap()
+    }
+
+    pub(super) fn position(&self, index: usize) -> [f64; 3] {
+        self.last(index).positions[0].values.map(|value| value.get())
+    }
+
+    pub(super) fn closed(&self, index: usize) -> Option<&str> {
+        self.agents[index].closed.as_deref()
+    }
+}

@@ -113,10 +113,15 @@ impl Running {
 
     /// Where something listens, by its title.
     pub(crate) fn address(&self, title: &str) -> SocketAddr {
+        let found = self.addresses(title);
+        *found.first().unwrap_or_else(|| panic!("no `{title}` in {}", self.greeting))
+    }
+
+    /// Where all of that title listen.
+    pub(crate) fn addresses(&self, title: &str) -> Vec<SocketAddr> {
         let addresses = self.greeting["addresses"].as_array().expect("a list of addresses");
-        let found = addresses.iter().find(|address| address["title"] == title);
-        let text = found.and_then(|address| address["address"].as_str());
-        text.unwrap_or_else(|| panic!("no `{title}` in {addresses:?}")).parse().expect("an address")
+        let found = addresses.iter().filter(|address| address["title"] == title);
+        found.map(|found| found["address"].as_str().expect("a text").parse().expect("an address")).collect()
     }
 
     /// Status and body of one of its pages.

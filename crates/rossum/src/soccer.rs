@@ -1,5 +1,8 @@
 //! `rossum soccer`: the league's server, with the flags of the one that teams know.
 
+mod demo;
+mod playback;
+
 use std::{
     io::Write,
     net::{IpAddr, ToSocketAddrs},
@@ -11,6 +14,7 @@ use clap::{Args, ValueEnum};
 use server::{Scenario, Server};
 use toml::{Table, Value};
 
+use self::demo::Demo;
 use crate::serve::{Hosted, as_json, greet, host};
 
 /// The port of the status page; that of each further game follows.
@@ -68,6 +72,15 @@ pub(crate) struct Options {
     /// So many games at once, each with the next two ports
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     games: u16,
+    /// Show a game of the example team against itself, with so many players each; needs python3
+    #[arg(long, value_name = "PLAYERS", value_parser = clap::value_parser!(u8).range(1..=11))]
+    demo: Option<u8>,
+    /// Play no game but show this log to monitors
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["demo", "games", "logfile", "record"])]
+    play: Option<PathBuf>,
+    /// How many seconds of a log pass in one
+    #[arg(long, value_name = "FACTOR", requires = "play", value_parser = speed)]
+    speed: Option<f64>,
     /// Seed of the first game; that of each further game follows
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -189,6 +202,11 @@ impl Options {
     }
 }
 
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.01..=100.0).contains(speed));
+    speed.ok_or_else(|| "it must be 0.01 to 100".to_owned())
+}
+
 /// The address of a host's name.
 fn resolve(host: &str) -> anyhow::Result<IpAddr> {
     let unknown = || format!("--host {host}: there is no such address");
@@ -197,6 +215,9 @@ fn resolve(host: &str) -> anyhow::Result<IpAddr> {
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(log) = &options.play {
+        return playback::run(options, log, out);
+    }
     if options.print_config {
         return Ok(write!(out, "{}", options.scenario(0)?.to_toml())?);
     }
@@ -206,12 +227,27 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     host(&games, |games, servers| ready(options, games, servers, out))
 }
 
-fn ready(options: &Options, games: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
+fn ready(options: &Options, games: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<Vec<Demo>> {
+    let demos: Vec<_> = match options.demo {
+        Some(players) => servers.iter().map(|server| start_demo(server, players)).collect::<anyhow::Result<_>>()?,
+        None => Vec::new(),
+    };
     if options.json {
-        return Ok(writeln!(out, "{}", as_json(games, servers)?)?);
+        writeln!(out, "{}", as_json(games, servers)?)?;
+        return Ok(demos);
     }
     greet(games, servers, out)?;
-    Ok(writeln!(out, "Ready. Press ctrl-C to stop; `rossum soccer --help` shows what can be changed.")?)
+    if let Some(players) = options.demo {
+        writeln!(out, "Reds and Blues, {players} each, come to play; kick-off is when all have found their places.")?;
+    }
+    writeln!(out, "Ready. Press ctrl-C to stop; `rossum soccer --help` shows what can be changed.")?;
+    Ok(demos)
+}
+
+fn start_demo(server: &Server, players: u8) -> anyhow::Result<Demo> {
+    let find = |title: &str| server.addresses().iter().find(|found| found.title == title).map(|found| found.address);
+    let (agents, monitors) = find("Soccer agents").zip(find("Soccer monitors")).context("nobody can play here")?;
+    Demo::start(agents, monitors, players)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod http;
 pub mod library;
 pub mod limits;
 pub mod metrics;
+pub mod playback;
 pub mod recording;
 pub mod serve;
 pub mod session;

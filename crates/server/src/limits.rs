@@ -11,12 +11,18 @@ pub const COMMANDS_PER_TICK: usize = 8_192;
 /// Records that may wait for the disk. Beyond that the recording ends and the simulation goes on.
 pub const RECORD_QUEUE: usize = 4_096;
 
+/// Ticks that a session may have before it which would rather miss one than be late.
+pub const UNFINISHED_TICKS: usize = 4;
+
 /// TCP connections in all.
 pub const CONNECTIONS: usize = 256;
 /// TCP connections from one address.
 pub const CONNECTIONS_PER_ADDRESS: usize = 32;
 /// A TCP peer has sent a whole message within this time of connecting.
 pub const FIRST_MESSAGE: Duration = Duration::from_secs(5);
+/// Bytes that the system keeps for a TCP peer that is behind with reading. Left to itself, it would keep megabytes, and a
+/// peer that has stopped would be found out after minutes.
+pub const SEND_BUFFER: usize = 128 * 1024;
 /// A TCP peer takes what is written to it within this time.
 pub const WRITE: Duration = Duration::from_secs(30);
 /// A TCP peer takes what is still in the queue within this time of the end of its session.

@@ -227,6 +227,11 @@ pub trait Session: Send + 'static {
 
     /// Takes one input. `world` is the latest snapshot.
     fn handle(&mut self, input: Input<Self::Request>, world: &Snapshot, out: &mut Outbox<Self::Reply>);
+
+    /// A reply was not sent, because the peer is behind with reading. Whether it can do without; else it is given up.
+    fn skip(&mut self) -> bool {
+        false
+    }
 }
 
 /// A [`Session`] whose messages are datagrams, seen from the driver: bytes in, bytes out.
@@ -272,6 +277,8 @@ pub trait StreamSession: Send {
     fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
     /// A tick passed.
     fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+    /// A reply was not sent, because the peer is behind with reading. Whether it can do without; else it is given up.
+    fn skip(&mut self) -> bool;
 }
 
 impl<S> StreamSession for S
@@ -304,6 +311,10 @@ where
 
     fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
         handle_encoded(self, Input::Tick, world, out, S::Reply::encode_in_stream);
+    }
+
+    fn skip(&mut self) -> bool {
+        Session::skip(self)
     }
 }
 

@@ -51,6 +51,8 @@ pub enum Ticks {
     Never,
     /// At once.
     AtEnd,
+    /// At once, but for those that pass while it has not finished with earlier ones.
+    WhenFree,
     /// When the next one begins, so that it works while the physics does.
     AtNext,
 }
@@ -394,13 +396,18 @@ impl Loop {
     }
 
     fn deliver_tick(&mut self, when: Ticks, snapshot: &Arc<Snapshot>) {
-        let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| o.ticks == when).map(|(&session, _)| session).collect();
+        let is_eager = |outlet: &Outlet| {
+            let is_free = outlet.sender.max_capacity() - outlet.sender.capacity() < limits::UNFINISHED_TICKS;
+            outlet.ticks == when && (when != Ticks::WhenFree || is_free)
+        };
+        let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| is_eager(o)).map(|(&session, _)| session).collect();
         for session in eager {
             self.deliver(session, Delivery::Tick(Arc::clone(snapshot)));
         }
     }
 
     fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {
+        self.deliver_tick(Ticks::WhenFree, snapshot);
         self.deliver_tick(Ticks::AtEnd, snapshot);
         self.publish.send_replace(Arc::clone(snapshot));
         self.record(World::take_record);

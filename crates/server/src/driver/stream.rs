@@ -249,7 +249,9 @@ impl Connection {
     fn carry_out(&mut self, out: Outbox<Vec<u8>>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
         self.refusals.note(&out.refusals, now());
         for (_, reply) in out.replies {
-            write.try_send(reply).map_err(|_| "the peer does not read".to_owned())?;
+            if write.try_send(reply).is_err() && !self.session.skip() {
+                return Err("the peer does not read".to_owned());
+            }
         }
         for command in out.commands {
             self.commands.send(command).map_err(|error| error.to_string())?;
@@ -261,9 +263,10 @@ impl Connection {
     }
 }
 
-/// Small messages go out at once; a peer that has vanished without a word is found out.
+/// Small messages go out at once; a peer that has vanished without a word, or has stopped reading, is found out.
 fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
+    SockRef::from(stream).set_send_buffer_size(limits::SEND_BUFFER)?;
     let keepalive = TcpKeepalive::new().with_time(limits::KEEPALIVE).with_interval(limits::KEEPALIVE_INTERVAL);
     SockRef::from(stream).set_tcp_keepalive(&keepalive)
 }

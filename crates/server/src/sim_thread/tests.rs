@@ -96,6 +96,24 @@ async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
 }
 
 #[tokio::test]
+async fn a_session_that_would_rather_miss_a_tick_is_not_dropped() {
+    let sim = running(Pace::Free);
+    let mut stepper = Stepper::new(sim.handle());
+    let (_sender, mut slow) = sim.handle().open(Ticks::WhenFree).unwrap();
+    let ticks = limits::SESSION_QUEUE as u64 + 50;
+    for _ in 0..ticks {
+        stepper.step().await;
+    }
+    for expected in 1..=limits::UNFINISHED_TICKS as u64 {
+        let Some(Delivery::Tick(seen)) = within("a tick", slow.recv()).await else { panic!("dropped") };
+        assert_eq!(seen.tick.0, expected);
+    }
+    assert_eq!(stepper.step().await.tick.0, ticks + 1);
+    let Some(Delivery::Tick(seen)) = within("a tick", slow.recv()).await else { panic!("dropped") };
+    assert_eq!(seen.tick.0, ticks + 1);
+}
+
+#[tokio::test]
 async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
     let sim = running(Pace::Wall);
     let (mut sender, mut deliveries) = sim.handle().open(Ticks::AtEnd).unwrap();

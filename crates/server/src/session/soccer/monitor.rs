@@ -40,7 +40,7 @@ pub(super) struct Monitors {
 
 impl StreamService for Monitors {
     fn wants_ticks(&self) -> Ticks {
-        Ticks::AtEnd
+        Ticks::WhenFree
     }
 
     fn may_be_silent(&self) -> bool {
@@ -87,6 +87,13 @@ impl Session for MonitorSession {
             Input::Answer(Answer::Refused(why)) => out.refuse(Some(self.peer), why),
             Input::Answer(_) => {}
         }
+    }
+
+    /// A picture is missing: the next one has to be whole. So may be an acknowledgement, which only a trainer waits for
+    /// who reads.
+    fn skip(&mut self) -> bool {
+        self.painter.begin_anew();
+        true
     }
 }
 

@@ -193,6 +193,7 @@ impl Match {
         let has_moved = if let Progress::Moved(snapshot) = progress {
             self.latest = snapshot;
             outs.extend(self.tell(Ticks::AtEnd));
+            outs.extend(self.tell(Ticks::WhenFree));
             true
         } else {
             false

@@ -147,7 +147,7 @@ fn t1_is_seen_as_it_was_painted() {
     let colours = [
         ("shell", [0.9, 0.91, 0.93, 1.0]),
         ("frame", [0.17, 0.18, 0.2, 1.0]),
-        ("accent", [0.1, 0.36, 0.75, 1.0]),
+        ("team", [0.1, 0.36, 0.75, 1.0]),
         ("visor", [0.03, 0.035, 0.05, 1.0]),
         ("glow", [0.45, 0.9, 1.0, 1.0]),
     ];
@@ -173,7 +173,7 @@ fn the_ball_and_the_pitch_are_seen() {
         pose: Pose::IDENTITY,
         shape: LookShape::Sphere { radius: 0.11 },
         rgba: [1.0; 4],
-        material: None,
+        material: Some("ball".into()),
     };
     assert_eq!(*ball, white);
     let pitch = &looks[0];

@@ -414,6 +414,33 @@ fn every_robot_of_the_league_plays() {
 }
 
 #[test]
+fn a_robot_with_bumpers_feels_what_it_touches() {
+    let mut game = Match::new();
+    let (a, monitor) = (game.join("roller Reds 1"), game.watch());
+    game.cycles(2);
+    assert!(game.last_text(a).contains("(TCH n bumper_left val 0)"), "{}", game.last_text(a));
+    game.send(monitor, "(agent (unum 1)(team Reds)(move 0 0 0.3 0))(ball (pos 0.5 0 0.11)(vel -3 0 0))");
+    let felt = (0..50).any(|_| {
+        game.cycles(1);
+        game.last_text(a).contains("(TCH n flap val 1)")
+    });
+    assert!(felt, "{}", game.last_text(a));
+    game.send(monitor, "(agent (unum 1)(team Reds)(move 0 0 0.3 0))(ball (pos -0.5 0 0.2)(vel 4 0 0))");
+    let felt = (0..50).any(|_| {
+        game.cycles(1);
+        game.last_text(a).contains("(TCH n bumper_back val 1)")
+    });
+    assert!(felt, "{}", game.last_text(a));
+    // it drives by the speed of its wheels, and stays up
+    game.send(monitor, "(agent (unum 1)(team Reds)(move 0 0 0.3 0))(ball (pos 0 5 0.2))");
+    game.cycles(5);
+    game.send(a, "(we1 0 360 0 1 0)(we2 0 360 0 1 0)");
+    game.cycles(100);
+    let [x, y, z] = game.position(a);
+    assert!((0.7..1.3).contains(&x) && y.abs() < 0.1 && (z - 0.3).abs() < 0.02, "{x} {y} {z}");
+}
+
+#[test]
 fn words_are_heard_by_others_with_their_direction() {
     let mut game = Match::new();
     let a = game.join("T1 Reds 2");

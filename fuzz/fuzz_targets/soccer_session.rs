@@ -1,0 +1,95 @@
+//! Any bytes in any pieces from an agent and a monitor, with cycles and answers of the world in between: nothing panics,
+//! every reply goes to whoever asked, and no number that is not finite reaches the world.
+//!
+//! The input is a list of a peer, a length and that many bytes. The last peer is the world.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use server::Scenario;
+use server::serve::build_world;
+use server::session::{EndpointKind, Outbox, StreamService, StreamSession};
+use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
+use world::clock::Pace;
+use world::{Action, AgentId, Answer, Command, Snapshot};
+
+const PEERS: u8 = 3;
+
+struct Stage {
+    services: Vec<Box<dyn StreamService>>,
+    snapshot: Arc<Snapshot>,
+}
+
+static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+    let scenario = Scenario::load("soccer").expect("the scenario is sound");
+    let (_, mut world) = build_world(&scenario).expect("the world can be built");
+    let soccer = scenario.services.iter().find(|(name, _)| *name == "soccer").expect("soccer is played");
+    let endpoints = soccer.1.endpoints(world.catalogue(), Pace::Wall).expect("it has ports");
+    let services = endpoints.into_iter().filter_map(|endpoint| match endpoint.kind {
+        EndpointKind::Stream(service) => Some(service),
+        EndpointKind::Datagram(_) => None,
+    });
+    Stage { services: services.collect(), snapshot: world.snapshot() }
+});
+
+fn peer(index: u8) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 5000 + u16::from(index)))
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Stage { services, snapshot } = &*STAGE;
+    let mut sessions: Vec<Box<dyn StreamSession>> =
+        services.iter().zip(0..).map(|(service, index)| service.open(peer(index))).collect();
+    let mut buffers = vec![Vec::new(); sessions.len()];
+    let mut rest = input;
+    while let [from, length, tail @ ..] = rest {
+        let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
+        rest = tail;
+        let index = from % PEERS;
+        let Some(session) = sessions.get_mut(usize::from(index)) else {
+            for (session, index) in sessions.iter_mut().zip(0..) {
+                let mut out = Outbox::default();
+                match bytes.first() {
+                    Some(0) => session.answer(Answer::Joined(AgentId(1)), snapshot, &mut out),
+                    Some(1) => session.answer(Answer::VoteLost(AgentId(1)), snapshot, &mut out),
+                    Some(_) => session.answer(Answer::Refused("no".to_owned()), snapshot, &mut out),
+                    None => session.tick(snapshot, &mut out),
+                }
+                check(&out, peer(index));
+            }
+            continue;
+        };
+        let Some(buffer) = buffers.get_mut(usize::from(index)) else { return };
+        buffer.extend_from_slice(bytes);
+        let mut out = Outbox::default();
+        session.bytes(peer(index), buffer, snapshot, &mut out);
+        check(&out, peer(index));
+        if out.close.is_some() {
+            return;
+        }
+    }
+});
+
+fn check(out: &Outbox<Vec<u8>>, peer: SocketAddr) {
+    assert!(out.replies.iter().all(|(to, _)| *to == peer));
+    for command in &out.commands {
+        match command {
+            Command::Act(_, actions) => assert!(actions.iter().all(is_finite)),
+            // what is not finite is written as nothing
+            Command::Order(order) => {
+                assert!(["[null", ",null", "x\":null", "volume\":null"].iter().all(|text| !order.contains(text)), "{order}");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_finite(action: &Action) -> bool {
+    match action {
+        Action::Joint { target, .. } => {
+            [target.q, target.dq, target.kp, target.kd, target.tau].iter().all(|number| number.is_finite())
+        }
+        Action::Set { .. } => false,
+    }
+}

@@ -2,10 +2,10 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer compare-soccer fuzz clean help
 
 help: ## show what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 run: setup ## build, and start the playground world
 	$(CARGO) run --release --bin rossum -- serve
@@ -24,6 +24,14 @@ doctor: setup ## say what is present on this machine and what is missing
 
 bench: setup ## measure the simulation on this machine
 	$(CARGO) run --release --bin rossum -- bench
+
+bench-soccer: setup ## measure the soccer server beside the league's own
+	reference=$$(scripts/fetch-rcsssmj) && \
+	  $(CARGO) run --release --bin rossum -- bench soccer --reference "$$reference"
+
+compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
+	reference=$$(scripts/fetch-rcsssmj) && \
+	  ROSSUM_REFERENCE="$$reference" $(CARGO) test --package rossum --test compare_soccer -- --ignored --test-threads 1
 
 fuzz: ## fuzz every decoder and session for a minute each
 	scripts/fuzz

@@ -520,7 +520,8 @@ def play(team: Team, host: str, port: int, model: str) -> None:
                     send(key.fileobj, player.act())
             except ConnectionError:
                 data = b""
-            if not data:  # the server has closed this connection
+            if not data:
+                print(f"{team.name} {player.number}: the server has closed the connection", file=sys.stderr)
                 selector.unregister(key.fileobj)
                 key.fileobj.close()
                 team.players.remove(player)

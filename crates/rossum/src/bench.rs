@@ -6,6 +6,7 @@
 mod joining;
 mod many_worlds;
 mod process;
+mod soccer;
 mod tick;
 
 use std::{
@@ -13,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use physics::Pose;
 use server::library::{self, ModelKind};
@@ -23,13 +24,22 @@ use crate::interrupt;
 
 /// Options of `rossum bench`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    what: Option<What>,
     /// Ticks per measurement; more take longer and are steadier
     #[arg(long, default_value_t = 300)]
     ticks: u32,
     /// Print one JSON object per figure
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Measure the soccer server, beside the league's own
+    Soccer(soccer::Options),
 }
 
 /// One measured figure.
@@ -74,6 +84,9 @@ const MEASUREMENTS: [(&str, Measurement); 4] = [
 ];
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(What::Soccer(options)) = &options.what {
+        return soccer::run(options, out);
+    }
     interrupt::ends_the_program()?;
     let bar = ProgressBar::new(MEASUREMENTS.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}")?);
@@ -84,8 +97,12 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if options.json {
-        for Figure { what, detail, value, goal, unit } in &figures {
+    print(&figures, options.json, out)
+}
+
+fn print(figures: &[Figure], as_json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    if as_json {
+        for Figure { what, detail, value, goal, unit } in figures {
             let met = goal.is_met(*value);
             let goal = goal.text();
             writeln!(
@@ -95,7 +112,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
             )?;
         }
     } else {
-        print_table(&figures, out)?;
+        print_table(figures, out)?;
     }
     Ok(())
 }

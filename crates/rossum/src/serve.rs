@@ -54,8 +54,10 @@ pub(crate) struct Options {
 enum Pace {
     /// One second of simulation in one second
     Realtime,
-    /// As fast as lockstep clients ask for it
+    /// As fast as lockstep clients ask for it; stands still without them
     Lockstep,
+    /// As fast as lockstep clients ask for it; in real time without them
+    Eager,
     /// As fast as the machine can
     Fast,
 }
@@ -69,6 +71,7 @@ impl Options {
             None => base.world.pace,
             Some(Pace::Realtime) => PaceConfig::Realtime,
             Some(Pace::Lockstep) => PaceConfig::Lockstep,
+            Some(Pace::Eager) => PaceConfig::Eager,
             Some(Pace::Fast) => PaceConfig::Fast,
         };
         base.server.bind = self.bind.unwrap_or(base.server.bind);

@@ -44,7 +44,7 @@ pub(crate) struct Options {
     /// Run in real time; this is the default
     #[arg(long, overrides_with = "no_realtime")]
     realtime: bool,
-    /// Run as fast as the agents answer
+    /// Run as fast as the agents answer, and in real time while there are none
     #[arg(long, overrides_with = "realtime")]
     no_realtime: bool,
     /// Accepted for the sake of scripts: any monitor can watch, on its port
@@ -146,7 +146,7 @@ impl Options {
             (Some(FieldName::Fifa), _) | (None, RuleBook::Fifa) => "fifa",
             (Some(FieldName::Fifa7vs7), _) | (None, RuleBook::Ssim | RuleBook::Ssim26) => "fifa7vs7",
         };
-        let pace = if self.no_realtime { "fast" } else { "realtime" };
+        let pace = if self.no_realtime { "eager" } else { "realtime" };
         let seed = self.seed.saturating_add(game.into());
         Table::from_iter([
             ("field".to_owned(), field.into()),
@@ -276,9 +276,9 @@ mod tests {
             ("", "soccer.sync", "false"),
             ("", "soccer.agent_port", "60000"),
             ("", "soccer.monitor_port", "60001"),
-            ("--no-realtime", "world.pace", "\"fast\""),
+            ("--no-realtime", "world.pace", "\"eager\""),
             ("--no-realtime --realtime", "world.pace", "\"realtime\""),
-            ("--realtime --no-realtime --no-realtime", "world.pace", "\"fast\""),
+            ("--realtime --no-realtime --no-realtime", "world.pace", "\"eager\""),
             ("--rules fifa", "world.field", "\"fifa\""),
             ("--rules fifa --field fifa7vs7", "world.field", "\"fifa7vs7\""),
             ("--rules fifa --rules ssim26", "soccer.rules", "\"ssim26\""),

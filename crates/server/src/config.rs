@@ -108,6 +108,8 @@ pub enum PaceConfig {
     Realtime,
     /// As fast as lockstep clients ask for it; stands still without them.
     Lockstep,
+    /// As fast as lockstep clients ask for it; in real time without them.
+    Eager,
     /// As fast as the machine can.
     Fast,
 }
@@ -117,6 +119,7 @@ impl From<PaceConfig> for Pace {
         match pace {
             PaceConfig::Realtime => Self::Wall,
             PaceConfig::Lockstep => Self::Free,
+            PaceConfig::Eager => Self::Eager,
             PaceConfig::Fast => Self::Flat,
         }
     }

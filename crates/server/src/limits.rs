@@ -12,7 +12,7 @@ pub const COMMANDS_PER_TICK: usize = 8_192;
 pub const RECORD_QUEUE: usize = 4_096;
 
 /// Ticks that a session may have before it which would rather miss one than be late.
-pub const UNFINISHED_TICKS: usize = 4;
+pub const UNFINISHED_TICKS: usize = 128;
 
 /// TCP connections in all.
 pub const CONNECTIONS: usize = 256;

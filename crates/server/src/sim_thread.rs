@@ -335,7 +335,7 @@ impl Loop {
             }
             ToSim::Close { session } => self.end(session),
             ToSim::Built(built) => {
-                self.run.install(*built);
+                self.run.install(*built, now());
                 // so that whoever is told of the change finds it in the latest snapshot
                 self.publish_now();
             }
@@ -362,7 +362,7 @@ impl Loop {
     }
 
     fn start_building(&mut self) {
-        if let Some(blueprint) = self.run.next_blueprint() {
+        if let Some(blueprint) = self.run.next_blueprint(now()) {
             // there is one order at a time, and the queue has room for it
             if self.builder.try_send(blueprint).is_err() {
                 error!("the builder thread has ended; robots can no longer come or go");

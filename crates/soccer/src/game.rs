@@ -156,6 +156,8 @@ pub struct GameView {
     pub fouls: Vec<(PlayerId, Foul)>,
     /// Who plays, in the order of joining.
     pub players: Vec<(PlayerId, AgentId)>,
+    /// Bodies that were put somewhere in the last cycle after its physics, and where; by their place in the catalogue.
+    pub moved: Vec<(usize, Pose)>,
     /// What each player hears: direction in degrees and text. Who hears that somebody speaks but understands nothing
     /// has an empty list.
     pub heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>,
@@ -264,9 +266,9 @@ impl Game {
         }
     }
 
-    /// Does what was ordered since the last cycle; says who was placed.
-    fn obey(&mut self, world: &mut World) -> Vec<PlayerId> {
-        let (mut decisions, mut placed) = (Vec::new(), Vec::new());
+    /// Does what was ordered since the last cycle.
+    fn obey(&mut self, world: &mut World) {
+        let mut decisions = Vec::new();
         for order in std::mem::take(&mut self.orders) {
             let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
             match order {
@@ -276,15 +278,11 @@ impl Game {
                     self.referee.place_ball(position.into(), velocity.into(), &mut decisions);
                 }
                 Order::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
-                Order::PlacePlayer { player, to, joints } => {
-                    self.pitch.place_player(world, player, to, &joints);
-                    placed.push(player);
-                }
+                Order::PlacePlayer { player, to, joints } => self.pitch.place_player(world, player, to, &joints),
                 Order::Beam { .. } | Order::Say { .. } => {}
             }
         }
         self.carry_out(world, &decisions);
-        placed
     }
 
     fn carry_out(&mut self, world: &mut World, decisions: &[Decision]) {
@@ -315,6 +313,7 @@ impl Game {
         view.teams = Side::BOTH.map(|side| self.teams.name(side).map(str::to_owned));
         view.fouls = self.referee.fouls().iter().map(|call| (call.player, call.foul)).collect();
         view.players = self.pitch.players().collect();
+        view.moved = self.pitch.take_moved();
         view.heard = heard;
         self.view = Arc::new(view);
     }
@@ -335,6 +334,7 @@ fn first_view(referee: &Referee) -> GameView {
         half: referee.half(),
         fouls: Vec::new(),
         players: Vec::new(),
+        moved: Vec::new(),
         heard: BTreeMap::new(),
     }
 }
@@ -372,10 +372,12 @@ impl Director for Game {
 
     fn after_physics(&mut self, world: &mut World) {
         self.look(world);
+        // what was put somewhere before the physics is where it was put, or on its way from there
+        self.pitch.take_moved();
         let heard = self.listen(world);
         let contacts = self.pitch.ball_contacts(world);
-        let placed = self.obey(world);
-        let players = self.pitch.scene_players(world, &placed);
+        self.obey(world);
+        let players = self.pitch.scene_players(world);
         let Some((position, velocity)) = self.pitch.ball(world) else { return self.show(heard) };
         let cycle = Duration::from_secs_f64(world.tick_seconds());
         let scene = Scene { cycle, ball: Ball { position, velocity }, players: &players, contacts: &contacts };

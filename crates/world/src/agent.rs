@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::interface::{Drive, Interface, Motor, MotorKind};
 
 /// Largest number of a [`JointTarget`], in its own unit: far beyond any real motor.
-const MAX_JOINT_NUMBER: f64 = 1e6;
+const MAX_JOINT_NUMBER: f64 = 1e9;
 
 /// Names an agent for as long as its world lives; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

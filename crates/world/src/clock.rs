@@ -2,13 +2,17 @@
 //!
 //! The gate asks two independent questions: has every lockstep agent voted, and is the tick due?
 //!
-//! | votes needed | pace | the world                                 |
-//! | ------------ | ---- | ----------------------------------------- |
-//! | none         | wall | real time                                 |
-//! | some         | free | lockstep as fast as clients answer        |
-//! | some         | wall | lockstep, never faster than real time     |
-//! | none         | free | waits for somebody to vote                |
-//! | any          | flat | as fast as it can; waits only for votes   |
+//! | votes needed | pace  | the world                                 |
+//! | ------------ | ----- | ----------------------------------------- |
+//! | none         | wall  | real time                                 |
+//! | some         | free  | lockstep as fast as clients answer        |
+//! | some         | wall  | lockstep, never faster than real time     |
+//! | none         | free  | waits for somebody to vote                |
+//! | some         | eager | lockstep as fast as clients answer        |
+//! | none         | eager | real time                                 |
+//! | any          | flat  | as fast as it can; waits only for votes   |
+//!
+//! A lockstep agent that is on its way is waited for, so that no tick passes without it once it is there.
 
 use std::{
     collections::BTreeMap,
@@ -27,6 +31,8 @@ pub enum Pace {
     Wall,
     /// As fast as the votes come in.
     Free,
+    /// As fast as the votes come in; one tick per wall-clock period while nobody votes.
+    Eager,
     /// As fast as the machine can, also when nobody votes.
     Flat,
 }
@@ -69,6 +75,8 @@ pub struct Clock {
     paused: bool,
     next_due: Instant,
     voters: BTreeMap<AgentId, Voter>,
+    /// Lockstep agents on their way.
+    expected: usize,
     silence: Duration,
     votes_cast: u64,
     overruns: u64,
@@ -83,6 +91,7 @@ impl Clock {
             paused: false,
             next_due: now,
             voters: BTreeMap::new(),
+            expected: 0,
             silence,
             votes_cast: 0,
             overruns: 0,
@@ -99,14 +108,23 @@ impl Clock {
             return Gate::Waiting;
         }
         let missing = self.voters.values().any(|voter| voter.vote.is_none());
-        if missing {
+        if missing || self.expected > 0 {
             // wake up in time to drop whoever stays silent
-            return self.next_deadline().map_or(Gate::Waiting, Gate::Until);
+            let deadline = self.next_deadline().filter(|_| self.expected == 0);
+            return deadline.map_or(Gate::Waiting, Gate::Until);
         }
+        if self.is_paced() && now < self.next_due {
+            return Gate::Until(self.next_due);
+        }
+        if self.pace == Pace::Free && self.voters.is_empty() { Gate::Waiting } else { Gate::Open }
+    }
+
+    /// Whether ticks keep to wall time.
+    fn is_paced(&self) -> bool {
         match self.pace {
-            Pace::Wall if now < self.next_due => Gate::Until(self.next_due),
-            Pace::Free if self.voters.is_empty() => Gate::Waiting,
-            Pace::Wall | Pace::Free | Pace::Flat => Gate::Open,
+            Pace::Wall => true,
+            Pace::Eager => self.voters.is_empty(),
+            Pace::Free | Pace::Flat => false,
         }
     }
 
@@ -128,13 +146,14 @@ impl Clock {
     pub fn ticked(&mut self, now: Instant) -> bool {
         // who waits for a reset goes along with the others' steps and keeps waiting
         self.use_votes(now, |vote| matches!(vote, Vote::Reset(_)));
-        let planned = self.next_due + self.period;
-        let late = now.saturating_duration_since(self.next_due) > self.period * CATCH_UP_TICKS;
-        self.next_due = if late { now + self.period } else { planned };
-        if late && self.pace == Pace::Wall {
-            self.overruns += 1;
+        if !self.is_paced() {
+            self.next_due = now + self.period;
+            return false;
         }
-        late && self.pace == Pace::Wall
+        let late = now.saturating_duration_since(self.next_due) > self.period * CATCH_UP_TICKS;
+        self.next_due = if late { now } else { self.next_due } + self.period;
+        self.overruns += u64::from(late);
+        late
     }
 
     /// The reset that everyone voted for was carried out at `now`.
@@ -152,6 +171,20 @@ impl Clock {
         for voter in self.voters.values_mut() {
             voter.vote = voter.vote.filter(|&vote| keep(vote));
             // the time-out counts from when the voter could answer
+            voter.heard = now;
+        }
+    }
+
+    /// From now on ticks wait for a lockstep agent that is on its way.
+    pub fn expect(&mut self) {
+        self.expected += 1;
+    }
+
+    /// One that was on its way is there, or does not come.
+    pub fn arrived(&mut self, now: Instant) {
+        self.expected = self.expected.saturating_sub(1);
+        // nobody could be heard while the world stood still
+        for voter in self.voters.values_mut() {
             voter.heard = now;
         }
     }
@@ -182,7 +215,7 @@ impl Clock {
     /// Takes the vote from everyone who has been silent for too long, and says who. While time stands still nobody
     /// can be too late.
     pub fn drop_silent(&mut self, now: Instant) -> Vec<AgentId> {
-        if self.paused {
+        if self.paused || self.expected > 0 {
             return Vec::new();
         }
         let silence = self.silence;
@@ -259,6 +292,8 @@ mod tests {
             (Pace::Wall, 0, 0, Gate::Open),
             (Pace::Free, 0, 0, Gate::Waiting),
             (Pace::Flat, 0, 0, Gate::Open),
+            (Pace::Eager, 0, 0, Gate::Open),
+            (Pace::Eager, 2, 2, Gate::Open),
             (Pace::Free, 2, 2, Gate::Open),
             (Pace::Wall, 2, 2, Gate::Open),
             (Pace::Flat, 2, 2, Gate::Open),
@@ -287,6 +322,38 @@ mod tests {
             assert!(!clock.ticked(due + Duration::from_millis(3)), "being 3 ms late is not falling behind");
         }
         assert_eq!(clock.gate(start + TICK * 5 - Duration::from_millis(1)), Gate::Until(start + TICK * 5));
+    }
+
+    #[test]
+    fn an_eager_world_keeps_to_real_time_while_nobody_votes() {
+        let (mut clock, start) = clock(Pace::Eager);
+        clock.ticked(start);
+        assert_eq!(clock.gate(start), Gate::Until(start + TICK));
+        clock.enter(A, start);
+        for _ in 0..100 {
+            clock.vote(A, Vote::Step, start);
+            assert_eq!(clock.gate(start), Gate::Open);
+            assert!(!clock.ticked(start));
+        }
+        clock.leave(A);
+        assert_eq!(clock.gate(start), Gate::Until(start + TICK), "however fast it was before");
+    }
+
+    #[test]
+    fn who_is_on_its_way_is_waited_for() {
+        for pace in [Pace::Wall, Pace::Free, Pace::Eager, Pace::Flat] {
+            let (mut clock, start) = clock(pace);
+            clock.enter(A, start);
+            clock.vote(A, Vote::Step, start);
+            clock.expect();
+            assert_eq!(clock.gate(start), Gate::Waiting, "{pace:?}");
+            let later = start + 2 * SILENCE;
+            assert_eq!(clock.drop_silent(later), [], "nobody can be heard meanwhile");
+            clock.arrived(later);
+            assert_eq!(clock.gate(later), Gate::Open, "{pace:?}");
+            clock.enter(B, later);
+            assert_eq!(clock.gate(later), Gate::Until(later + SILENCE), "{pace:?}");
+        }
     }
 
     #[test]

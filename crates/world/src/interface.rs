@@ -208,6 +208,14 @@ impl Motor {
         }
     }
 
+    /// Torque at the joint for a force of 1 of its actuator.
+    pub fn gear(&self) -> f64 {
+        match self.drive {
+            Drive::Feedback { gear, .. } => gear,
+            Drive::Servo { .. } | Drive::Plain { .. } => 1.0,
+        }
+    }
+
     /// Stiffness (N·m/rad) and damping (N·m·s/rad) used when a controller gives only an angle.
     pub fn default_gains(&self) -> (f64, f64) {
         let stiffness = self.max_torque / FULL_TORQUE_ERROR;

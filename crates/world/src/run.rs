@@ -35,6 +35,8 @@ pub enum Command {
         request: String,
         /// The model.
         source: Source,
+        /// Whether the world waits for its votes from the moment it is there. It then waits for the robot, too.
+        lockstep: bool,
     },
     /// Take a robot out.
     Leave(AgentId),
@@ -106,6 +108,8 @@ pub struct Run {
     owners: BTreeMap<AgentId, SessionId>,
     /// Robots on their way whose session has ended.
     orphans: BTreeSet<Ticket>,
+    /// Robots on their way that will vote.
+    expected: BTreeSet<Ticket>,
     observed: BTreeMap<SessionId, Vec<VariableId>>,
     answers: Vec<(SessionId, Answer)>,
 }
@@ -121,6 +125,7 @@ impl Run {
             voters: BTreeMap::new(),
             owners: BTreeMap::new(),
             orphans: BTreeSet::new(),
+            expected: BTreeSet::new(),
             observed: BTreeMap::new(),
             answers: Vec::new(),
         }
@@ -149,10 +154,14 @@ impl Run {
                 self.asked.insert(ticket, (session, None));
                 None
             }
-            Command::Admit { request, source } => match self.world.admit(&request) {
+            Command::Admit { request, source, lockstep } => match self.world.admit(&request) {
                 Ok(Place { name, pose }) => {
                     let ticket = self.world.request(Change::Join(Robot { name, source, pose }));
                     self.asked.insert(ticket, (session, None));
+                    if lockstep {
+                        self.expected.insert(ticket);
+                        self.clock.expect();
+                    }
                     None
                 }
                 Err(reason) => Some(Answer::Refused(reason)),
@@ -293,23 +302,27 @@ impl Run {
     }
 
     /// The next model to compile, away from this thread.
-    pub fn next_blueprint(&mut self) -> Option<Blueprint> {
+    pub fn next_blueprint(&mut self, now: Instant) -> Option<Blueprint> {
         let mut refused = Vec::new();
         let blueprint = self.world.next_blueprint(&mut refused);
         for (ticket, changed) in refused {
-            self.changed(ticket, changed);
+            self.changed(ticket, changed, now);
         }
         blueprint
     }
 
     /// Swaps in a compiled model.
-    pub fn install(&mut self, built: Result<Structure, BuildError>) {
+    pub fn install(&mut self, built: Result<Structure, BuildError>, now: Instant) {
         if let Some((ticket, changed)) = self.world.install(built) {
-            self.changed(ticket, changed);
+            self.changed(ticket, changed, now);
         }
     }
 
-    fn changed(&mut self, ticket: Ticket, changed: Changed) {
+    fn changed(&mut self, ticket: Ticket, changed: Changed, now: Instant) {
+        let is_expected = self.expected.remove(&ticket);
+        if is_expected {
+            self.clock.arrived(now);
+        }
         if let Changed::Left(agent) = changed {
             self.leave_lockstep(agent);
             self.owners.remove(&agent);
@@ -322,6 +335,10 @@ impl Run {
         let Some((session, variable)) = self.asked.remove(&ticket) else { return };
         if let Changed::Joined(agent) = changed {
             self.owners.insert(agent, session);
+            if is_expected {
+                self.clock.enter(agent, now);
+                self.voters.insert(agent, session);
+            }
         }
         let answer = match (changed, variable) {
             (Changed::Joined(agent), _) => Answer::Joined(agent),

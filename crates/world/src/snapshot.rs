@@ -160,6 +160,8 @@ pub struct MotorCard {
     pub range: Bounds,
     /// Largest torque, in N·m.
     pub max_torque: f64,
+    /// Torque at the joint, in N·m, for a force of 1 of its actuator.
+    pub gear: f64,
 }
 
 /// A marked place on a body.

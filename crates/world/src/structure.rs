@@ -211,6 +211,7 @@ fn agent_cards(residents: &[Resident], interfaces: &BTreeMap<AgentId, Interface>
                 kind: motor.kind,
                 range: motor.range,
                 max_torque: motor.max_torque,
+                gear: motor.gear(),
             })
             .collect();
         let count = motors.len();

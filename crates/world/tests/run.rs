@@ -60,8 +60,8 @@ impl Watched {
     }
 
     fn build(&mut self) {
-        while let Some(blueprint) = self.run.next_blueprint() {
-            self.run.install(blueprint.build());
+        while let Some(blueprint) = self.run.next_blueprint(self.now) {
+            self.run.install(blueprint.build(), self.now);
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context;
 use client::soccer::{ClientError, Monitor};
 use tracing::{info, warn};
-use wire::soccer::{self as told, Graph, Node, NodeKind};
+use wire::soccer::{self as told, Graph, Node, NodeKind, Side};
 
 /// The example team. It needs Python and nothing else.
 const TEAM: &str = include_str!("../../../../examples/soccer/team.py");
@@ -70,7 +70,7 @@ fn kick_off(monitors: SocketAddr, players: u8) -> Result<(), ClientError> {
             Graph::Diff { .. } => {}
         }
         if pictures > PICTURES_BEFORE_KICK_OFF {
-            return monitor.command(&[told::Command::KickOff(None)]);
+            return monitor.command(&[told::Command::KickOff(Some(Side::Left))]);
         }
     }
 }

@@ -27,9 +27,6 @@ use super::{Direction, Endpoint, EndpointKind, Log, Protocol, Service};
 
 pub use self::{agent::AgentSession, monitor::MonitorSession};
 
-/// Always there to be read: the world answers when it has taken everything before the question.
-const CURRENT_STEP: &str = "/Control/CurrentStep";
-
 /// Soccer in the list of protocols.
 pub const PROTOCOL: Protocol = Protocol {
     name: "soccer",

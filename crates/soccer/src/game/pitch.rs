@@ -20,6 +20,8 @@ pub(super) struct Pitch {
     robots: Vec<Robot>,
     /// Which robot each geom belongs to, by geom; none for the field and the ball.
     owners: Vec<Option<usize>>,
+    /// Bodies that were put somewhere, by their place in the model.
+    moved: Vec<(usize, Pose)>,
 }
 
 #[derive(Debug)]
@@ -52,7 +54,8 @@ impl Pitch {
             robots.iter().position(|robot| robot.root == root)
         };
         let owners = model.geoms().map(owner).collect();
-        Self { generation: Some(catalogue.generation), ball: model.body_named("ball"), robots, owners }
+        let (generation, ball) = (Some(catalogue.generation), model.body_named("ball"));
+        Self { generation, ball, robots, owners, moved: Vec::new() }
     }
 
     /// Who plays.
@@ -77,22 +80,14 @@ impl Pitch {
         self.robots.iter().find(|robot| robot.player == player)
     }
 
-    /// Where a player speaks, in m.
+    /// Where a player speaks, in m; nowhere if its robot has no speaker.
     pub(super) fn mouth(&self, world: &World, player: PlayerId) -> Option<DVec3> {
-        let robot = self.robot(player)?;
-        Some(
-            robot
-                .mouth
-                .map_or_else(|| world.sim().body_pose(robot.root), |site| world.sim().site_pose(site))
-                .pos
-                .into(),
-        )
+        Some(world.sim().site_pose(self.robot(player)?.mouth?).pos.into())
     }
 
-    /// Where a player hears, and how it is turned.
+    /// Where a player hears, and how it is turned; nowhere if its robot has no microphone.
     pub(super) fn ear(&self, world: &World, player: PlayerId) -> Option<(DVec3, DQuat)> {
-        let robot = self.robot(player)?;
-        let pose = robot.ear.map_or_else(|| world.sim().body_pose(robot.root), |site| world.sim().site_pose(site));
+        let pose = world.sim().site_pose(self.robot(player)?.ear?);
         Some((pose.pos.into(), rotation(&pose)))
     }
 
@@ -103,42 +98,53 @@ impl Pitch {
         Some((sim.body_pose(ball).pos.into(), sim.body_velocity(ball).linear.into()))
     }
 
+    /// Puts a body somewhere.
+    fn place(&mut self, sim: &mut Sim, body: BodyId, pose: Pose) {
+        sim.place(body, pose);
+        self.moved.push((body.index(), pose));
+    }
+
+    /// What was put somewhere since the last time this was asked.
+    pub(super) fn take_moved(&mut self) -> Vec<(usize, Pose)> {
+        std::mem::take(&mut self.moved)
+    }
+
     /// Puts the ball somewhere. It does not turn.
-    pub(super) fn place_ball(&self, world: &mut World, position: DVec3, velocity: DVec3) {
+    pub(super) fn place_ball(&mut self, world: &mut World, position: DVec3, velocity: DVec3) {
         let Some(ball) = self.ball else { return };
         let position = position.max(DVec3::new(f64::MIN, f64::MIN, BALL_RADIUS));
         let sim = world.stage_sim();
-        sim.place(ball, Pose { pos: position.into(), ..Pose::IDENTITY });
+        self.place(sim, ball, Pose { pos: position.into(), ..Pose::IDENTITY });
         sim.set_free_velocity(ball, Velocity { linear: velocity.into(), angular: [0.0; 3] });
     }
 
     /// Stands a player somewhere, upright, at its model's height, joints at zero.
-    pub(super) fn stand(&self, world: &mut World, player: PlayerId, to: Placement) {
+    pub(super) fn stand(&mut self, world: &mut World, player: PlayerId, to: Placement) {
         let Some(root) = self.robot(player).map(|robot| robot.root) else { return };
         let sim = world.stage_sim();
         let [_, _, height] = sim.start_pose(root).pos;
         sim.rest(root);
-        sim.place(root, Pose::facing(to.x, to.y, height, to.heading));
+        self.place(sim, root, Pose::facing(to.x, to.y, height, to.heading));
     }
 
     /// Puts a player somewhere, sets joints by the names of their motors, or both. It is at rest then.
     pub(super) fn place_player(
-        &self,
+        &mut self,
         world: &mut World,
         player: PlayerId,
         to: Option<([f64; 3], [f64; 4])>,
         joints: &[(String, f64)],
     ) {
-        let Some(robot) = self.robot(player) else { return };
-        let joint = |(motor, angle): &(String, f64)| Some((world.motor_joint(robot.agent, motor)?, *angle));
+        let Some(&Robot { agent, root, .. }) = self.robot(player) else { return };
+        let joint = |(motor, angle): &(String, f64)| Some((world.motor_joint(agent, motor)?, *angle));
         let joints: Vec<_> = joints.iter().filter_map(joint).collect();
         let sim = world.stage_sim();
         match to {
             Some((pos, quat)) => {
-                sim.rest(robot.root);
-                sim.place(robot.root, Pose { pos, quat: normalized(quat) });
+                sim.rest(root);
+                self.place(sim, root, Pose { pos, quat: normalized(quat) });
             }
-            None => _ = sim.set_free_velocity(robot.root, Velocity { linear: [0.0; 3], angular: [0.0; 3] }),
+            None => _ = sim.set_free_velocity(root, Velocity { linear: [0.0; 3], angular: [0.0; 3] }),
         }
         for (joint, angle) in joints {
             let [least, most] = sim.model().joint_range(joint).unwrap_or([-TAU, TAU]);
@@ -147,12 +153,12 @@ impl Pitch {
         }
     }
 
-    /// The players as the referee sees them. Where one stands that was placed in this cycle shows in its joints only.
-    pub(super) fn scene_players(&self, world: &World, placed: &[PlayerId]) -> Vec<Player> {
+    /// The players as the referee sees them: those that were put somewhere, there.
+    pub(super) fn scene_players(&self, world: &World) -> Vec<Player> {
         let sim = world.sim();
         let describe = |robot: &Robot| {
-            let new = if placed.contains(&robot.player) { placed_at(sim, robot.root) } else { None };
-            let torso = new.unwrap_or_else(|| sim.body_pose(robot.root));
+            let moved = self.moved.iter().rfind(|(body, _)| *body == robot.root.index());
+            let torso = moved.map_or_else(|| sim.body_pose(robot.root), |(_, pose)| *pose);
             let (position, rotation) = (DVec3::from(torso.pos), rotation(&torso));
             let camera = robot.camera.map_or(position, |site| sim.site_pose(site).pos.into());
             let head_top = robot.head.map_or(camera.z, |head| sim.geom_pose(head).pos[2] + sim.geom_size(head)[0]);
@@ -189,13 +195,6 @@ impl Pitch {
         };
         sim.contacts().filter_map(|contact| touch(contact.geoms)).collect()
     }
-}
-
-/// Where a body with a free joint was put since the last step.
-fn placed_at(sim: &Sim, root: BodyId) -> Option<Pose> {
-    let joint = sim.model().body_free_joint(root)?;
-    let [x, y, z, quat @ ..] = sim.qpos().get(sim.model().joint_qpos_range(joint))? else { return None };
-    Some(Pose { pos: [*x, *y, *z], quat: quat.try_into().ok()? })
 }
 
 /// An orientation of length 1. What has none is upright.

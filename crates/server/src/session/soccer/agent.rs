@@ -12,7 +12,7 @@ use world::{
     clock::{Pace, Vote},
 };
 
-use super::{CURRENT_STEP, Config, Eyes, models::Models, senses::Senses};
+use super::{Config, Eyes, models::Models, senses::Senses};
 use crate::{
     session::{Input, Outbox, Session, StreamService, StreamSession},
     sim_thread::Ticks,
@@ -92,8 +92,6 @@ struct Playing {
 /// Whether the agent may say something.
 #[derive(Debug)]
 enum Turn {
-    /// In sync mode: the world may not wait for the agent yet; what it did so far does not count.
-    Entering,
     /// In sync mode: the world waits for its message.
     Awaited,
     /// In sync mode: this cycle has its message.
@@ -123,7 +121,7 @@ impl AgentSession {
         match self.models.named(model.as_str()) {
             Ok(source) => {
                 let request = Entry { team: team.as_str().to_owned(), number: *number }.to_text();
-                out.ask(Command::Admit { request, source });
+                out.ask(Command::Admit { request, source, lockstep: self.manners.sync });
                 self.state = State::Joining;
             }
             Err(error) => out.close(error),
@@ -131,18 +129,15 @@ impl AgentSession {
     }
 
     fn joined(&mut self, agent: AgentId, world: &Snapshot, out: &mut Outbox<Perception>) {
-        let mut turn = Turn::Any(0);
-        if self.manners.sync {
-            out.ask(Command::EnterLockstep(agent));
-            // the answer comes when the world waits for this agent, after all cycles that did not
-            out.commands.extend(world.catalogue.variable_named(CURRENT_STEP).map(|card| Command::Read(card.id)));
-            turn = Turn::Entering;
-        } else {
-            for message in self.waiting.drain(..) {
-                obey(agent, self.peer, &message, world, out);
-            }
-        }
+        let turn = if self.manners.sync { Turn::Awaited } else { Turn::Any(0) };
         self.state = State::Playing(Box::new(Playing { agent, senses: None, turn }));
+        if self.manners.sync {
+            // the world waits for this agent already, which has nothing to answer yet
+            return self.take_turn(false, world, out);
+        }
+        for message in self.waiting.drain(..) {
+            obey(agent, self.peer, &message, world, out);
+        }
     }
 
     /// In sync mode one message counts a cycle; the others wait for theirs. Otherwise each counts at once.
@@ -161,7 +156,7 @@ impl AgentSession {
                     return obey(playing.agent, self.peer, &message, world, out);
                 }
                 Turn::Any(_) => return out.refuse(Some(self.peer), "too many messages for one cycle"),
-                Turn::Entering | Turn::Voted => {}
+                Turn::Voted => {}
             }
         }
         if self.waiting.len() < WAITING {
@@ -175,9 +170,6 @@ impl AgentSession {
 
     fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Perception>) {
         let State::Playing(playing) = &mut self.state else { return };
-        if matches!(playing.turn, Turn::Entering) {
-            return;
-        }
         let Some(perception) = playing.perceive(self.manners, world) else {
             return out.close("the robot is not in the game: it has left, or has no torso");
         };
@@ -221,11 +213,6 @@ impl Session for AgentSession {
             (State::Playing(playing), Input::Answer(Answer::VoteLost(agent))) if agent == playing.agent => {
                 out.close("no message in time");
             }
-            (State::Playing(playing), Input::Answer(Answer::Value(..) | Answer::NoValue(..)))
-                if matches!(playing.turn, Turn::Entering) =>
-            {
-                self.take_turn(false, world, out);
-            }
             (_, Input::Answer(Answer::Refused(why))) => out.refuse(Some(self.peer), why),
             (_, Input::Tick) => self.tick(world, out),
             (_, Input::Answer(_)) => {}
@@ -256,7 +243,7 @@ fn obey(agent: AgentId, peer: SocketAddr, message: &AgentMessage, world: &Snapsh
     for effector in &message.effectors {
         match effector {
             Effector::Motor(motor) => match card.motors.iter().position(|card| card.name == motor.name.as_str()) {
-                Some(index) => actions.push(action(index, motor)),
+                Some(index) => actions.push(action(index, card.motors.get(index).map_or(1.0, |card| card.gear), motor)),
                 None => out.refuse(Some(peer), format_args!("there is no motor `{}`", motor.name.as_str())),
             },
             Effector::Beam(Beam { x, y, theta_deg }) => {
@@ -277,13 +264,14 @@ fn obey(agent: AgentId, peer: SocketAddr, message: &AgentMessage, world: &Snapsh
     }
 }
 
-fn action(motor: usize, command: &Motor) -> Action {
+/// What a command means at the joint. The league's numbers are those of the actuator, before its gear (D32).
+fn action(motor: usize, gear: f64, command: &Motor) -> Action {
     let target = JointTarget {
-        q: command.q_deg.to_radians(),
-        dq: command.dq_deg.to_radians(),
-        kp: command.kp,
-        kd: command.kd,
-        tau: command.tau,
+        q: command.q_deg.to_radians() / gear,
+        dq: command.dq_deg.to_radians() / gear,
+        kp: command.kp * gear * gear,
+        kd: command.kd * gear * gear,
+        tau: command.tau * gear,
     };
     Action::Joint { motor, target }
 }

@@ -17,7 +17,7 @@ use wire::{
 };
 use world::{Answer, Command, Snapshot, Value};
 
-use super::{CURRENT_STEP, picture::Picture};
+use super::picture::Picture;
 use crate::{
     session::{Input, LogSession, Outbox, Session, StreamService, StreamSession},
     sim_thread::Ticks,
@@ -29,6 +29,8 @@ const UPDATE_EVERY: u64 = 2;
 const WHOLE_EVERY: u64 = 250;
 /// Acknowledgements of one trainer that may be on their way.
 const MOST_AWAITED: usize = 1_024;
+/// Always there to be read: the world answers when it has taken everything before the question.
+const CURRENT_STEP: &str = "/Control/CurrentStep";
 const PAUSE: &str = "/Control/Pause";
 /// How far up the league's fields go, in m.
 const FIELD_HEIGHT: f64 = 40.0;
@@ -211,9 +213,9 @@ impl Painter {
         let is_due = world.step.is_multiple_of(WHOLE_EVERY) || world.tries != self.tries;
         self.tries = world.tries;
         let graph = match self.picture.as_mut().filter(|picture| !is_due && picture.is_of(&world.catalogue)) {
-            Some(picture) => Graph::Diff { root: picture.changes(world) },
+            Some(picture) => Graph::Diff { root: picture.changes(world, &game.moved) },
             None => {
-                let root = self.picture.insert(Picture::new(&world.catalogue, game)).whole(world);
+                let root = self.picture.insert(Picture::new(&world.catalogue, game)).whole(world, &game.moved);
                 Graph::Full { root, teams: teams(game), environment: Some(Box::new(environment(game, self.rules))) }
             }
         };

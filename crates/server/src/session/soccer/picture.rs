@@ -78,19 +78,20 @@ impl Picture {
         self.generation == catalogue.generation
     }
 
-    /// All there is.
-    pub(super) fn whole(&mut self, world: &Snapshot) -> Node {
-        self.body(0, world, true)
+    /// All there is. What the game has moved since the physics is there already.
+    pub(super) fn whole(&mut self, world: &Snapshot, moved: &[(usize, Pose)]) -> Node {
+        self.body(0, world, moved, true)
     }
 
-    /// What has moved since it was told last.
-    pub(super) fn changes(&mut self, world: &Snapshot) -> Node {
-        self.body(0, world, false)
+    /// What is elsewhere than it was told last.
+    pub(super) fn changes(&mut self, world: &Snapshot, moved: &[(usize, Pose)]) -> Node {
+        self.body(0, world, moved, false)
     }
 
-    fn body(&mut self, index: usize, world: &Snapshot, whole: bool) -> Node {
+    fn body(&mut self, index: usize, world: &Snapshot, moved: &[(usize, Pose)], whole: bool) -> Node {
         let Some(body) = self.bodies.get_mut(index) else { return Node::leaf(NodeKind::Same) };
-        let on_parent = place(world, body.parent).inverse() * place(world, index);
+        let here = moved.iter().rfind(|(other, _)| *other == index).map(|(_, pose)| affine(pose));
+        let on_parent = place(world, body.parent).inverse() * here.unwrap_or_else(|| place(world, index));
         let now = DMat4::from(on_parent).to_cols_array();
         let has_moved = now.iter().zip(&body.told).any(|(now, told)| (now - told).abs() > MOVED);
         let kind = if whole || has_moved {
@@ -102,7 +103,7 @@ impl Picture {
         let mut children = if whole { body.looks.clone() } else { body.unchanged.clone() };
         let description = body.description.clone();
         for child in body.children.clone() {
-            children.push(self.body(child, world, whole));
+            children.push(self.body(child, world, moved, whole));
         }
         let node = Node { kind, children };
         match description {
@@ -167,7 +168,7 @@ fn drawn(look: &Look, side: Option<Side>) -> Option<Node> {
         LookShape::Cylinder { radius, half_length } => vec![tube(*radius, *half_length)?],
         LookShape::Capsule { radius, half_length } => {
             let end =
-                |z: f64| Some(moved(DAffine3::from_translation(DVec3::new(0.0, 0.0, z)), vec![ball([*radius; 3])?]));
+                |z: f64| Some(turned(DAffine3::from_translation(DVec3::new(0.0, 0.0, z)), vec![ball([*radius; 3])?]));
             vec![tube(*radius, *half_length)?, end(*half_length)?, end(-half_length)?]
         }
         LookShape::Mesh(mesh) => {
@@ -177,18 +178,18 @@ fn drawn(look: &Look, side: Option<Side>) -> Option<Node> {
                 return None;
             }
             let cuboid = cuboid(((most - least) / 2.0).into())?;
-            vec![moved(DAffine3::from_translation(most.midpoint(least)), vec![cuboid])]
+            vec![turned(DAffine3::from_translation(most.midpoint(least)), vec![cuboid])]
         }
     };
     let pose = affine(&look.pose);
     match <[Node; 1]>::try_from(children) {
         Ok([only]) if pose == DAffine3::IDENTITY => Some(only),
-        Ok(only) => Some(moved(pose, only.into())),
-        Err(several) => Some(moved(pose, several)),
+        Ok(only) => Some(turned(pose, only.into())),
+        Err(several) => Some(turned(pose, several)),
     }
 }
 
-fn moved(by: DAffine3, children: Vec<Node>) -> Node {
+fn turned(by: DAffine3, children: Vec<Node>) -> Node {
     Node { kind: NodeKind::Transform(Transform::rounded(DMat4::from(by).to_cols_array())), children }
 }
 

@@ -115,11 +115,20 @@ impl Match {
     }
 
     pub(super) fn send_bytes(&mut self, index: usize, bytes: &[u8]) {
+        self.send_bytes_only(index, bytes);
+        self.deliver();
+    }
+
+    /// Sends a message; whatever the world has to build or to answer waits.
+    pub(super) fn send_only(&mut self, index: usize, message: &str) {
+        self.send_bytes_only(index, &frame(message));
+    }
+
+    pub(super) fn send_bytes_only(&mut self, index: usize, bytes: &[u8]) {
         let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
         let world = self.run.world().glimpse();
         self.agents[index].session.bytes(peer(index), &mut buffer, &world, &mut out);
         self.carry_out(index, out);
-        self.deliver();
     }
 
     /// Connects and sends an `init`.
@@ -165,8 +174,8 @@ impl Match {
     /// Builds what is to be built, and gives everyone their answers.
     pub(super) fn deliver(&mut self) {
         loop {
-            while let Some(blueprint) = self.run.next_blueprint() {
-                self.run.install(blueprint.build());
+            while let Some(blueprint) = self.run.next_blueprint(self.now) {
+                self.run.install(blueprint.build(), self.now);
                 self.latest = self.run.world().glimpse();
             }
             let answers = self.run.take_answers();
@@ -186,6 +195,13 @@ impl Match {
 
     /// Lets a cycle pass, if it may. What agents answer meanwhile waits for its end.
     pub(super) fn cycle(&mut self) -> bool {
+        let has_moved = self.cycle_only();
+        self.deliver();
+        has_moved
+    }
+
+    /// The same; whatever the world has to build or to answer waits.
+    pub(super) fn cycle_only(&mut self) -> bool {
         self.now += CYCLE;
         let gate = self.run.gate(self.now);
         let mut outs = if gate == Gate::Open { self.tell(Ticks::AtNext) } else { Vec::new() };
@@ -201,7 +217,6 @@ impl Match {
         for (index, out) in outs {
             self.carry_out(index, out);
         }
-        self.deliver();
         has_moved
     }
 

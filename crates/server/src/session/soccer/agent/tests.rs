@@ -240,31 +240,26 @@ fn who_comes_while_others_play_is_in_step_from_the_beginning() {
     let mut game = Match::sync(true);
     let a = game.join("T1 Reds 2");
     game.cycles(1);
-    // cycles that pass between joining and being waited for are not told, or there would be more to answer than to do
     let b = game.connect();
     let world = game.run.world().glimpse();
     let mut out = Outbox::default();
     game.agents[b].session.bytes(peer(b), &mut frame("(init T1 Blues 2)"), &world, &mut out);
     game.carry_out(b, out);
-    while let Some(blueprint) = game.run.next_blueprint() {
-        game.run.install(blueprint.build());
-    }
-    let answers = game.run.take_answers();
-    let [(_, Answer::Joined(id))] = answers[..] else { panic!("{answers:?}") };
-    let mut held_up = Outbox::default();
-    game.agents[b].session.answer(Answer::Joined(id), &game.run.world().glimpse(), &mut held_up);
-    for _ in 0..3 {
-        game.send(a, "(syn)");
-        game.cycles(1);
-    }
-    assert_eq!(game.told(b), 0);
-    game.carry_out(b, held_up);
+    let blueprint = game.run.next_blueprint(game.now).expect("a robot to build");
+    game.send_only(a, "(syn)");
+    assert!(!game.cycle_only(), "no cycle passes while its robot is on its way");
+    game.run.install(blueprint.build(), game.now);
+    game.latest = game.run.world().glimpse();
+    assert!(!game.cycle_only(), "nor before it has had its say");
     game.deliver();
+    assert_eq!(game.cycles_while_open(), 1);
+    assert_eq!((game.told(a), game.told(b)), (2, 1));
+    game.send(b, "(syn)");
     for count in 1..5 {
         game.send(a, "(syn)");
         game.cycles(1);
         assert_eq!(game.cycles_while_open(), 0);
-        assert_eq!(game.told(b), count);
+        assert_eq!(game.told(b), count + 1);
         game.send(b, "(syn)");
     }
 }

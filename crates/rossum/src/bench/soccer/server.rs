@@ -1,0 +1,157 @@
+//! A server as a process of its own: ours or the reference.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Which program serves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Program<'a> {
+    Ours,
+    Reference(&'a Path),
+}
+
+/// What both are told to do.
+pub(super) const AS_FAST_AS_POSSIBLE: &[&str] = &["--sync", "--no-realtime", "--no-render", "--rules", "fifa"];
+pub(super) const IN_REAL_TIME: &[&str] = &["--no-render", "--rules", "fifa"];
+
+/// Servers that must not stay behind when the program is interrupted.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+pub(super) struct Server {
+    child: Child,
+    address: SocketAddr,
+    /// Its working folder, with its log.
+    folder: PathBuf,
+}
+
+impl Server {
+    pub(super) fn start(program: Program<'_>, flags: &[&str]) -> anyhow::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("rossum-bench-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let log = File::create(folder.join("server.log"))?;
+        let (mut command, mut address) = match program {
+            Program::Ours => {
+                let mut command = Command::new(std::env::current_exe()?);
+                command.args(["soccer", "--free-ports", "--json", "--log", "warn"]).stdout(Stdio::piped());
+                (command, None)
+            }
+            Program::Reference(path) => {
+                let [agents, monitors] = free_ports()?;
+                let mut command = Command::new(path);
+                command.args(["--aport", &agents.to_string(), "--mport", &monitors.to_string()]).stdout(Stdio::null());
+                (command, Some(SocketAddr::from(([127, 0, 0, 1], agents))))
+            }
+        };
+        let command = command.args(flags).current_dir(&folder).stdin(Stdio::null()).stderr(log);
+        let mut child = command.spawn().with_context(|| format!("{:?} does not start", command.get_program()))?;
+        let output = child.stdout.take();
+        running().push(child.id());
+        let mut server = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), folder };
+        if let Some(output) = output {
+            address = Some(greeting(output).with_context(|| server.log())?);
+        }
+        server.address = address.context("nobody knows where the server listens")?;
+        Ok(server)
+    }
+
+    /// Where it expects agents.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What to say when something went wrong.
+    pub(super) fn log(&self) -> String {
+        format!("the server's log is in {}", self.folder.display())
+    }
+
+    /// Whether it still runs.
+    pub(super) fn ensure_running(&mut self) -> anyhow::Result<()> {
+        let status = self.child.try_wait()?;
+        ensure!(status.is_none(), "the server has ended: {}", status.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Processor time of all its threads so far.
+    pub(super) fn cpu_time(&self) -> anyhow::Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // the name, in parentheses, may have spaces; the third field follows it
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<f64>().ok());
+        let (user, system) = ticks(11).zip(ticks(12)).context("no processor time in /proc")?;
+        Ok(Duration::from_secs_f64((user + system) / rustix::param::clock_ticks_per_second() as f64))
+    }
+
+    /// Memory that it takes now and the most that it took, in MB.
+    pub(super) fn memory(&self) -> anyhow::Result<(f64, f64)> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let megabytes = |key: &str| {
+            let line = status.lines().find(|line| line.starts_with(key));
+            let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+            kilobytes.map(|kilobytes| kilobytes / 1024.0).with_context(|| format!("no {key} in /proc"))
+        };
+        Ok((megabytes("VmRSS")?, megabytes("VmHWM")?))
+    }
+
+    /// Ends it; nobody needs its log.
+    pub(super) fn stop(self) {
+        let folder = self.folder.clone();
+        drop(self);
+        // a temporary folder that stays is no reason to fail
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let id = self.child.id();
+        // whatever happened, no server stays behind; one that has ended already cannot be killed
+        let _ = self.child.kill();
+        running().retain(|other| *other != id);
+        let _ = self.child.wait();
+    }
+}
+
+/// Ends all servers at once.
+pub(super) fn kill_all() {
+    for id in running().drain(..) {
+        if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+            // it may have ended by itself
+            let _ = kill_process(id, Signal::KILL);
+        }
+    }
+}
+
+fn running() -> std::sync::MutexGuard<'static, Vec<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The address of the agents, which our server prints first.
+fn greeting(output: impl std::io::Read) -> anyhow::Result<SocketAddr> {
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line)?;
+    let greeting: serde_json::Value = serde_json::from_str(&line).context("our server did not start")?;
+    let addresses = greeting["addresses"].as_array().context("no addresses")?;
+    let agents = addresses.iter().find(|address| address["title"] == "Soccer agents").context("no agents' address")?;
+    Ok(agents["address"].as_str().unwrap_or_default().parse()?)
+}
+
+/// Two ports that nobody listened on a moment ago.
+fn free_ports() -> anyhow::Result<[u16; 2]> {
+    let [first, second] = [TcpListener::bind(("127.0.0.1", 0))?, TcpListener::bind(("127.0.0.1", 0))?];
+    Ok([first.local_addr()?.port(), second.local_addr()?.port()])
+}

@@ -271,7 +271,10 @@ impl Loop {
             let gate = self.run.gate(began);
             if gate == Gate::Open {
                 let latest = Arc::clone(&self.publish.borrow());
-                self.deliver_tick(Ticks::AtNext, &latest);
+                if self.deliver_tick(Ticks::AtNext, &latest) {
+                    // they may have woken up on this core: let them tell their peers before the physics takes it
+                    thread::yield_now();
+                }
             }
             let (progress, behind) = self.run.pass(gate, began);
             if behind {
@@ -395,15 +398,17 @@ impl Loop {
         }
     }
 
-    fn deliver_tick(&mut self, when: Ticks, snapshot: &Arc<Snapshot>) {
+    /// Whether anybody wanted it.
+    fn deliver_tick(&mut self, when: Ticks, snapshot: &Arc<Snapshot>) -> bool {
         let is_eager = |outlet: &Outlet| {
             let is_free = outlet.sender.max_capacity() - outlet.sender.capacity() < limits::UNFINISHED_TICKS;
             outlet.ticks == when && (when != Ticks::WhenFree || is_free)
         };
         let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| is_eager(o)).map(|(&session, _)| session).collect();
-        for session in eager {
-            self.deliver(session, Delivery::Tick(Arc::clone(snapshot)));
+        for session in &eager {
+            self.deliver(*session, Delivery::Tick(Arc::clone(snapshot)));
         }
+        !eager.is_empty()
     }
 
     fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {

@@ -84,6 +84,11 @@ impl Player {
         self.buffer.get(self.frame.clone()).unwrap_or_default()
     }
 
+    /// The next answer is the first of the script again.
+    pub(super) fn begin_anew(&mut self) {
+        self.answers = 0;
+    }
+
     pub(super) fn answer(&mut self) -> anyhow::Result<()> {
         self.stream.write_all(self.part.answer(self.answers))?;
         self.answers += 1;

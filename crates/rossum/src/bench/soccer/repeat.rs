@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
+use client::soccer::Monitor;
+use wire::soccer::Command;
+
 use super::{
     super::{Figure, Goal},
     Options,
     game::Game,
+    players::Player,
     server::{AS_FAST_AS_POSSIBLE, Program},
 };
 
 const ROBOTS: usize = 4;
 const CYCLES: usize = 200;
+const SEED: u64 = 7;
 /// How long the others stand still for one who joins. A server may need their answers first.
 const STANDSTILL: Duration = Duration::from_secs(2);
 
@@ -33,7 +38,8 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
     })
 }
 
-/// Plays a game whose every answer and every join is at a fixed cycle.
+/// Plays a game whose every answer and every join is at a fixed cycle. Ours begins anew from a seed when all have joined;
+/// the reference cannot.
 fn frames(program: Program<'_>) -> anyhow::Result<Frames> {
     let (mut game, first) = Game::start(program, AS_FAST_AS_POSSIBLE)?;
     let mut frames: Frames = vec![Vec::new(); ROBOTS];
@@ -48,6 +54,19 @@ fn frames(program: Program<'_>) -> anyhow::Result<Frames> {
             while game.players.0.last().is_some_and(|player| player.frames == 0) {
                 one_cycle(game, &mut frames)?;
             }
+        }
+        if program == Program::Ours {
+            // everybody has been told of the last cycle, and nobody has answered
+            for player in &mut game.players.0 {
+                player.has_frame(STANDSTILL)?;
+            }
+            // how long the server waited for its first player is no part of the game
+            let mut trainer = Monitor::connect(game.server.monitors())?;
+            trainer.command(&[Command::Reset { seed: Some(SEED) }])?;
+            game.players.0.iter_mut().for_each(Player::begin_anew);
+            // what everybody was told last was before
+            one_cycle(game, &mut frames)?;
+            frames.iter_mut().for_each(Vec::clear);
         }
         (0..CYCLES).try_for_each(|_| one_cycle(game, &mut frames))
     })?;

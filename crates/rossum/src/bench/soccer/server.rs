@@ -32,7 +32,8 @@ static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 pub(super) struct Server {
     child: Child,
-    address: SocketAddr,
+    /// Where it expects agents and monitors.
+    addresses: [SocketAddr; 2],
     /// Its working folder, with its log.
     folder: PathBuf,
 }
@@ -44,34 +45,42 @@ impl Server {
         let folder = std::env::temp_dir().join(format!("rossum-bench-{}-{number}", std::process::id()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let log = File::create(folder.join("server.log"))?;
-        let (mut command, mut address) = match program {
+        let local = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+        let (mut command, mut addresses) = match program {
             Program::Ours => {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.args(["soccer", "--free-ports", "--json", "--log", "warn"]).stdout(Stdio::piped());
                 (command, None)
             }
             Program::Reference(path) => {
-                let [agents, monitors] = free_ports()?;
+                let ports @ [agents, monitors] = free_ports()?;
                 let mut command = Command::new(path);
                 command.args(["--aport", &agents.to_string(), "--mport", &monitors.to_string()]).stdout(Stdio::null());
-                (command, Some(SocketAddr::from(([127, 0, 0, 1], agents))))
+                (command, Some(ports.map(local)))
             }
         };
         let command = command.args(flags).current_dir(&folder).stdin(Stdio::null()).stderr(log);
         let mut child = command.spawn().with_context(|| format!("{:?} does not start", command.get_program()))?;
         let output = child.stdout.take();
         running().push(child.id());
-        let mut server = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)), folder };
+        let mut server = Self { child, addresses: [local(0); 2], folder };
         if let Some(output) = output {
-            address = Some(greeting(output).with_context(|| server.log())?);
+            addresses = Some(greeting(output).with_context(|| server.log())?);
         }
-        server.address = address.context("nobody knows where the server listens")?;
+        server.addresses = addresses.context("nobody knows where the server listens")?;
         Ok(server)
     }
 
     /// Where it expects agents.
     pub(super) fn address(&self) -> SocketAddr {
-        self.address
+        let [agents, _] = self.addresses;
+        agents
+    }
+
+    /// Where it expects monitors.
+    pub(super) fn monitors(&self) -> SocketAddr {
+        let [_, monitors] = self.addresses;
+        monitors
     }
 
     /// What to say when something went wrong.
@@ -140,14 +149,18 @@ fn running() -> std::sync::MutexGuard<'static, Vec<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The address of the agents, which our server prints first.
-fn greeting(output: impl std::io::Read) -> anyhow::Result<SocketAddr> {
+/// Where our server, as it says first, expects agents and monitors.
+fn greeting(output: impl std::io::Read) -> anyhow::Result<[SocketAddr; 2]> {
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
     let greeting: serde_json::Value = serde_json::from_str(&line).context("our server did not start")?;
     let addresses = greeting["addresses"].as_array().context("no addresses")?;
-    let agents = addresses.iter().find(|address| address["title"] == "Soccer agents").context("no agents' address")?;
-    Ok(agents["address"].as_str().unwrap_or_default().parse()?)
+    let find = |title: &str| {
+        let found = addresses.iter().find(|address| address["title"] == title);
+        let text = found.and_then(|found| found["address"].as_str()).with_context(|| format!("no {title}"))?;
+        text.parse().context("an address")
+    };
+    Ok([find("Soccer agents")?, find("Soccer monitors")?])
 }
 
 /// Two ports that nobody listened on a moment ago.

@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use playing::{AGENTS, Agent, MAX_FRAME, Witness};
+use playing::{AGENTS, Agent, MAX_FRAME, Witness, cycle_of};
 use running::{Running, eventually, run};
 use serde_json::Value;
 
@@ -53,12 +53,10 @@ fn transcripts() {
 
 #[test]
 fn two_teams_play_and_a_third_does_not() {
-    let (server, address) = serve();
+    let (_server, address) = serve();
     let mut reds = Agent::join(address, "T1 Reds 2");
     let mut blues = Agent::join(address, "K1 Blues 2");
-    for init in ["T1 Greens 1", "T1 Reds 2", "T3 Reds 3", "../robots/T1 Reds 3"] {
-        Agent::init(address, init).await_end();
-    }
+    Agent::init(address, "T1 Greens 1").await_end();
     let names = eventually("both teams", || {
         let game = reds.next().expect("it plays").game;
         Some((game.team_left?, game.team_right?))
@@ -74,11 +72,48 @@ fn two_teams_play_and_a_third_does_not() {
     let heard = eventually("a word", || blues.next().expect("it plays").heard);
     assert_eq!(heard.len(), 1);
     assert_eq!(heard[0].text, b"hello");
+}
+
+#[test]
+fn who_may_not_play_disturbs_nobody_and_the_log_says_why() {
+    let (server, address) = serve();
+    let witness = Witness::new(address);
+    let mut reds = Agent::join(address, "T1 Reds 2");
+    for init in ["T1 Greens 1", "T1 Reds 2", "T3 Reds 3", "../robots/T1 Reds 3", "T1 Reds", "T1 Reds 3 4"] {
+        for _ in 0..3 {
+            Agent::init(address, init).await_end();
+            reds.next().expect("it still plays");
+        }
+    }
+    assert!(witness.end() >= 18, "each attempt took a cycle");
     server.signal("TERM");
     let log = server.end().stderr;
-    for reason in ["Greens", "number 2", "no robot `T3`", "no robot `../robots/T1`"] {
+    for reason in ["Greens", "number 2", "no robot `T3`", "no robot `../robots/T1`", "no init that can be read"] {
         assert!(log.contains(reason), "the log lacks `{reason}`: {log}");
     }
+}
+
+#[test]
+fn in_sync_mode_silence_costs_only_the_silent() {
+    let server = Running::start(running::rossum().args(["soccer", "--free-ports", "--json", "--no-realtime"]));
+    let address = server.address(AGENTS);
+    let mut silent = Agent::init(address, "T1 Reds 2");
+    silent.next().expect("it plays");
+    let mut other = Agent::init(address, "T1 Blues 2");
+    let play = |other: &mut Agent, cycles: u64| {
+        let mut last = None;
+        for _ in 0..cycles {
+            let cycle = cycle_of(&other.next().expect("it plays on"));
+            assert!(last.is_none_or(|last| cycle == last + 1), "a cycle was missed");
+            last = Some(cycle);
+            other.send("(he1 10 0 5 1 0)(syn)");
+        }
+    };
+    // the silent one answers for a while, then no more
+    silent.send("(syn)");
+    play(&mut other, 1);
+    silent.await_end();
+    play(&mut other, 100);
 }
 
 #[test]

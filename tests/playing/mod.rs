@@ -98,7 +98,7 @@ impl Agent {
 }
 
 /// Which cycle a perception is about. The league's way of writing the time is often a hundredth behind.
-fn cycle_of(perception: &Perception) -> u64 {
+pub(crate) fn cycle_of(perception: &Perception) -> u64 {
     (perception.time.get() * 50.0 - 0.25).ceil() as u64
 }
 

@@ -111,6 +111,8 @@ impl SimThread {
         if options.recording.is_some() {
             world.keep_journal();
         }
+        // sessions that were told of a tick may have woken up on this core; they are quick, and the physics is not
+        world.breathe_with(thread::yield_now);
         let (publish, snapshots) = watch::channel(world.glimpse());
         let (failed, failure) = watch::channel(None);
         let (next_session, end_asked) = (Arc::new(AtomicU64::new(0)), Arc::new(watch::Sender::new(None)));
@@ -272,7 +274,7 @@ impl Loop {
             if gate == Gate::Open {
                 let latest = Arc::clone(&self.publish.borrow());
                 if self.deliver_tick(Ticks::AtNext, &latest) {
-                    // they may have woken up on this core: let them tell their peers before the physics takes it
+                    // before the physics takes the core
                     thread::yield_now();
                 }
             }

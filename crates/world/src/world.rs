@@ -108,6 +108,8 @@ pub struct World {
     pub(crate) journal: Option<Vec<Entry>>,
     /// Ticks before this one have been recorded.
     pub(crate) recorded: Tick,
+    /// Called after each physics step.
+    breathe: fn(),
 }
 
 impl std::fmt::Debug for World {
@@ -151,6 +153,7 @@ impl World {
             performance: Performance::default(),
             journal: None,
             recorded: Tick(0),
+            breathe: || {},
         };
         let steps_per_tick = ("/Simulation/IterationsPerStep".to_owned(), setup.steps_per_tick.to_string());
         for (name, text) in std::iter::once(&steps_per_tick).chain(&setup.settings) {
@@ -250,6 +253,11 @@ impl World {
         self.performance = Performance { faults: self.performance.faults, ..performance };
     }
 
+    /// Has something called after each physics step, which must not take long: others may need the core.
+    pub fn breathe_with(&mut self, breathe: fn()) {
+        self.breathe = breathe;
+    }
+
     // --- actions -----------------------------------------------------------------------------------------------------
 
     /// Keeps actions for the next tick. What is not sound is not kept, and neither is anything once too much is waiting
@@ -300,6 +308,7 @@ impl World {
                 break;
             }
             self.physics_step();
+            (self.breathe)();
         }
         self.directed(|director, world| director.after_physics(world));
         light::shine(&mut self.structure.sim, &self.structure.light_sensors);

@@ -191,7 +191,7 @@ fn bad_peers_disturb_nobody() {
         agent.send(message);
         agent.next().expect("it still plays");
     }
-    assert!(witness.end() > 20);
+    assert!(witness.end() >= 14, "each join and each message took a cycle");
     assert_eq!(server.page("/").0, 200);
 }
 

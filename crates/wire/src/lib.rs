@@ -19,6 +19,7 @@
 
 mod error;
 pub mod odcp;
+pub mod osp;
 mod reader;
 pub mod soccer;
 

@@ -1,0 +1,254 @@
+//! OSP 1.1: agents, variables, events and the steps of a simulation over UDP.
+//!
+//! One datagram is one message: an id byte, then little-endian 32-bit integers and floats, single bytes, and texts that
+//! end with a NUL. Whatever follows a message is ignored. The only known server speaks it otherwise than its document,
+//! so that there are two dialects: [`Dialect`]. The choices are in `protocols/osp/decisions.md`; D-numbers below refer
+//! to it.
+//!
+//! A request reads the same in both dialects, as the server learns a client's dialect from its first one. Everything
+//! else needs to be told.
+//!
+//! ```
+//! use wire::osp::{Dialect, LocalAgent, Reply, Request, Version};
+//!
+//! let init = Request::decode(&[5, 1, 1]).unwrap();
+//! assert_eq!(init, Request::Init { dialect: Dialect::Original, version: Version::SUPPORTED });
+//!
+//! let reply = Reply::NextStepAck { agent: LocalAgent(2) };
+//! assert_eq!(reply.to_bytes_in(Dialect::Document), [81, 2, 0, 0, 0]);
+//! assert_eq!(reply.to_bytes_in(Dialect::Original), [81, 2, 0, 0, 0, 120]);
+//! ```
+
+mod field;
+mod reply;
+mod request;
+
+pub use field::Text;
+pub use reply::Reply;
+pub use request::Request;
+
+/// Most bytes that UDP carries in one datagram (D4).
+///
+/// Messages are encoded whatever their length; what is longer cannot be sent, and who sends it has to look.
+pub const MAX_DATAGRAM: usize = 65_507;
+
+/// Most inputs that fit into a [`Request::NextStep`], in either dialect: the id, the agent, the count and the final
+/// byte come with them.
+pub const MAX_INPUTS: usize = (MAX_DATAGRAM - 1 - 2 * NUMBER_BYTES - 1) / NUMBER_BYTES;
+
+/// Most values that fit into a request to register for values or to deregister from them, and into its answer, in
+/// either dialect.
+pub const MAX_VALUES: usize = (MAX_DATAGRAM - 1 - NUMBER_BYTES - 1) / NUMBER_BYTES;
+
+/// Most outputs, infos and events that fit into a [`Reply::StepCompleted`] together, in either dialect.
+pub const MAX_STEP_NUMBERS: usize = (MAX_DATAGRAM - 1 - 5 * NUMBER_BYTES - 1) / NUMBER_BYTES;
+
+/// Most bytes of text that fit into any message, in either dialect; of two texts in one message, together.
+pub const MAX_TEXT: usize = MAX_DATAGRAM - 1 - 4 * NUMBER_BYTES - 2 - 1;
+
+/// Integers and floats alike.
+const NUMBER_BYTES: usize = 4;
+
+mod id {
+    pub(super) const INIT: u8 = 5;
+    pub(super) const INIT_ACK: u8 = 6;
+    pub(super) const END: u8 = 7;
+    pub(super) const END_ACK: u8 = 8;
+    pub(super) const RESET_COMMUNICATION: u8 = 10;
+    pub(super) const RESET_COMMUNICATION_ACK: u8 = 11;
+
+    pub(super) const REGISTER_FOR_EVENT: u8 = 20;
+    pub(super) const REGISTER_FOR_EVENT_ACK: u8 = 21;
+    pub(super) const DEREGISTER_FROM_EVENT: u8 = 30;
+    pub(super) const DEREGISTER_FROM_EVENT_ACK: u8 = 31;
+
+    pub(super) const GET_VALUE_IDS: u8 = 40;
+    pub(super) const VALUE_IDS: u8 = 41;
+    pub(super) const VALUE_INFO_ACK: u8 = 42;
+    pub(super) const VALUE_INFO: u8 = 43;
+    pub(super) const GET_VALUE: u8 = 50;
+    pub(super) const VALUE: u8 = 51;
+    pub(super) const SET_VALUE: u8 = 52;
+    pub(super) const SET_VALUE_ACK: u8 = 53;
+    pub(super) const REGISTER_FOR_VALUES: u8 = 54;
+    pub(super) const REGISTER_FOR_VALUES_ACK: u8 = 55;
+    pub(super) const DEREGISTER_FROM_VALUES: u8 = 56;
+    pub(super) const DEREGISTER_FROM_VALUES_ACK: u8 = 57;
+
+    pub(super) const RESET_SIMULATION: u8 = 70;
+    pub(super) const RESET_SIMULATION_ACK: u8 = 71;
+    pub(super) const RESET_COMPLETED: u8 = 75;
+    pub(super) const RESET_COMPLETED_ACK: u8 = 76;
+    pub(super) const NEXT_STEP: u8 = 80;
+    pub(super) const NEXT_STEP_ACK: u8 = 81;
+    pub(super) const STEP_COMPLETED: u8 = 85;
+    pub(super) const STEP_COMPLETED_ACK: u8 = 86;
+
+    pub(super) const GET_AGENT_OVERVIEW: u8 = 90;
+    pub(super) const AGENT_OVERVIEW: u8 = 91;
+    pub(super) const AGENT_OVERVIEW_NEXT: u8 = 92;
+    pub(super) const AGENT_OVERVIEW_ACK: u8 = 93;
+    pub(super) const GET_AGENT_INFO: u8 = 95;
+    pub(super) const AGENT_INFO: u8 = 96;
+    pub(super) const AGENT_INFO_ACK: u8 = 97;
+    pub(super) const AGENT_INFO_NEXT: u8 = 98;
+    pub(super) const REGISTER_FOR_AGENT: u8 = 100;
+    pub(super) const REGISTER_FOR_AGENT_ACK: u8 = 101;
+    pub(super) const DEREGISTER_FROM_AGENT: u8 = 105;
+    pub(super) const DEREGISTER_FROM_AGENT_ACK: u8 = 106;
+
+    pub(super) const DATAGRAM_END: u8 = 120;
+}
+
+/// How a datagram is written, where the document and the only known server differ (D1). A client's init picks one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// As the document says.
+    Document,
+    /// As the original server does. A byte 120 ends every datagram but the init.
+    Original,
+}
+
+impl Dialect {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Document, Self::Original];
+}
+
+/// The version of the protocol that a client wants or a server has.
+///
+/// [`Dialect::Original`] has one byte for each number and carries the nearest, 0 to 255.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Version {
+    /// "The main protocol number".
+    pub major: i32,
+    /// "A minor revision number".
+    pub minor: i32,
+}
+
+impl Version {
+    /// "The currently supported protocol number for the OSP protocol is 1.1".
+    pub const SUPPORTED: Self = Self { major: 1, minor: 1 };
+}
+
+/// An agent as one client and its server call it; to another client the number means another agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalAgent(pub i32);
+
+/// An event as one client and its server call it; to another client the number means another event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalEvent(pub i32);
+
+impl LocalEvent {
+    /// "If an Event could not be found, then the localEventId is 0."
+    pub const NOT_FOUND: Self = Self(0);
+}
+
+/// A value of the variable repository as one client and its server call it; to another client the number means another
+/// value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocalValue(pub i32);
+
+impl LocalValue {
+    /// In an answer to a registration or deregistration, in the place of a value: "All other IDs are set to 0 to
+    /// indicate that the Values could not be found".
+    pub const NOT_FOUND: Self = Self(0);
+    /// In a [`Reply::Value`]: there is no such value to read (D24).
+    pub const UNREADABLE: Self = Self(-1);
+}
+
+/// How an order went. What each status means to which order is with the replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It was understood and cannot be done; 0 on the wire.
+    Failed,
+    /// Done; 1 on the wire.
+    Done,
+    /// What it is about is not there; 2 on the wire.
+    NotFound,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::iter;
+
+    fn longest_text() -> Text {
+        Text::from("x".repeat(MAX_TEXT))
+    }
+
+    #[test]
+    fn the_largest_messages_fit_a_datagram() {
+        let requests = [
+            Request::NextStep { agent: LocalAgent(1), inputs: vec![0.0; MAX_INPUTS] },
+            Request::RegisterForValues { values: vec![LocalValue(1); MAX_VALUES] },
+            Request::DeregisterFromValues { values: vec![LocalValue(1); MAX_VALUES] },
+            Request::SetValue { value: LocalValue(1), content: longest_text() },
+        ];
+        let replies = [
+            Reply::RegisterForValuesAck { values: vec![LocalValue(1); MAX_VALUES] },
+            Reply::DeregisterFromValuesAck { values: vec![LocalValue(1); MAX_VALUES] },
+            Reply::StepCompleted {
+                agent: LocalAgent(1),
+                outputs: vec![0.0; MAX_STEP_NUMBERS - 2],
+                infos: vec![0.0],
+                events: vec![LocalEvent(1)],
+                observed: 1,
+            },
+            Reply::Value { value: LocalValue(1), content: longest_text() },
+            Reply::ValueInfo { index: 0, value: LocalValue(1), kind: Text::default(), name: longest_text() },
+            Reply::AgentInfo { agent: LocalAgent(1), inputs: 1, outputs: 1, infos: 1, name: longest_text() },
+            Reply::AgentInfoNext { index: 0, min: -1.0, max: 1.0, name: longest_text() },
+            Reply::AgentOverviewNext {
+                index: 0,
+                agent: LocalAgent(1),
+                group_type: Text::default(),
+                available: true,
+                name: longest_text(),
+            },
+        ];
+        for dialect in Dialect::ALL {
+            let requests = requests.iter().map(|request| request.to_bytes_in(dialect));
+            for bytes in requests.chain(replies.iter().map(|reply| reply.to_bytes_in(dialect))) {
+                assert!(bytes.len() <= MAX_DATAGRAM, "{} bytes of {:?}", bytes.len(), bytes.first());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_or_err(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            check_round_trip(&bytes);
+        }
+
+        #[test]
+        fn any_body_decodes_or_errs(id in 0..=120u8, body in proptest::collection::vec(any::<u8>(), 0..300)) {
+            check_round_trip(&iter::once(id).chain(body).collect::<Vec<_>>());
+        }
+
+        /// Counts that are likely to be right, so that lists are reached.
+        #[test]
+        fn any_small_numbers_decode_or_err(
+            id in proptest::sample::select(vec![51u8, 54, 55, 56, 57, 80, 85, 92, 96, 98]),
+            ints in proptest::collection::vec(-1..6i32, 0..16),
+            tail in proptest::collection::vec(any::<u8>(), 0..5),
+        ) {
+            let ints = ints.iter().flat_map(|int| int.to_le_bytes());
+            check_round_trip(&iter::once(id).chain(ints).chain(tail).collect::<Vec<_>>());
+        }
+    }
+
+    /// What decodes, encoded, decodes the same. The bytes are compared, as a float that is not a number equals nothing.
+    fn check_round_trip(bytes: &[u8]) {
+        for dialect in Dialect::ALL {
+            if let Ok(request) = Request::decode(bytes) {
+                let written = request.to_bytes_in(dialect);
+                assert_eq!(Request::decode(&written).map(|request| request.to_bytes_in(dialect)), Ok(written));
+            }
+            if let Ok(reply) = Reply::decode_in(dialect, bytes) {
+                let written = reply.to_bytes_in(dialect);
+                assert_eq!(Reply::decode_in(dialect, &written).map(|reply| reply.to_bytes_in(dialect)), Ok(written));
+            }
+        }
+    }
+}

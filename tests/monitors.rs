@@ -75,7 +75,7 @@ fn bad_monitors_disturb_nobody() {
         &b"\0\0\0\x08(kick"[..],
         b"\xFF\xFF\xFF\xFF",
         b"\0\0\0\0\0\0\0\0",
-        b"\0\0\0\x17(ball (pos nan inf 1e9))",
+        b"\0\0\0\x18(ball (pos nan inf 1e9))",
         &[&60_000_u32.to_be_bytes()[..], parentheses.as_bytes()].concat(),
     ] {
         for reads in [false, true] {

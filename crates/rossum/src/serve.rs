@@ -144,9 +144,8 @@ pub(crate) fn host<T>(
             },
         };
         drop(kept);
-        for server in servers {
-            server.stop().await;
-        }
+        let stopped: JoinSet<_> = servers.into_iter().map(Server::stop).collect();
+        stopped.join_all().await;
         outcome
     })
 }

@@ -5,13 +5,13 @@ mod playback;
 
 use std::{
     io::Write,
-    net::{IpAddr, ToSocketAddrs},
+    net::{IpAddr, TcpListener, ToSocketAddrs},
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
-use server::{Scenario, Server};
+use server::{Scenario, Server, config::ConfigError};
 use toml::{Table, Value};
 
 use self::demo::Demo;
@@ -66,7 +66,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
     phase: u8,
     /// Where the game clock begins, in seconds
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<f64>,
 
     /// So many games at once, each with the next two ports
@@ -82,7 +82,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FACTOR", requires = "play", value_parser = speed)]
     speed: Option<f64>,
     /// Seed of the first game; that of each further game follows
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
     /// Folder of your own robots: NAME.xml or NAME/robot.xml
     #[arg(long, value_name = "FOLDER")]
@@ -138,7 +138,12 @@ impl Options {
         table.insert("server".to_owned(), self.server(game)?.into());
         table.insert("soccer".to_owned(), self.soccer(game)?.into());
         let folder = std::env::current_dir().context("where are we?")?;
-        Ok(Scenario::parse("rossum soccer", &table.to_string(), &folder)?)
+        match Scenario::parse("rossum soccer", &table.to_string(), &folder) {
+            Err(ConfigError::OpenBind(_)) => {
+                bail!("--host {} lets other machines in; say which, with --allow 192.168.1.0/24", self.host)
+            }
+            parsed => Ok(parsed?),
+        }
     }
 
     fn world(&self, game: u16) -> Table {
@@ -156,11 +161,12 @@ impl Options {
     }
 
     fn server(&self, game: u16) -> anyhow::Result<Table> {
+        let bind = resolve(&self.host)?;
         let allow = self.allow.iter().map(|network| Value::String(network.clone()));
         Ok(Table::from_iter([
-            ("bind".to_owned(), resolve(&self.host)?.to_string().into()),
+            ("bind".to_owned(), bind.to_string().into()),
             ("allow".to_owned(), Value::Array(allow.collect())),
-            ("http_port".to_owned(), Value::Integer((HTTP_PORT + game).into())),
+            ("http_port".to_owned(), Value::Integer(free_or_any(bind, HTTP_PORT + game).into())),
             ("free_ports".to_owned(), self.free_ports.into()),
         ]))
     }
@@ -210,8 +216,21 @@ fn speed(text: &str) -> Result<f64, String> {
 /// The address of a host's name.
 fn resolve(host: &str) -> anyhow::Result<IpAddr> {
     let unknown = || format!("--host {host}: there is no such address");
-    let mut addresses = (host, 0).to_socket_addrs().with_context(unknown)?;
-    Ok(addresses.next().with_context(unknown)?.ip())
+    let addresses: Vec<_> = (host, 0).to_socket_addrs().with_context(unknown)?.map(|found| found.ip()).collect();
+    // agents and monitors of the league look for `localhost` there
+    let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
+    first.copied().with_context(unknown)
+}
+
+/// A port, or 0 for any other if somebody listens there already. Nobody knows the page by its port.
+fn free_or_any(bind: IpAddr, port: u16) -> u16 {
+    if TcpListener::bind((bind, port)).is_ok() { port } else { 0 }
+}
+
+/// Where a clock may begin, in s.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+    seconds.ok_or_else(|| "it must be 0 to 1000000".to_owned())
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -221,6 +240,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if options.print_config {
         return Ok(write!(out, "{}", options.scenario(0)?.to_toml())?);
     }
+    let most = if matches!(options.rules, RuleBook::Fifa) { 11 } else { 7 };
+    ensure!(options.demo.is_none_or(|players| players <= most), "a team has {most} players with these rules");
     let record = |game| options.record.as_deref().map(|file| options.own_file(file, game));
     let games = (0..options.games).map(|game| Ok(Hosted { scenario: options.scenario(game)?, record: record(game) }));
     let games: Vec<_> = games.collect::<anyhow::Result<_>>()?;
@@ -301,9 +322,24 @@ mod tests {
         let third = config("--games 3 --seed 5 --logfile log.txt", 2);
         assert_eq!(third["soccer"]["agent_port"], Value::Integer(60004));
         assert_eq!(third["soccer"]["monitor_port"], Value::Integer(60005));
-        assert_eq!(third["server"]["http_port"], Value::Integer(1922));
         assert_eq!(third["world"]["seed"], Value::Integer(7));
         assert_eq!(third["soccer"]["logfile"], Value::String("log-3.txt".to_owned()));
+    }
+
+    #[test]
+    fn a_page_whose_port_is_taken_goes_elsewhere() {
+        let here = IpAddr::from([127, 0, 0, 1]);
+        let taken = TcpListener::bind((here, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        assert_eq!(free_or_any(here, port), 0);
+        drop(taken);
+        assert_eq!(free_or_any(here, port), port);
+    }
+
+    #[test]
+    fn other_machines_need_a_flag_that_exists() {
+        let options = Cli::try_parse_from(["soccer", "--host", "0.0.0.0"]).unwrap().options;
+        assert!(options.scenario(0).unwrap_err().to_string().contains("--allow"));
     }
 
     #[test]
@@ -314,6 +350,9 @@ mod tests {
             ("--field moon", "--field"),
             ("--games 0", "--games"),
             ("--aport 70000", "--aport"),
+            ("--time nan", "--time"),
+            ("--time 1e30", "--time"),
+            ("--seed 9223372036854775808", "--seed"),
         ] {
             let error = Cli::try_parse_from(format!("soccer {flags}").split_whitespace()).err().unwrap().to_string();
             assert!(error.contains(wanted), "{flags}: {error}");

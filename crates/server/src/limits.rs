@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Commands that may wait for the sim thread. When it is full the sender loses.
 pub const INBOX: usize = 65_536;
 /// Answers and snapshots that may wait for one session. A session that lets it fill up is closed.
-pub const SESSION_QUEUE: usize = 256;
+pub const SESSION_QUEUE: usize = 1_024;
 /// Commands that the sim thread takes in between two ticks.
 pub const COMMANDS_PER_TICK: usize = 8_192;
 /// Records that may wait for the disk. Beyond that the recording ends and the simulation goes on.
@@ -14,12 +14,19 @@ pub const RECORD_QUEUE: usize = 4_096;
 /// Ticks that a session may have before it which would rather miss one than be late.
 pub const UNFINISHED_TICKS: usize = 128;
 
+/// Time of the sim thread that the commands of one session may take at once.
+pub const COMMAND_TIME: Duration = Duration::from_millis(250);
+/// And in the long run: one part in so many.
+pub const COMMAND_SHARE: u32 = 4;
+
 /// TCP connections in all.
 pub const CONNECTIONS: usize = 256;
 /// TCP connections from one address.
 pub const CONNECTIONS_PER_ADDRESS: usize = 32;
 /// A TCP peer has sent a whole message within this time of connecting.
 pub const FIRST_MESSAGE: Duration = Duration::from_secs(5);
+/// A message that may be left out is, when so many wait already. Pictures of a whole world are large.
+pub const OPTIONAL_QUEUE: usize = 8;
 /// Bytes that the system keeps for a TCP peer that is behind with reading. Left to itself, it would keep megabytes, and a
 /// peer that has stopped would be found out after minutes.
 pub const SEND_BUFFER: usize = 128 * 1024;

@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 use wire::{
     Message, StreamMessage,
     soccer::{Command, MAX_UPDATE_FRAME, MonitorRequest},
@@ -34,6 +34,8 @@ use crate::{
 const BEHIND: usize = 256;
 /// A gap in the log's time that is longer, or goes back, is none: another game begins.
 const LONGEST_GAP: f64 = 10.0;
+/// Pictures that somebody who comes later is shown at most.
+const MOST_SHOWN: usize = 4_096;
 const PROTOCOL: &str = "soccer log";
 
 /// Why a log is not played.
@@ -56,7 +58,7 @@ pub enum PlaybackError {
         line: usize,
     },
     /// The file has nothing in it.
-    #[error("{path} is empty")]
+    #[error("{path} has no whole line")]
     Empty {
         /// Where.
         path: PathBuf,
@@ -126,6 +128,16 @@ impl Log {
             None => Err(PlaybackError::Line { path: self.path.clone(), line: self.lines }),
         }
     }
+
+    /// The next picture, whatever is between; none at the end.
+    async fn next_good(&mut self) -> Result<Option<Picture>, PlaybackError> {
+        loop {
+            match self.next().await {
+                Err(error @ PlaybackError::Line { .. }) => warn!("passed over: {error}"),
+                next => return next,
+            }
+        }
+    }
 }
 
 /// What monitors see, and how they hold it up.
@@ -151,7 +163,13 @@ impl Stage {
         if picture.whole {
             shown.clear();
         }
-        shown.push(Arc::clone(&picture.frame));
+        // changes without a whole picture before them are of no use to who comes later
+        if !shown.is_empty() || picture.whole {
+            shown.push(Arc::clone(&picture.frame));
+        }
+        if shown.len() > MOST_SHOWN {
+            shown.clear();
+        }
         // nobody may be watching
         let _ = self.news.send(Arc::clone(&picture.frame));
     }
@@ -229,7 +247,7 @@ impl Playback {
         loop {
             due = self.wait(due).await;
             self.stage.show(&picture);
-            let Some(next) = self.log.next().await? else {
+            let Some(next) = self.log.next_good().await? else {
                 info!("the log is over; ctrl-C ends");
                 return Ok(());
             };

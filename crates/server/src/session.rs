@@ -161,6 +161,8 @@ pub enum Input<R> {
 pub struct Outbox<R> {
     /// Messages, and to whom.
     pub replies: Vec<(SocketAddr, R)>,
+    /// Messages that may be left out when a peer is behind with reading. They go out after the others.
+    pub optional: Vec<(SocketAddr, R)>,
     /// What is asked of the world, in this order.
     pub commands: Vec<Command>,
     /// What was not done, and why.
@@ -173,7 +175,14 @@ pub struct Outbox<R> {
 
 impl<R> Default for Outbox<R> {
     fn default() -> Self {
-        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), close: None, end: None }
+        Self {
+            replies: Vec::new(),
+            optional: Vec::new(),
+            commands: Vec::new(),
+            refusals: Vec::new(),
+            close: None,
+            end: None,
+        }
     }
 }
 
@@ -181,6 +190,11 @@ impl<R> Outbox<R> {
     /// Sends a message.
     pub fn send(&mut self, to: SocketAddr, reply: R) {
         self.replies.push((to, reply));
+    }
+
+    /// Sends a message, unless the peer is behind with reading.
+    pub fn send_if_read(&mut self, to: SocketAddr, reply: R) {
+        self.optional.push((to, reply));
     }
 
     /// Asks something of the world.
@@ -228,10 +242,8 @@ pub trait Session: Send + 'static {
     /// Takes one input. `world` is the latest snapshot.
     fn handle(&mut self, input: Input<Self::Request>, world: &Snapshot, out: &mut Outbox<Self::Reply>);
 
-    /// A reply was not sent, because the peer is behind with reading. Whether it can do without; else it is given up.
-    fn skip(&mut self) -> bool {
-        false
-    }
+    /// An optional message was left out.
+    fn skipped(&mut self) {}
 }
 
 /// A [`Session`] whose messages are datagrams, seen from the driver: bytes in, bytes out.
@@ -277,8 +289,8 @@ pub trait StreamSession: Send {
     fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
     /// A tick passed.
     fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
-    /// A reply was not sent, because the peer is behind with reading. Whether it can do without; else it is given up.
-    fn skip(&mut self) -> bool;
+    /// An optional message was left out.
+    fn skipped(&mut self);
 }
 
 impl<S> StreamSession for S
@@ -313,8 +325,8 @@ where
         handle_encoded(self, Input::Tick, world, out, S::Reply::encode_in_stream);
     }
 
-    fn skip(&mut self) -> bool {
-        Session::skip(self)
+    fn skipped(&mut self) {
+        Session::skipped(self);
     }
 }
 
@@ -327,11 +339,13 @@ fn handle_encoded<S: Session>(
 ) {
     let mut typed = Outbox::default();
     session.handle(input, world, &mut typed);
-    for (to, reply) in typed.replies {
+    let encoded = |(to, reply): (SocketAddr, S::Reply)| {
         let mut bytes = Vec::new();
         encode(&reply, &mut bytes);
-        out.send(to, bytes);
-    }
+        (to, bytes)
+    };
+    out.replies.extend(typed.replies.into_iter().map(encoded));
+    out.optional.extend(typed.optional.into_iter().map(encoded));
     out.commands.append(&mut typed.commands);
     out.refusals.append(&mut typed.refusals);
     if let Some(reason) = typed.close {

@@ -252,6 +252,28 @@ fn survive(build: impl FnOnce() -> Result<Structure, BuildError>) -> Result<Stru
 struct Outlet {
     sender: mpsc::Sender<Delivery>,
     ticks: Ticks,
+    credit: Credit,
+}
+
+/// How much time of the sim thread a session's commands may still take.
+struct Credit {
+    left: Duration,
+    at: Instant,
+}
+
+impl Credit {
+    fn new(now: Instant) -> Self {
+        Self { left: limits::COMMAND_TIME, at: now }
+    }
+
+    /// Commands took some time. False when it was too much.
+    fn spend(&mut self, began: Instant, now: Instant) -> bool {
+        let gained = now.saturating_duration_since(self.at) / limits::COMMAND_SHARE;
+        let took = now.saturating_duration_since(began);
+        let left = (self.left + gained).min(limits::COMMAND_TIME).checked_sub(took);
+        (self.left, self.at) = (left.unwrap_or_default(), now);
+        left.is_some()
+    }
 }
 
 struct Loop {
@@ -328,15 +350,11 @@ impl Loop {
             ToSim::Command { session, sequence, command } => {
                 // nobody would take out again what a session that has ended brings in
                 if self.outlets.contains_key(&session) {
-                    let is_reset = matches!(command, Command::Reset(_));
-                    self.run.handle(session, sequence, command, now());
-                    if is_reset {
-                        self.publish_now();
-                    }
+                    self.obey(session, sequence, command);
                 }
             }
             ToSim::Open { session, outlet, ticks } => {
-                self.outlets.insert(session, Outlet { sender: outlet, ticks });
+                self.outlets.insert(session, Outlet { sender: outlet, ticks, credit: Credit::new(now()) });
             }
             ToSim::Close { session } => self.end(session),
             ToSim::Built(built) => {
@@ -353,6 +371,21 @@ impl Loop {
         true
     }
 
+    fn obey(&mut self, session: SessionId, sequence: u64, command: Command) {
+        let began = now();
+        let is_reset = matches!(command, Command::Reset(_));
+        self.run.handle(session, sequence, command, began);
+        if is_reset {
+            self.publish_now();
+        }
+        let credit = self.outlets.get_mut(&session).map(|outlet| &mut outlet.credit);
+        if credit.is_some_and(|credit| !credit.spend(began, now())) {
+            metrics::session_dropped();
+            warn!(session = session.0, "a session whose commands took too much time was dropped");
+            self.end(session);
+        }
+    }
+
     /// Shows the world as it is between two ticks.
     fn publish_now(&mut self) {
         let snapshot = self.run.world().glimpse();
@@ -362,7 +395,7 @@ impl Loop {
     /// Ends a session, unless it has ended before.
     fn end(&mut self, session: SessionId) {
         if self.outlets.remove(&session).is_some() {
-            self.run.end(session);
+            self.run.end(session, now());
         }
     }
 

@@ -29,6 +29,8 @@ use self::pitch::Pitch;
 const FARTHEST: f64 = 1_000.0;
 /// Orders that may wait for the next cycle.
 const MOST_ORDERS: usize = 4_096;
+/// Beams and words of one player that may.
+const MOST_WISHES: usize = 512;
 
 /// What a game is made of. Also its description in recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,8 +45,8 @@ pub struct GameConfig {
     pub time: Option<f64>,
 }
 
-/// What sessions ask of the game. What players ask is done at once; what others ask, once the physics of the next cycle is
-/// done and before the referee looks.
+/// What sessions ask of the game. What players ask is done before the physics of the next cycle, in the order of their
+/// joining; what others ask, after it and before the referee looks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// A player wants to stand somewhere; given as for the left team.
@@ -74,7 +76,7 @@ pub enum Order {
         /// In m/s.
         velocity: [f64; 3],
     },
-    /// A player goes somewhere, moves its joints, or both; it is at rest then.
+    /// A player goes somewhere, moves its joints, or both; what was put somewhere is at rest then.
     PlacePlayer {
         /// Who.
         player: PlayerId,
@@ -108,6 +110,13 @@ impl Order {
             | Self::SetPlayMode(_) => true,
         }
     }
+}
+
+/// What a player wants in a cycle.
+#[derive(Clone, Debug)]
+enum Wish {
+    Beam(Placement),
+    Say { volume: f64, text: Vec<u8> },
 }
 
 /// Who wants to come in.
@@ -152,6 +161,8 @@ pub struct GameView {
     pub score: [u32; 2],
     /// 1 or 2.
     pub half: u8,
+    /// Seed of the game.
+    pub seed: u64,
     /// Called in the last cycle.
     pub fouls: Vec<(PlayerId, Foul)>,
     /// Who plays, in the order of joining.
@@ -175,7 +186,10 @@ pub struct Game {
     pitch: Pitch,
     air: Air,
     random: ChaCha8Rng,
-    /// To be carried out in the next cycle.
+    seed: u64,
+    /// What players want before the physics of the next cycle. Sorted, so that it does not matter who was heard first.
+    wishes: BTreeMap<AgentId, Vec<Wish>>,
+    /// What others want after it.
     orders: Vec<Order>,
     view: Arc<GameView>,
 }
@@ -212,6 +226,8 @@ impl Game {
             pitch: Pitch::default(),
             air: Air::new(),
             random: ChaCha8Rng::seed_from_u64(0),
+            seed: 0,
+            wishes: BTreeMap::new(),
             orders: Vec::new(),
             view: Arc::new(first_view(&referee)),
             referee,
@@ -266,6 +282,14 @@ impl Game {
         }
     }
 
+    /// Motors in an order that its player's robot does not have.
+    fn unknown_joints(&self, world: &World, order: &Order) -> Vec<String> {
+        let Order::PlacePlayer { player, joints, .. } = order else { return Vec::new() };
+        let agent = self.pitch.players().find(|(other, _)| other == player).map(|(_, agent)| agent);
+        let is_unknown = |motor: &str| agent.is_none_or(|agent| world.motor_joint(agent, motor).is_none());
+        joints.iter().filter(|(motor, _)| is_unknown(motor)).map(|(motor, _)| format!("`{motor}`")).collect()
+    }
+
     /// Does what was ordered since the last cycle.
     fn obey(&mut self, world: &mut World) {
         let mut decisions = Vec::new();
@@ -311,6 +335,7 @@ impl Game {
     fn show(&mut self, heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>) {
         let mut view = first_view(&self.referee);
         view.teams = Side::BOTH.map(|side| self.teams.name(side).map(str::to_owned));
+        view.seed = self.seed;
         view.fouls = self.referee.fouls().iter().map(|call| (call.player, call.foul)).collect();
         view.players = self.pitch.players().collect();
         view.moved = self.pitch.take_moved();
@@ -332,6 +357,7 @@ fn first_view(referee: &Referee) -> GameView {
         teams: [None, None],
         score: Side::BOTH.map(|side| referee.score(side)),
         half: referee.half(),
+        seed: 0,
         fouls: Vec::new(),
         players: Vec::new(),
         moved: Vec::new(),
@@ -356,8 +382,10 @@ impl Director for Game {
     fn reset(&mut self, world: &mut World) {
         self.referee = new_referee(&self.config, self.field);
         self.air.clear();
+        self.wishes.clear();
         self.orders.clear();
-        self.random = ChaCha8Rng::seed_from_u64(world.seed());
+        self.seed = world.seed();
+        self.random = ChaCha8Rng::seed_from_u64(self.seed);
         self.look(world);
         self.show(BTreeMap::new());
     }
@@ -368,7 +396,17 @@ impl Director for Game {
         self.show(self.view.heard.clone());
     }
 
-    fn before_physics(&mut self, _: &mut World) {}
+    fn before_physics(&mut self, world: &mut World) {
+        let wishes = std::mem::take(&mut self.wishes);
+        for (agent, wishes) in wishes {
+            for wish in wishes {
+                match wish {
+                    Wish::Beam(to) => self.beam(world, agent, to),
+                    Wish::Say { volume, text } => self.say(world, agent, volume, &text),
+                }
+            }
+        }
+    }
 
     fn after_physics(&mut self, world: &mut World) {
         self.look(world);
@@ -398,6 +436,12 @@ impl Director for Game {
         Ok(Place { name: agent, pose: Pose::facing(x, y, 0.0, heading) })
     }
 
+    fn turned_away(&mut self, _: &mut World, name: &str) {
+        if let Some(index) = self.seats.iter().rposition(|seat| seat.agent == name && !seat.taken) {
+            self.teams.leave(self.seats.remove(index).player);
+        }
+    }
+
     fn order(&mut self, world: &mut World, order: &str) -> Result<String, String> {
         let order: Order = serde_json::from_str(order).map_err(|error| error.to_string())?;
         if !order.is_within_reach() {
@@ -405,13 +449,26 @@ impl Director for Game {
         }
         self.look(world);
         match order {
-            Order::Beam { agent, to } => self.beam(world, agent, to),
-            Order::Say { agent, volume, text } => self.say(world, agent, volume, &text),
+            Order::Beam { agent, .. } | Order::Say { agent, .. }
+                if self.wishes.get(&agent).is_some_and(|wishes| wishes.len() >= MOST_WISHES) =>
+            {
+                return Err("too many wishes of one player for one cycle".to_owned());
+            }
+            Order::Beam { agent, to } => self.wishes.entry(agent).or_default().push(Wish::Beam(to)),
+            Order::Say { agent, volume, text } => {
+                self.wishes.entry(agent).or_default().push(Wish::Say { volume, text });
+            }
             Order::PlacePlayer { player, .. } if self.pitch.players().all(|(other, _)| other != player) => {
                 return Err(format!("nobody plays as number {} on that side", player.number));
             }
             _ if self.orders.len() >= MOST_ORDERS => return Err("too many orders for one cycle".to_owned()),
-            order => self.orders.push(order),
+            order => {
+                let unknown = self.unknown_joints(world, &order);
+                self.orders.push(order);
+                if !unknown.is_empty() {
+                    return Ok(format!("the robot has no motor {}", unknown.join(", ")));
+                }
+            }
         }
         Ok(String::new())
     }

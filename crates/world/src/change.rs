@@ -69,6 +69,7 @@ impl World {
                 }
             };
             if let Some(refusal) = refusal {
+                self.give_up(&change);
                 answers.push((ticket, refusal));
                 continue;
             }
@@ -83,9 +84,25 @@ impl World {
         let (ticket, change) = self.building.take()?;
         let changed = match built {
             Ok(structure) => self.swap_in(structure, change),
-            Err(error) => Changed::Refused(error),
+            Err(error) => {
+                self.give_up(&change);
+                Changed::Refused(error)
+            }
         };
         Some((ticket, changed))
+    }
+
+    /// A robot that the director may have let in does not come.
+    fn give_up(&mut self, change: &Change) {
+        if let Change::Join(robot) = change {
+            self.turn_away(&robot.name);
+        }
+    }
+
+    /// Whether a robot is about to go.
+    pub fn is_losing_a_robot(&self) -> bool {
+        let waiting = self.changes.iter().chain(&self.building);
+        waiting.map(|(_, change)| change).any(|change| matches!(change, Change::Leave(_)))
     }
 
     fn swap_in(&mut self, mut structure: Structure, change: Change) -> Changed {

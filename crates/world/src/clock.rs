@@ -77,6 +77,8 @@ pub struct Clock {
     voters: BTreeMap<AgentId, Voter>,
     /// Lockstep agents on their way.
     expected: usize,
+    /// Since when the world waits for such.
+    expecting_since: Instant,
     silence: Duration,
     votes_cast: u64,
     overruns: u64,
@@ -92,6 +94,7 @@ impl Clock {
             next_due: now,
             voters: BTreeMap::new(),
             expected: 0,
+            expecting_since: now,
             silence,
             votes_cast: 0,
             overruns: 0,
@@ -176,16 +179,22 @@ impl Clock {
     }
 
     /// From now on ticks wait for a lockstep agent that is on its way.
-    pub fn expect(&mut self) {
+    pub fn expect(&mut self, now: Instant) {
+        if self.expected == 0 {
+            self.expecting_since = now;
+        }
         self.expected += 1;
     }
 
     /// One that was on its way is there, or does not come.
     pub fn arrived(&mut self, now: Instant) {
         self.expected = self.expected.saturating_sub(1);
-        // nobody could be heard while the world stood still
-        for voter in self.voters.values_mut() {
-            voter.heard = now;
+        if self.expected == 0 {
+            // that time is nobody's silence
+            let stood_still = now.saturating_duration_since(self.expecting_since);
+            for voter in self.voters.values_mut() {
+                voter.heard = (voter.heard + stood_still).min(now);
+            }
         }
     }
 
@@ -345,7 +354,7 @@ mod tests {
             let (mut clock, start) = clock(pace);
             clock.enter(A, start);
             clock.vote(A, Vote::Step, start);
-            clock.expect();
+            clock.expect(start);
             assert_eq!(clock.gate(start), Gate::Waiting, "{pace:?}");
             let later = start + 2 * SILENCE;
             assert_eq!(clock.drop_silent(later), [], "nobody can be heard meanwhile");
@@ -353,6 +362,11 @@ mod tests {
             assert_eq!(clock.gate(later), Gate::Open, "{pace:?}");
             clock.enter(B, later);
             assert_eq!(clock.gate(later), Gate::Until(later + SILENCE), "{pace:?}");
+            // others that come and go do not make it any younger
+            let almost = later + SILENCE - TICK;
+            clock.expect(almost);
+            clock.arrived(almost);
+            assert_eq!(clock.drop_silent(later + SILENCE), [B], "{pace:?}");
         }
     }
 

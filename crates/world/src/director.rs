@@ -45,6 +45,9 @@ pub trait Director: Send {
     /// Lets a robot in, or says why not. What the session wants is in words that the two of them know.
     fn admit(&mut self, world: &mut World, request: &str) -> Result<Place, String>;
 
+    /// A robot of this name does not come, whether or not it was let in.
+    fn turned_away(&mut self, _world: &mut World, _name: &str) {}
+
     /// Carries out what a session asks, in words that the two of them know, and answers; or says why not.
     fn order(&mut self, world: &mut World, order: &str) -> Result<String, String>;
 
@@ -67,6 +70,13 @@ impl World {
         let place = self.directed(|director, world| director.admit(world, request)).unwrap_or_else(nobody)?;
         self.enter_journal(|| Entry::Admit { request: request.to_owned() });
         Ok(place)
+    }
+
+    /// Tells the director that a robot does not come.
+    pub(crate) fn turn_away(&mut self, name: &str) {
+        if self.directed(|director, world| director.turned_away(world, name)).is_some() {
+            self.enter_journal(|| Entry::TurnedAway { name: name.to_owned() });
+        }
     }
 
     /// Gives an order to the director. A carried out order is recorded; a refused one changed nothing.

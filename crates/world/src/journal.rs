@@ -78,6 +78,7 @@ impl World {
             Entry::Order { order } => {
                 self.order(&order).map_err(|reason| ReplayError::Order { order, reason })?;
             }
+            Entry::TurnedAway { name } => self.turn_away(&name),
             Entry::Reset { seed } => self.reset(Some(seed)),
             Entry::Join(robot) => self.change_now(Change::Join(robot.restore()?))?,
             Entry::Leave { agent } => self.change_now(Change::Leave(agent))?,

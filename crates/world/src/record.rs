@@ -64,6 +64,11 @@ pub enum Entry {
         /// In its own words.
         request: String,
     },
+    /// A robot that the director may have let in did not come.
+    TurnedAway {
+        /// Its name.
+        name: String,
+    },
     /// The director carried out an order.
     Order {
         /// In its own words.

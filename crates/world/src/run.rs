@@ -79,7 +79,7 @@ pub enum Answer {
     NoValue(VariableId, VariableError),
     /// This agent's vote no longer counts: it was silent for too long, or never entered.
     VoteLost(AgentId),
-    /// What the director says to an order.
+    /// What the director says to an order, if it says anything.
     Ordered(String),
     /// Nothing was done.
     Refused(String),
@@ -96,6 +96,15 @@ pub enum Progress {
     Waiting,
 }
 
+/// Who wants to come in.
+#[derive(Debug)]
+struct Guest {
+    session: SessionId,
+    request: String,
+    source: Source,
+    lockstep: bool,
+}
+
 /// A running world.
 #[derive(Debug)]
 pub struct Run {
@@ -110,6 +119,8 @@ pub struct Run {
     orphans: BTreeSet<Ticket>,
     /// Robots on their way that will vote.
     expected: BTreeSet<Ticket>,
+    /// Who wants to come in, once somebody has gone.
+    guests: Vec<Guest>,
     observed: BTreeMap<SessionId, Vec<VariableId>>,
     answers: Vec<(SessionId, Answer)>,
 }
@@ -126,6 +137,7 @@ impl Run {
             owners: BTreeMap::new(),
             orphans: BTreeSet::new(),
             expected: BTreeSet::new(),
+            guests: Vec::new(),
             observed: BTreeMap::new(),
             answers: Vec::new(),
         }
@@ -154,18 +166,10 @@ impl Run {
                 self.asked.insert(ticket, (session, None));
                 None
             }
-            Command::Admit { request, source, lockstep } => match self.world.admit(&request) {
-                Ok(Place { name, pose }) => {
-                    let ticket = self.world.request(Change::Join(Robot { name, source, pose }));
-                    self.asked.insert(ticket, (session, None));
-                    if lockstep {
-                        self.expected.insert(ticket);
-                        self.clock.expect();
-                    }
-                    None
-                }
-                Err(reason) => Some(Answer::Refused(reason)),
-            },
+            Command::Admit { request, source, lockstep } => {
+                self.admit(Guest { session, request, source, lockstep }, now);
+                None
+            }
             Command::Leave(agent) => {
                 self.leave_lockstep(agent);
                 let ticket = self.world.request(Change::Leave(agent));
@@ -225,10 +229,10 @@ impl Run {
                 self.clock.restart(now);
                 None
             }
-            Command::Order(order) => Some(match self.world.order(&order) {
-                Ok(answer) => Answer::Ordered(answer),
-                Err(reason) => Answer::Refused(reason),
-            }),
+            Command::Order(order) => match self.world.order(&order) {
+                Ok(answer) => (!answer.is_empty()).then_some(Answer::Ordered(answer)),
+                Err(reason) => Some(Answer::Refused(reason)),
+            },
             Command::Tell(agent, event) => {
                 self.world.tell(agent, event);
                 None
@@ -237,8 +241,26 @@ impl Run {
         self.answers.extend(answer.map(|answer| (session, answer)));
     }
 
+    /// Asks the director to let a robot in. Whoever is refused while robots are about to go is asked again when they have
+    /// gone: one of them may be in the way.
+    fn admit(&mut self, guest: Guest, now: Instant) {
+        match self.world.admit(&guest.request) {
+            Ok(Place { name, pose }) => {
+                let ticket = self.world.request(Change::Join(Robot { name, source: guest.source, pose }));
+                self.asked.insert(ticket, (guest.session, None));
+                if guest.lockstep {
+                    self.expected.insert(ticket);
+                    self.clock.expect(now);
+                }
+            }
+            Err(_) if self.world.is_losing_a_robot() => self.guests.push(guest),
+            Err(reason) => self.answers.push((guest.session, Answer::Refused(reason))),
+        }
+    }
+
     /// A session has ended: its votes no longer count, its robots go, and what it observed is no longer shown.
-    pub fn end(&mut self, session: SessionId) {
+    pub fn end(&mut self, session: SessionId, now: Instant) {
+        self.guests.retain(|guest| guest.session != session);
         let of = |map: &BTreeMap<AgentId, SessionId>| -> Vec<AgentId> {
             map.iter().filter(|(_, owner)| **owner == session).map(|(&agent, _)| agent).collect()
         };
@@ -251,8 +273,14 @@ impl Run {
         for id in self.observed.remove(&session).unwrap_or_default() {
             self.world.unobserve(id);
         }
-        let orphans = self.asked.extract_if(.., |_, (asker, _)| *asker == session);
-        self.orphans.extend(orphans.map(|(ticket, _)| ticket));
+        let orphans: Vec<_> = self.asked.extract_if(.., |_, (asker, _)| *asker == session).collect();
+        for (ticket, _) in orphans {
+            // nobody waits for a robot whose controller has gone
+            if self.expected.remove(&ticket) {
+                self.clock.arrived(now);
+            }
+            self.orphans.insert(ticket);
+        }
     }
 
     fn leave_lockstep(&mut self, agent: AgentId) {
@@ -327,10 +355,16 @@ impl Run {
             self.leave_lockstep(agent);
             self.owners.remove(&agent);
         }
+        let is_orphan = self.orphans.remove(&ticket);
         if let Changed::Joined(agent) = changed
-            && self.orphans.remove(&ticket)
+            && is_orphan
         {
             self.world.request(Change::Leave(agent));
+        }
+        if matches!(changed, Changed::Left(_) | Changed::NoSuchAgent(_)) {
+            for guest in std::mem::take(&mut self.guests) {
+                self.admit(guest, now);
+            }
         }
         let Some((session, variable)) = self.asked.remove(&ticket) else { return };
         if let Changed::Joined(agent) = changed {

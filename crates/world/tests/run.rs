@@ -315,13 +315,13 @@ fn with_a_session_go_its_robots_votes_and_observations() {
     // a second one is on its way when the session ends
     world.say(gone, Command::Join(text_robot("Late", CART, 0.0, 5.0)));
     world.run.take_answers();
-    world.run.end(gone);
+    world.run.end(gone, world.now);
     world.build();
     let names: Vec<_> = world.run.world().catalogue().agents.iter().map(|agent| agent.name.clone()).collect();
     assert_eq!(names, ["Stays"]);
     assert_eq!(world.run.take_answers(), [], "nobody is told");
     assert!(!world.run.clock().waits_for(AgentId(1)));
     assert_eq!(world.run.world_mut().snapshot().observed.len(), 1, "others observe on");
-    world.run.end(stays);
+    world.run.end(stays, world.now);
     assert_eq!(world.run.world_mut().snapshot().observed.len(), 0);
 }

@@ -1,10 +1,13 @@
 //! The driver of all logs. A disk that does not keep up ends the log; it never slows the world.
 
-use std::{io, path::Path};
+use std::{
+    io::{self, SeekFrom},
+    path::Path,
+};
 
 use tokio::{
     fs::{File, OpenOptions},
-    io::{AsyncWriteExt, BufWriter},
+    io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufWriter},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::error;
@@ -16,7 +19,17 @@ use crate::{
 
 /// Opens a log, to write after what it has already.
 pub async fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path).await
+    let mut file = OpenOptions::new().create(true).append(true).read(true).open(path).await?;
+    // whoever wrote it before may not have come to the end of a line
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0)).await? > 0 {
+        file.seek(SeekFrom::End(-1)).await?;
+        file.read_exact(&mut last).await?;
+    }
+    if last != *b"\n" {
+        file.write_all(b"\n").await?;
+    }
+    Ok(file)
 }
 
 /// Writes until the server stops or the world ends.
@@ -52,5 +65,23 @@ async fn write(
         }
         file.write_all(&line).await?;
         line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_log_goes_on_with_a_line_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        for (before, after) in [("", "new\n"), ("old\n", "old\nnew\n"), ("old, cut o", "old, cut o\nnew\n")] {
+            let path = folder.path().join("game.log");
+            std::fs::write(&path, before).unwrap();
+            let mut file = open(&path).await.unwrap();
+            file.write_all(b"new\n").await.unwrap();
+            file.flush().await.unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), after);
+        }
     }
 }

@@ -249,8 +249,12 @@ impl Connection {
     fn carry_out(&mut self, out: Outbox<Vec<u8>>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
         self.refusals.note(&out.refusals, now());
         for (_, reply) in out.replies {
-            if write.try_send(reply).is_err() && !self.session.skip() {
-                return Err("the peer does not read".to_owned());
+            write.try_send(reply).map_err(|_| "the peer does not read".to_owned())?;
+        }
+        for (_, reply) in out.optional {
+            let is_behind = write.max_capacity() - write.capacity() >= limits::OPTIONAL_QUEUE;
+            if is_behind || write.try_send(reply).is_err() {
+                self.session.skipped();
             }
         }
         for command in out.commands {

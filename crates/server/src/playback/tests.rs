@@ -82,21 +82,26 @@ async fn a_monitor_stops_time_and_lets_it_go_on() {
 #[tokio::test]
 async fn what_is_no_log_is_refused_with_its_line() {
     for (text, wanted) in [
-        ("", "is empty"),
+        ("", "no whole line"),
         ("hello\n", "line 1"),
         ("((RSMP 1 0)((sg 1 0)full(nd)))\n", "line 1"),
         ("((RSMP 1 0)((gt 1 0)nan)((sg 1 0)full(nd)))\n", "line 1"),
-        ("((RSMP 1 0)((gt 1 0)1.0)", "is empty"),
+        ("((RSMP 1 0)((gt 1 0)1.0)", "no whole line"),
     ] {
         let error = play(text).await.map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(wanted), "{text}: {error}");
     }
-    let playing = play(&format!("{}oops\n", log())).await.unwrap();
-    let _monitor = TcpStream::connect(playing.address).await.unwrap();
-    let error = within("the end", playing.played).await.unwrap().unwrap_err().to_string();
-    assert!(error.contains("line 21"), "{error}");
     let missing = Playback::open(Path::new("missing.log"), 1.0).await.unwrap_err().to_string();
     assert!(missing.contains("missing.log"), "{missing}");
+}
+
+#[tokio::test]
+async fn a_bad_line_in_between_is_passed_over() {
+    let playing = play(&format!("{}oops\n\n{}", log(), log())).await.unwrap();
+    let mut monitor = TcpStream::connect(playing.address).await.unwrap();
+    for line in log().lines().chain(log().lines()) {
+        assert_eq!(next(&mut monitor).await, line);
+    }
 }
 
 #[tokio::test]

@@ -113,6 +113,19 @@ async fn a_session_that_would_rather_miss_a_tick_is_not_dropped() {
     assert_eq!(seen.tick.0, ticks + 1);
 }
 
+#[test]
+fn a_session_has_so_much_time_and_no_more() {
+    let start = now();
+    let later = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+    let mut credit = Credit::new(start);
+    assert!(credit.spend(start, later(200)), "a long command now and then");
+    assert!(!credit.spend(later(200), later(400)), "but not one after the other");
+    let mut credit = Credit::new(start);
+    for second in 0..100_u64 {
+        assert!(credit.spend(later(1000 * second), later(1000 * second + 200)), "a fifth of all time, for ever");
+    }
+}
+
 #[tokio::test]
 async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
     let sim = running(Pace::Wall);

@@ -71,9 +71,15 @@ impl Pitch {
     /// Where everyone stands.
     pub(super) fn spots<'a>(&'a self, world: &'a World) -> impl Iterator<Item = (PlayerId, DVec2)> + 'a {
         self.robots.iter().map(|robot| {
-            let [x, y, _] = world.sim().body_pose(robot.root).pos;
+            let [x, y, _] = self.torso(world.sim(), robot).pos;
             (robot.player, DVec2::new(x, y))
         })
+    }
+
+    /// Where a robot's torso is, or was put since the last physics step.
+    fn torso(&self, sim: &Sim, robot: &Robot) -> Pose {
+        let moved = self.moved.iter().rfind(|(body, _)| *body == robot.root.index());
+        moved.map_or_else(|| sim.body_pose(robot.root), |(_, pose)| *pose)
     }
 
     fn robot(&self, player: PlayerId) -> Option<&Robot> {
@@ -157,8 +163,7 @@ impl Pitch {
     pub(super) fn scene_players(&self, world: &World) -> Vec<Player> {
         let sim = world.sim();
         let describe = |robot: &Robot| {
-            let moved = self.moved.iter().rfind(|(body, _)| *body == robot.root.index());
-            let torso = moved.map_or_else(|| sim.body_pose(robot.root), |(_, pose)| *pose);
+            let torso = self.torso(sim, robot);
             let (position, rotation) = (DVec3::from(torso.pos), rotation(&torso));
             let camera = robot.camera.map_or(position, |site| sim.site_pose(site).pos.into());
             let head_top = robot.head.map_or(camera.z, |head| sim.geom_pose(head).pos[2] + sim.geom_size(head)[0]);

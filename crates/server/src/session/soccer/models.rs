@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use physics::{Limits, Source};
+use physics::{Assembly, Limits, Part, Pose, Source};
 
 use crate::library::{self, LibraryError, ModelKind};
 
@@ -14,6 +14,18 @@ impl Models {
     /// Reads the robots in a folder: `<name>.xml`, or `<name>/robot.xml`.
     pub(super) fn new(folder: Option<&Path>) -> Result<Self, String> {
         let Some(folder) = folder else { return Ok(Self::default()) };
+        let models = Self::read(folder)?;
+        let ground = library::named_model(ModelKind::Field, "flat").map_err(|error| error.to_string())?;
+        for (name, source) in &models.0 {
+            // better now than when somebody wants to play
+            let mut world = Assembly::new(ground.clone());
+            world.parts.push(Part { prefix: format!("{name}:"), source: source.clone(), pose: Pose::IDENTITY });
+            world.compile().map_err(|error| error.to_string())?;
+        }
+        Ok(models)
+    }
+
+    fn read(folder: &Path) -> Result<Self, String> {
         let unreadable =
             |error: std::io::Error| format!("cannot read the folder of models {}: {error}", folder.display());
         let mut models = BTreeMap::new();
@@ -27,6 +39,12 @@ impl Models {
             }
         }
         Ok(Self(models))
+    }
+
+    /// Robots that were not tried out.
+    #[cfg(test)]
+    pub(super) fn unchecked(folder: &Path) -> Self {
+        Self::read(folder).unwrap()
     }
 
     /// A robot by its name, and only by that: what comes over the wire is never a path.
@@ -68,6 +86,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("broken.xml"), "<mujoco").unwrap();
         assert!(Models::new(Some(folder.path())).unwrap_err().contains("broken.xml"));
+        let ghost = r#"<mujoco><worldbody><body name="torso"><freejoint/></body></worldbody></mujoco>"#;
+        fs::write(folder.path().join("broken.xml"), ghost).unwrap();
+        assert!(Models::new(Some(folder.path())).unwrap_err().contains("broken"));
         assert!(Models::new(Some(&folder.path().join("missing"))).unwrap_err().contains("missing"));
     }
 }

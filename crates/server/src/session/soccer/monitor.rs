@@ -28,7 +28,7 @@ const UPDATE_EVERY: u64 = 2;
 /// Every so many cycles the picture is a whole one.
 const WHOLE_EVERY: u64 = 250;
 /// Acknowledgements of one trainer that may be on their way.
-const MOST_AWAITED: usize = 1_024;
+const MOST_AWAITED: usize = 128;
 /// Always there to be read: the world answers when it has taken everything before the question.
 const CURRENT_STEP: &str = "/Control/CurrentStep";
 const PAUSE: &str = "/Control/Pause";
@@ -79,23 +79,22 @@ impl Session for MonitorSession {
             }
             Input::Malformed { error, .. } => out.refuse(Some(self.peer), error),
             Input::Tick => {
-                let update = self.painter.paint(world);
-                out.replies.extend(update.map(|update| (self.peer, MonitorMessage::Update(Box::new(update)))));
+                if let Some(update) = self.painter.paint(world) {
+                    out.send_if_read(self.peer, MonitorMessage::Update(Box::new(update)));
+                }
             }
             Input::Answer(Answer::Value(..) | Answer::NoValue(..)) => {
                 let acknowledged = self.awaited.pop_front().map(MonitorMessage::Acknowledged);
                 out.replies.extend(acknowledged.map(|message| (self.peer, message)));
             }
-            Input::Answer(Answer::Refused(why)) => out.refuse(Some(self.peer), why),
+            Input::Answer(Answer::Refused(why) | Answer::Ordered(why)) => out.refuse(Some(self.peer), why),
             Input::Answer(_) => {}
         }
     }
 
-    /// A picture is missing: the next one has to be whole. So may be an acknowledgement, which only a trainer waits for
-    /// who reads.
-    fn skip(&mut self) -> bool {
+    /// A picture is missing: the next one has to be whole.
+    fn skipped(&mut self) {
         self.painter.begin_anew();
-        true
     }
 }
 
@@ -116,7 +115,11 @@ impl MonitorSession {
                 Err(reason) => return out.refuse(Some(self.peer), reason),
             },
             told::Command::KillSim => return out.end(format_args!("a monitor ({})", self.peer)),
-            told::Command::Init | told::Command::RequestFullState => return self.painter.begin_anew(),
+            told::Command::Init | told::Command::RequestFullState => {
+                // at once, as time may stand still
+                let update = self.painter.paint_whole(world);
+                return out.optional.extend(update.map(|update| (self.peer, MonitorMessage::Update(Box::new(update)))));
+            }
             told::Command::Reset { seed } => return out.ask(Command::Reset(seed)),
             told::Command::Pause => return pause(true, world, out),
             told::Command::Resume => return pause(false, world, out),
@@ -128,7 +131,7 @@ impl MonitorSession {
     /// The world answers a question when it has taken everything before it.
     fn acknowledge(&mut self, number: u64, world: &Snapshot, out: &mut Outbox<MonitorMessage>) {
         if self.awaited.len() >= MOST_AWAITED {
-            return out.close("too many acknowledgements asked for");
+            return out.refuse(Some(self.peer), "too many acknowledgements asked for at once");
         }
         self.awaited.push_back(number);
         out.commands.extend(world.catalogue.variable_named(CURRENT_STEP).map(|card| Command::Read(card.id)));
@@ -203,13 +206,20 @@ impl Painter {
         self.picture = None;
     }
 
+    /// A whole picture, whatever the cycle.
+    fn paint_whole(&mut self, world: &Snapshot) -> Option<MonitorUpdate> {
+        self.begin_anew();
+        self.picture_of(world)
+    }
+
     /// The picture after this cycle, if it has one.
     fn paint(&mut self, world: &Snapshot) -> Option<MonitorUpdate> {
+        self.fouls.extend(&view(world)?.fouls);
+        world.step.is_multiple_of(UPDATE_EVERY).then(|| self.picture_of(world)).flatten()
+    }
+
+    fn picture_of(&mut self, world: &Snapshot) -> Option<MonitorUpdate> {
         let game = view(world)?;
-        self.fouls.extend(&game.fouls);
-        if !world.step.is_multiple_of(UPDATE_EVERY) {
-            return None;
-        }
         let is_due = world.step.is_multiple_of(WHOLE_EVERY) || world.tries != self.tries;
         self.tries = world.tries;
         let graph = match self.picture.as_mut().filter(|picture| !is_due && picture.is_of(&world.catalogue)) {

@@ -169,7 +169,8 @@ impl Senses {
             Eyes::Noisy => {
                 let crowd = Crowd::new(player, &players);
                 // another one each time, the same whenever the game is played again
-                let seed = world.step << 16 | u64::from(player.number) << 8 | u64::from(player.side == Side::Right);
+                let player_bits = u64::from(player.number) << 1 | u64::from(player.side == Side::Right);
+                let seed = (game.seed ^ world.step.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ player_bits;
                 Noisy::new(Noise::default(), crowd, seed).see(&camera, &sights)
             }
         };

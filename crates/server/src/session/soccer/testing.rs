@@ -20,6 +20,7 @@ use world::{
 use super::{
     Config,
     agent::{Agents, Manners},
+    models::Models,
     monitor::Monitors,
 };
 use crate::{
@@ -60,6 +61,7 @@ pub(super) struct Peer {
 pub(super) struct Match {
     pub(super) run: Run,
     pub(super) config: Config,
+    pub(super) models: Arc<Models>,
     /// What sessions are shown.
     pub(super) latest: Arc<Snapshot>,
     pub(super) agents: Vec<Peer>,
@@ -76,7 +78,15 @@ impl Match {
         let (_, world) = build_world(&scenario).unwrap();
         let now = Instant::now();
         let latest = world.glimpse();
-        Self { run: Run::new(world, pace, SILENCE, now), config, latest, agents: Vec::new(), sequence: 0, now }
+        Self {
+            run: Run::new(world, pace, SILENCE, now),
+            config,
+            models: Arc::default(),
+            latest,
+            agents: Vec::new(),
+            sequence: 0,
+            now,
+        }
     }
 
     /// In real time: a cycle passes whenever it is asked for.
@@ -90,7 +100,7 @@ impl Match {
     }
 
     fn agents_port(&self) -> Agents {
-        Agents { manners: Manners::new(&self.config, Pace::Wall), models: Arc::default() }
+        Agents { manners: Manners::new(&self.config, Pace::Wall), models: Arc::clone(&self.models) }
     }
 
     pub(super) fn connect(&mut self) -> usize {
@@ -150,7 +160,7 @@ impl Match {
         }
         let agent = &mut self.agents[index];
         agent.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
-        for (to, bytes) in out.replies {
+        for (to, bytes) in out.replies.into_iter().chain(out.optional) {
             assert_eq!(to, peer(index));
             // the longest frames are those to monitors
             let split = MonitorMessage::split(&bytes).unwrap().unwrap();
@@ -160,15 +170,20 @@ impl Match {
         agent.ended = agent.ended.take().or(out.end);
         if out.close.is_some() && agent.closed.is_none() {
             agent.closed = out.close;
-            self.run.end(session);
+            self.run.end(session, self.now);
         }
     }
 
     /// The peer goes away.
     pub(super) fn leave(&mut self, index: usize) {
-        self.agents[index].closed = Some("the peer left".to_owned());
-        self.run.end(SessionId(index as u64));
+        self.leave_only(index);
         self.deliver();
+    }
+
+    /// The same; its robot is still to be taken out.
+    pub(super) fn leave_only(&mut self, index: usize) {
+        self.agents[index].closed = Some("the peer left".to_owned());
+        self.run.end(SessionId(index as u64), self.now);
     }
 
     /// Builds what is to be built, and gives everyone their answers.

@@ -497,6 +497,71 @@ fn players_are_seen_left_team_first_and_oneself_included() {
 }
 
 #[test]
+fn a_robot_that_cannot_be_built_leaves_its_number_free() {
+    let folder = tempfile::tempdir().unwrap();
+    // read without complaint, and refused by the engine: a body that moves and has no mass
+    let text = r#"<mujoco><worldbody><body name="torso"><freejoint/></body></worldbody></mujoco>"#;
+    fs::write(folder.path().join("ghost.xml"), text).unwrap();
+    let mut game = Match::new();
+    game.models = Arc::new(Models::unchecked(folder.path()));
+    for _ in 0..20 {
+        let ghost = game.join("ghost Reds 1");
+        assert!(game.closed(ghost).is_some(), "it cannot be built");
+    }
+    let a = game.join("T1 Reds 1");
+    game.cycles(2);
+    assert_eq!((game.closed(a), game.told(a)), (None, 2));
+}
+
+#[test]
+fn a_number_can_be_taken_again_at_once() {
+    let mut game = Match::new();
+    let a = game.join("T1 Reds 2");
+    game.cycles(1);
+    game.leave_only(a);
+    let b = game.join("T1 Reds 2");
+    game.cycles(2);
+    assert_eq!((game.closed(b), game.told(b)), (None, 2));
+    let c = game.join("T1 Reds 2");
+    assert!(game.closed(c).is_some_and(|reason| reason.contains("number 2")), "{:?}", game.closed(c));
+}
+
+#[test]
+fn who_beams_to_one_spot_in_one_cycle_does_not_stand_in_another() {
+    let mut game = Match::new();
+    let agents: Vec<_> = (1..4).map(|number| game.join(&format!("T1 Reds {number}"))).collect();
+    game.cycles(1);
+    for agent in &agents {
+        game.send(*agent, "(beam -3 1 0)");
+    }
+    game.cycles(3);
+    let places: Vec<_> = agents.iter().map(|agent| game.position(*agent)).collect();
+    for (index, one) in places.iter().enumerate() {
+        for other in &places[index + 1..] {
+            let apart = (one[0] - other[0]).hypot(one[1] - other[1]);
+            assert!(apart > 0.45, "{places:?}");
+        }
+    }
+}
+
+#[test]
+fn who_is_heard_first_does_not_matter() {
+    let play = |order: [usize; 2]| {
+        let mut game = Match::sync(false);
+        let agents = [game.join("T1 Reds 1"), game.join("T1 Reds 2"), game.join("T1 Reds 3")];
+        for cycle in 0..20 {
+            for index in order {
+                game.send(agents[index], &format!("(beam -3 1 0)(SPK say 100 {})(syn)", ["QUFB", "QkJC"][index]));
+            }
+            game.send(agents[2], "(syn)");
+            assert!(game.cycle(), "{cycle}");
+        }
+        agents.map(|agent| game.agents[agent].told.clone())
+    };
+    assert_eq!(play([0, 1]), play([1, 0]));
+}
+
+#[test]
 fn who_leaves_can_come_again() {
     let mut game = Match::new();
     let witness = game.join("T1 Blues 1");

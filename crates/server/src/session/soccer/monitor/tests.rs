@@ -1,9 +1,10 @@
 use wire::soccer::{Node, NodeKind};
 
 use super::{
-    super::{Config, testing::Match},
+    super::{Config, Eyes, testing::Match},
     *,
 };
+use world::clock::Pace;
 
 fn message(text: &str) -> MonitorMessage {
     MonitorMessage::decode(text.as_bytes()).unwrap()
@@ -58,9 +59,8 @@ fn count(node: &Node) -> usize {
 /// Asks for something and for a whole picture, and looks at it.
 fn ask(game: &mut Match, monitor: usize, command: &str) -> MonitorUpdate {
     game.send(monitor, command);
-    game.cycles(3);
+    game.cycles(4);
     game.send(monitor, "(reqfullstate)");
-    game.cycles(2);
     last(game, monitor)
 }
 
@@ -284,6 +284,43 @@ fn what_was_taken_is_acknowledged() {
     game.send(monitor, "(dropBall)(ack 7)(ack 8)");
     let told: Vec<_> = game.agents[monitor].told.iter().map(|text| message(text)).collect();
     assert_eq!(told, [MonitorMessage::Acknowledged(7), MonitorMessage::Acknowledged(8)]);
+}
+
+#[test]
+fn a_whole_picture_is_there_at_once() {
+    let mut game = Match::new();
+    let monitor = game.watch();
+    game.cycles(3);
+    game.send(monitor, "(pause)");
+    let told = game.told(monitor);
+    game.send(monitor, "(reqfullstate)");
+    assert_eq!(game.told(monitor), told + 1, "though time stands still");
+    assert!(is_whole(&last(&game, monitor)));
+}
+
+#[test]
+fn joints_that_are_not_there_are_named() {
+    let mut game = Match::new();
+    let monitor = game.watch();
+    game.join("T1 Reds 2");
+    game.send(monitor, "(agent (unum 2)(team Reds)(joints (nose 3)(he1 20)))");
+    assert_eq!(game.agents[monitor].refusals, ["the robot has no motor `nose`"]);
+}
+
+#[test]
+fn noise_follows_the_seed() {
+    let mut game = Match::on("fifa", Config { sync: true, vision: Eyes::Noisy, ..Config::default() }, Pace::Free);
+    let (a, monitor) = (game.join("T1 Reds 2"), game.watch());
+    game.cycle();
+    let mut look = |seed: u64| {
+        game.send(monitor, &format!("(reset {seed})"));
+        game.send(a, "(syn)");
+        game.cycle();
+        game.last(a).see.expect("a look")
+    };
+    let (one, other, again) = (look(1), look(2), look(1));
+    assert_eq!(one, again);
+    assert_ne!(one, other);
 }
 
 #[test]

@@ -144,6 +144,36 @@ fn a_trainers_game_can_be_played_again() {
 }
 
 #[test]
+fn a_trainer_is_acknowledged_however_much_it_asks_and_missed() {
+    let server = soccer(&["--no-realtime"]);
+    let mut agent = Agent::init(server.address(AGENTS), "T1 Reds 2");
+    let mut monitor = watch(&server);
+    let ball = Command::PlaceBall { position: [1.0, 0.0, 0.11], velocity: None };
+    monitor.command(&vec![ball; 500]).expect("it is taken");
+    for _ in 0..3_000 {
+        agent.next().expect("it plays");
+        agent.send("(syn)");
+    }
+    // far more pictures than are kept for it; the agent waits, so that no more are made
+    agent.next().expect("it plays");
+    monitor.command(&[Command::Reset { seed: Some(1) }]).expect("it is taken");
+}
+
+#[test]
+fn a_flood_of_resets_ends_who_sent_it() {
+    let server = soccer(&[]);
+    let mut agent = Agent::join(server.address(AGENTS), "T1 Reds 2");
+    let mut flooder = watch(&server);
+    let resets = vec![Command::Reset { seed: None }; 500];
+    // it may be closed before it is done
+    let _ = (0..200).try_for_each(|_| flooder.send(&resets));
+    eventually("its end", || flooder.receive_bytes().is_err().then_some(()));
+    for _ in 0..20 {
+        agent.next().expect("it plays on");
+    }
+}
+
+#[test]
 fn a_log_is_played_back_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("game.log");

@@ -13,6 +13,9 @@ use tracing::warn;
 /// Bounds of the histogram of tick times, in s.
 const TICK_BUCKETS: [f64; 10] = [0.0001, 0.0003, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5];
 
+/// Bounds of the histogram of how late ticks begin, in s.
+const LATENESS_BUCKETS: [f64; 8] = [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02];
+
 /// Measurements are put into their histograms this often, whether or not anybody looks at them.
 const UPKEEP: Duration = Duration::from_secs(5);
 
@@ -25,12 +28,14 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     }
     let recorder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Full("rossum_tick_seconds".into()), &TICK_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Full("rossum_tick_lateness_seconds".into()), &LATENESS_BUCKETS)?
         .build_recorder();
     let handle = installed.insert(recorder.handle()).clone();
     if ::metrics::set_global_recorder(recorder).is_err() {
         warn!("this process counts elsewhere already; the page of metrics stays empty");
     }
     describe_histogram!("rossum_tick_seconds", "Wall time of a tick, in seconds");
+    describe_histogram!("rossum_tick_lateness_seconds", "How late ticks begin in real time, in seconds");
     describe_gauge!("rossum_overruns", "Times that the world fell behind real time");
     describe_counter!("rossum_faults_total", "Times that the simulation failed and was put back");
     describe_gauge!("rossum_failed", "1 while the world stands still after a failure, until it is reset");
@@ -54,6 +59,10 @@ pub(crate) async fn keep_up(metrics: PrometheusHandle, stop: CancellationToken) 
             _ = due.tick() => metrics.run_upkeep(),
         }
     }
+}
+
+pub(crate) fn begun(lateness: Duration) {
+    histogram!("rossum_tick_lateness_seconds").record(lateness);
 }
 
 pub(crate) fn ticked(seconds: f64, overruns: u64) {

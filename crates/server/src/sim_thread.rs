@@ -294,6 +294,9 @@ impl Loop {
             let began = now();
             let gate = self.run.gate(began);
             if gate == Gate::Open {
+                if let Some(lateness) = self.run.clock().lateness(began) {
+                    metrics::begun(lateness);
+                }
                 let latest = Arc::clone(&self.publish.borrow());
                 if self.deliver_tick(Ticks::AtNext, &latest) {
                     // before the physics takes the core

@@ -122,6 +122,11 @@ impl Clock {
         if self.pace == Pace::Free && self.voters.is_empty() { Gate::Waiting } else { Gate::Open }
     }
 
+    /// How late a tick that begins at `now` would be; none where ticks do not keep to wall time.
+    pub fn lateness(&self, now: Instant) -> Option<Duration> {
+        self.is_paced().then(|| now.saturating_duration_since(self.next_due))
+    }
+
     /// Whether ticks keep to wall time.
     fn is_paced(&self) -> bool {
         match self.pace {
@@ -328,6 +333,8 @@ mod tests {
         for tick in 0..5 {
             let due = start + TICK * tick;
             assert_eq!(clock.gate(due), Gate::Open);
+            let late = Duration::from_millis(3);
+            assert_eq!(clock.lateness(due + late), Some(late));
             assert!(!clock.ticked(due + Duration::from_millis(3)), "being 3 ms late is not falling behind");
         }
         assert_eq!(clock.gate(start + TICK * 5 - Duration::from_millis(1)), Gate::Until(start + TICK * 5));

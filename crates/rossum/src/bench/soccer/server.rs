@@ -2,8 +2,8 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead, BufReader},
-    net::{SocketAddr, TcpListener},
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -34,6 +34,8 @@ pub(super) struct Server {
     child: Child,
     /// Where it expects agents and monitors.
     addresses: [SocketAddr; 2],
+    /// Where it tells how it is, if it does.
+    page: Option<SocketAddr>,
     /// Its working folder, with its log.
     folder: PathBuf,
 }
@@ -63,9 +65,10 @@ impl Server {
         let mut child = command.spawn().with_context(|| format!("{:?} does not start", command.get_program()))?;
         let output = child.stdout.take();
         running().push(child.id());
-        let mut server = Self { child, addresses: [local(0); 2], folder };
+        let mut server = Self { child, addresses: [local(0); 2], page: None, folder };
         if let Some(output) = output {
-            addresses = Some(greeting(output).with_context(|| server.log())?);
+            let [agents, monitors, page] = greeting(output).with_context(|| server.log())?;
+            (addresses, server.page) = (Some([agents, monitors]), Some(page));
         }
         server.addresses = addresses.context("nobody knows where the server listens")?;
         Ok(server)
@@ -81,6 +84,20 @@ impl Server {
     pub(super) fn monitors(&self) -> SocketAddr {
         let [_, monitors] = self.addresses;
         monitors
+    }
+
+    /// How many cycles began in real time, and how many of them within 2 ms of their time, as the server sees it.
+    pub(super) fn begun(&self) -> anyhow::Result<(f64, f64)> {
+        let mut page = TcpStream::connect(self.page.context("it has no page")?)?;
+        page.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut text = String::new();
+        page.read_to_string(&mut text)?;
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|value| value.trim().parse::<f64>().ok()).with_context(|| format!("no {name} in the metrics"))
+        };
+        let within = value("rossum_tick_lateness_seconds_bucket{le=\"0.002\"}")?;
+        Ok((value("rossum_tick_lateness_seconds_count")?, within))
     }
 
     /// What to say when something went wrong.
@@ -149,8 +166,8 @@ fn running() -> std::sync::MutexGuard<'static, Vec<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where our server, as it says first, expects agents and monitors.
-fn greeting(output: impl std::io::Read) -> anyhow::Result<[SocketAddr; 2]> {
+/// Where our server, as it says first, expects agents and monitors, and has its page.
+fn greeting(output: impl Read) -> anyhow::Result<[SocketAddr; 3]> {
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
     let greeting: serde_json::Value = serde_json::from_str(&line).context("our server did not start")?;
@@ -160,7 +177,7 @@ fn greeting(output: impl std::io::Read) -> anyhow::Result<[SocketAddr; 2]> {
         let text = found.and_then(|found| found["address"].as_str()).with_context(|| format!("no {title}"))?;
         text.parse().context("an address")
     };
-    Ok([find("Soccer agents")?, find("Soccer monitors")?])
+    Ok([find("Soccer agents")?, find("Soccer monitors")?, find("Status and metrics")?])
 }
 
 /// Two ports that nobody listened on a moment ago.

@@ -13,10 +13,10 @@ const LINES: usize = 4_096;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// How log lines look
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, help_heading = "Logging", global = true, value_enum, default_value_t = Format::Human)]
     log_format: Format,
     /// What is logged: error, warn, info, debug or trace, also per part (`info,server=debug`)
-    #[arg(long, global = true, default_value = "info", env = "ROSSUM_LOG")]
+    #[arg(long, help_heading = "Logging", global = true, default_value = "info", env = "ROSSUM_LOG")]
     log: String,
 }
 

@@ -22,6 +22,7 @@ use crate::{
 const WAITING: usize = 16;
 /// Messages of one agent that count in one cycle, where they need not wait for theirs.
 const MESSAGES_PER_CYCLE: usize = 256;
+
 /// How agents are treated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manners {

@@ -13,6 +13,8 @@ use wire::{
 };
 
 const GET_MOTORS: &[u8] = &[150];
+/// The tick by which a robot put into the world stands on the ground, with some to spare.
+const LANDED: u64 = 25;
 
 fn bytes_from_hex(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect()
@@ -39,7 +41,8 @@ fn transcripts() {
         let transcript: Value = serde_json::from_str(&fs::read_to_string(&path).expect("text")).expect("JSON");
         let server = Running::serve(&["--scenario", "small"]);
         let address = server.address("ODCP of Rover");
-        // it is put into the world a little above the ground
+        // it is put into the world a little above the ground, and its wheels turn as it lands
+        server.await_tick(LANDED);
         await_null_position(&mut Client::connect(address).expect("it answers"), 0);
         let mut peers = BTreeMap::new();
         for (number, step) in transcript["steps"].as_array().expect("steps").iter().enumerate() {

@@ -20,10 +20,12 @@
 //! ```
 
 mod field;
+mod number;
 mod reply;
 mod request;
 
 pub use field::Text;
+pub use number::Number;
 pub use reply::Reply;
 pub use request::Request;
 

@@ -11,34 +11,81 @@ use tracing::warn;
 
 use crate::{limits, metrics, session::Refusal};
 
-/// Counts refusals and logs some of them.
+/// Counts refusals and logs each with its reason. Of a flood it logs the first ones, and the number of the others.
 #[derive(Debug)]
 pub(crate) struct RefusalLog {
     protocol: &'static str,
-    last: Option<Instant>,
-    silent: u64,
+    /// When the interval began in which these were logged and those not.
+    since: Option<Instant>,
+    logged: usize,
+    silent: usize,
 }
 
 impl RefusalLog {
     pub(crate) fn new(protocol: &'static str) -> Self {
-        Self { protocol, last: None, silent: 0 }
+        Self { protocol, since: None, logged: 0, silent: 0 }
     }
 
     pub(crate) fn note(&mut self, refusals: &[Refusal], now: Instant) {
-        let Some(Refusal { from, reason }) = refusals.last() else { return };
-        metrics::refused(self.protocol, refusals.len());
-        self.silent += refusals.len() as u64;
-        if self.last.is_none_or(|last| now.duration_since(last) >= limits::LOG_INTERVAL) {
-            let from = from.map(|peer| peer.to_string()).unwrap_or_default();
-            let more = self.silent - 1;
-            warn!(protocol = self.protocol, from, more, "refused: {reason}");
-            self.last = Some(now);
-            self.silent = 0;
+        if refusals.is_empty() {
+            return;
         }
+        metrics::refused(self.protocol, refusals.len());
+        if self.since.is_none_or(|since| now.duration_since(since) >= limits::LOG_INTERVAL) {
+            self.tell_of_silent();
+            (self.since, self.logged) = (Some(now), 0);
+        }
+        for Refusal { from, reason } in self.worth_telling(refusals) {
+            let from = from.map(|peer| peer.to_string()).unwrap_or_default();
+            warn!(protocol = self.protocol, from, "refused: {reason}");
+        }
+    }
+
+    /// Those that may still be logged in this interval.
+    fn worth_telling<'a>(&mut self, refusals: &'a [Refusal]) -> &'a [Refusal] {
+        let room = limits::LOGGED_REFUSALS.saturating_sub(self.logged);
+        let (told, silent) = refusals.split_at(room.min(refusals.len()));
+        self.logged += told.len();
+        self.silent += silent.len();
+        told
+    }
+
+    fn tell_of_silent(&mut self) {
+        let silent = std::mem::take(&mut self.silent);
+        if silent > 0 {
+            warn!(protocol = self.protocol, "refused: {silent} more of the same peers, too many to log");
+        }
+    }
+}
+
+impl Drop for RefusalLog {
+    fn drop(&mut self) {
+        self.tell_of_silent();
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "drivers live in wall time")]
 pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_refusal_is_logged_and_a_flood_is_counted() {
+        let refusals = |count| vec![Refusal { from: None, reason: "a reason".to_owned() }; count];
+        let mut log = RefusalLog::new("test");
+        let start = now();
+        log.note(&refusals(3), start);
+        log.note(&refusals(2), start);
+        assert_eq!((log.logged, log.silent), (5, 0), "each one");
+        log.note(&refusals(limits::LOGGED_REFUSALS), start);
+        assert_eq!((log.logged, log.silent), (limits::LOGGED_REFUSALS, 5));
+        assert!(log.worth_telling(&refusals(1)).is_empty());
+        // the number of the others comes with the next interval, or with the end
+        log.note(&refusals(1), start + limits::LOG_INTERVAL);
+        assert_eq!((log.logged, log.silent), (1, 0));
+    }
 }

@@ -54,5 +54,7 @@ pub const DATAGRAM: usize = 65_535;
 
 /// Time from the wish to stop to the end of the process.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
-/// A refusal is logged at most this often per socket; all are counted.
+/// Refusals on one socket that are logged in an interval, each with its reason; the others are counted...
+pub const LOGGED_REFUSALS: usize = 20;
+/// ...and this is the interval. Faults of the simulation are logged once in it.
 pub const LOG_INTERVAL: Duration = Duration::from_secs(1);

@@ -2,16 +2,20 @@
 //!
 //! It takes commands from a bounded inbox, lets time pass, and publishes one snapshot a tick. It never waits for a
 //! client, a file or the compiler: whoever cannot keep up loses, not the world.
+//!
+//! While it sleeps, another thread may take a turn for it ([`SimHandle::drive`]): a thread that brings the vote for which
+//! the world waits then has the tick done when it returns. Waking another thread up costs more than a small world's
+//! physics, twice: there and back.
 
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
+        Arc, Mutex, OnceLock, PoisonError, TryLockError,
         atomic::{AtomicU64, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
-    thread::{self, JoinHandle},
+    thread::{self, JoinHandle, Thread},
     time::{Duration, Instant},
 };
 
@@ -55,6 +59,8 @@ pub enum Ticks {
     WhenFree,
     /// When the next one begins, so that it works while the physics does.
     AtNext,
+    /// At once, and of resets between ticks as well.
+    AndResets,
 }
 
 enum ToSim {
@@ -87,6 +93,7 @@ pub struct SimThread {
 #[derive(Clone, Debug)]
 pub struct SimHandle {
     inbox: SyncSender<ToSim>,
+    engine: Arc<Engine>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
     failure: watch::Receiver<Option<String>>,
     next_session: Arc<AtomicU64>,
@@ -116,14 +123,16 @@ impl SimThread {
         let (publish, snapshots) = watch::channel(world.glimpse());
         let (failed, failure) = watch::channel(None);
         let (next_session, end_asked) = (Arc::new(AtomicU64::new(0)), Arc::new(watch::Sender::new(None)));
-        let handle = SimHandle { inbox, snapshots, failure, next_session, end_asked };
-        let builder = start_builder(handle.inbox.clone())?;
+        let engine = Arc::new(Engine::default());
+        let handle = SimHandle { inbox, engine, snapshots, failure, next_session, end_asked };
+        let builder = start_builder(handle.inbox.clone(), Arc::clone(&handle.engine))?;
+        let engine = Arc::clone(&handle.engine);
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
             let now = now();
             let meter = Meter::new(&world, now);
             let run = Run::new(world, options.pace, options.silence, now);
-            let recording = options.recording;
-            Loop { run, received, publish, failed, builder, outlets: BTreeMap::new(), recording, meter }.run();
+            let (outlets, recording) = (BTreeMap::new(), options.recording);
+            engine.run(Loop { run, received, publish, failed, builder, outlets, recording, meter, sleep: Rest::Over });
         })?;
         Ok(Self { handle, thread: Some(thread) })
     }
@@ -142,6 +151,7 @@ impl SimThread {
         if let Some(thread) = self.thread.take() {
             // a full inbox empties: the sim thread waits for nobody
             let _ = self.handle.inbox.send(ToSim::Stop);
+            self.handle.engine.wake();
             if thread.join().is_err() {
                 error!("the sim thread ended with a panic");
             }
@@ -195,7 +205,20 @@ impl SimHandle {
         self.snapshots.has_changed().is_err()
     }
 
+    /// Takes a turn for the sim thread: what waits in the inbox is carried out, and a tick passes if one may. If the sim
+    /// thread is at it already, it goes on by itself.
+    pub fn drive(&self) {
+        self.engine.drive();
+    }
+
     fn post(&self, message: ToSim) -> Result<(), SendError> {
+        self.leave(message)?;
+        self.engine.wake();
+        Ok(())
+    }
+
+    /// Leaves a message for the next turn, whoever takes it.
+    fn leave(&self, message: ToSim) -> Result<(), SendError> {
         self.inbox.try_send(message).map_err(|error| match error {
             TrySendError::Full(_) => SendError::Full,
             TrySendError::Disconnected(_) => SendError::Ended,
@@ -214,8 +237,15 @@ pub struct SessionSender {
 impl SessionSender {
     /// Sends a command, unless too many are waiting.
     pub fn send(&mut self, command: Command) -> Result<(), SendError> {
+        self.leave(command)?;
+        self.handle.engine.wake();
+        Ok(())
+    }
+
+    /// Leaves a command for whoever takes the next turn; to be followed by [`SimHandle::drive`].
+    pub fn leave(&mut self, command: Command) -> Result<(), SendError> {
         self.sequence += 1;
-        self.handle.post(ToSim::Command { session: self.session, sequence: self.sequence, command })
+        self.handle.leave(ToSim::Command { session: self.session, sequence: self.sequence, command })
     }
 }
 
@@ -227,13 +257,15 @@ impl Drop for SessionSender {
 }
 
 /// Compiles models beside the sim thread, one after the other.
-fn start_builder(inbox: SyncSender<ToSim>) -> std::io::Result<SyncSender<Blueprint>> {
+fn start_builder(inbox: SyncSender<ToSim>, engine: Arc<Engine>) -> std::io::Result<SyncSender<Blueprint>> {
     let (orders, received) = sync_channel::<Blueprint>(1);
     thread::Builder::new().name("builder".into()).spawn(move || {
         for blueprint in received {
+            // a full inbox empties
             if inbox.send(ToSim::Built(Box::new(survive(|| blueprint.build())))).is_err() {
                 break;
             }
+            engine.wake();
         }
     })?;
     Ok(orders)
@@ -276,6 +308,101 @@ impl Credit {
     }
 }
 
+/// The loop of the sim thread, where other threads can reach it.
+#[derive(Default)]
+struct Engine {
+    /// Gone when the world has ended.
+    state: Mutex<Option<Loop>>,
+    thread: OnceLock<Thread>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Engine")
+    }
+}
+
+/// What a turn leaves to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// The next turn, at once.
+    Over,
+    /// Nothing before this time, unless something arrives.
+    Until(Instant),
+    /// Nothing until something arrives.
+    Forever,
+    /// Nothing any more.
+    End,
+}
+
+impl Engine {
+    /// Runs a world on this thread until it ends.
+    fn run(&self, world: Loop) {
+        let end = End(self);
+        // nobody else sets it
+        let _ = self.thread.set(thread::current());
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(world);
+        // a world that another thread broke is over
+        while let Ok(mut state) = self.state.lock()
+            && let Some(world) = state.as_mut()
+        {
+            let rest = world.turn();
+            world.sleep = rest;
+            drop(state);
+            match rest {
+                Rest::Over => {}
+                Rest::Until(then) => thread::park_timeout(then.saturating_duration_since(now())),
+                Rest::Forever => thread::park(),
+                Rest::End => break,
+            }
+        }
+        drop(end);
+    }
+
+    fn wake(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    fn drive(&self) {
+        // also when this thread panics, which ends the world: somebody has to find out
+        let mut alarm = Alarm { engine: self, is_set: true };
+        match self.state.try_lock() {
+            Ok(mut state) => {
+                if let Some(world) = state.as_mut() {
+                    alarm.is_set = world.drive();
+                }
+            }
+            // the sim thread has it, or it is over
+            Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => {}
+        }
+    }
+}
+
+/// Takes the world out of the engine in the end, however that came: whoever holds the other end of a channel finds out.
+struct End<'a>(&'a Engine);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        *self.0.state.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Wakes the sim thread up.
+struct Alarm<'a> {
+    engine: &'a Engine,
+    is_set: bool,
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if self.is_set {
+            self.engine.wake();
+        }
+    }
+}
+
 struct Loop {
     run: Run,
     received: Receiver<ToSim>,
@@ -285,47 +412,58 @@ struct Loop {
     outlets: BTreeMap<SessionId, Outlet>,
     recording: Option<(RecordingSender, u64)>,
     meter: Meter,
+    /// How the sim thread sleeps.
+    sleep: Rest,
 }
 
 impl Loop {
-    fn run(mut self) {
-        while self.take_waiting() {
-            self.start_building();
-            let began = now();
-            let gate = self.run.gate(began);
-            if gate == Gate::Open {
-                if let Some(lateness) = self.run.clock().lateness(began) {
-                    metrics::begun(lateness);
-                }
-                let latest = Arc::clone(&self.publish.borrow());
-                if self.deliver_tick(Ticks::AtNext, &latest) {
-                    // before the physics takes the core
-                    thread::yield_now();
-                }
+    /// Takes turns for the sim thread until nothing is left to do, but no more than a tick. Whether the sim thread has
+    /// to wake up.
+    fn drive(&mut self) -> bool {
+        let mut rest = self.turn();
+        if rest == Rest::Over {
+            rest = self.turn();
+        }
+        match (rest, self.sleep) {
+            (Rest::Over | Rest::End, _) | (Rest::Until(_), Rest::Forever) => true,
+            (Rest::Until(then), Rest::Until(asleep)) => then < asleep,
+            // it is awake, or sleeps for as long
+            (Rest::Until(_) | Rest::Forever, _) => false,
+        }
+    }
+
+    /// Carries out what waits in the inbox, and lets a tick pass if one may.
+    fn turn(&mut self) -> Rest {
+        if !self.take_waiting() {
+            return Rest::End;
+        }
+        self.start_building();
+        let began = now();
+        let gate = self.run.gate(began);
+        if gate == Gate::Open {
+            if let Some(lateness) = self.run.clock().lateness(began) {
+                metrics::begun(lateness);
             }
-            let (progress, behind) = self.run.pass(gate, began);
-            if behind {
-                self.meter.note_overrun();
+            let latest = Arc::clone(&self.publish.borrow());
+            if self.deliver_tick(&[Ticks::AtNext], &latest) {
+                // before the physics takes the core
+                thread::yield_now();
             }
-            if let Progress::Moved(snapshot) = &progress {
-                self.after_tick(began, snapshot);
-            }
-            self.note_failure();
-            // before waiting, which may be for ever; a session that is dropped now leaves robots to be taken out
-            let all_told = self.deliver_answers();
-            let received = match progress {
-                Progress::Until(then) if all_told => self.received.recv_timeout(then.saturating_duration_since(now())),
-                Progress::Waiting if all_told => self.received.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Progress::Moved(_) | Progress::Until(_) | Progress::Waiting => continue,
-            };
-            let go_on = match received {
-                Ok(message) => self.take(message),
-                Err(RecvTimeoutError::Timeout) => true,
-                Err(RecvTimeoutError::Disconnected) => false,
-            };
-            if !go_on {
-                return;
-            }
+        }
+        let (progress, behind) = self.run.pass(gate, began);
+        if behind {
+            self.meter.note_overrun();
+        }
+        if let Progress::Moved(snapshot) = &progress {
+            self.after_tick(began, snapshot);
+        }
+        self.note_failure();
+        // before resting, which may be for ever; a session that is dropped now leaves robots to be taken out
+        let all_told = self.deliver_answers();
+        match progress {
+            Progress::Until(then) if all_told => Rest::Until(then),
+            Progress::Waiting if all_told => Rest::Forever,
+            Progress::Moved(_) | Progress::Until(_) | Progress::Waiting => Rest::Over,
         }
     }
 
@@ -377,9 +515,13 @@ impl Loop {
     fn obey(&mut self, session: SessionId, sequence: u64, command: Command) {
         let began = now();
         let is_reset = matches!(command, Command::Reset(_));
+        let shows = is_reset || matches!(command, Command::EnterLockstep(_) | Command::LeaveLockstep(_));
         self.run.handle(session, sequence, command, began);
-        if is_reset {
-            self.publish_now();
+        if shows {
+            let snapshot = self.publish_now();
+            if is_reset {
+                self.deliver_tick(&[Ticks::AndResets], &snapshot);
+            }
         }
         let credit = self.outlets.get_mut(&session).map(|outlet| &mut outlet.credit);
         if credit.is_some_and(|credit| !credit.spend(began, now())) {
@@ -390,15 +532,17 @@ impl Loop {
     }
 
     /// Shows the world as it is between two ticks.
-    fn publish_now(&mut self) {
+    fn publish_now(&mut self) -> Arc<Snapshot> {
         let snapshot = self.run.world().glimpse();
-        self.publish.send_replace(snapshot);
+        self.publish.send_replace(Arc::clone(&snapshot));
+        snapshot
     }
 
     /// Ends a session, unless it has ended before.
     fn end(&mut self, session: SessionId) {
         if self.outlets.remove(&session).is_some() {
             self.run.end(session, now());
+            self.publish_now();
         }
     }
 
@@ -437,10 +581,10 @@ impl Loop {
     }
 
     /// Whether anybody wanted it.
-    fn deliver_tick(&mut self, when: Ticks, snapshot: &Arc<Snapshot>) -> bool {
+    fn deliver_tick(&mut self, to: &[Ticks], snapshot: &Arc<Snapshot>) -> bool {
         let is_eager = |outlet: &Outlet| {
             let is_free = outlet.sender.max_capacity() - outlet.sender.capacity() < limits::UNFINISHED_TICKS;
-            outlet.ticks == when && (when != Ticks::WhenFree || is_free)
+            to.contains(&outlet.ticks) && (outlet.ticks != Ticks::WhenFree || is_free)
         };
         let eager: Vec<_> = self.outlets.iter().filter(|(_, o)| is_eager(o)).map(|(&session, _)| session).collect();
         for session in &eager {
@@ -450,9 +594,8 @@ impl Loop {
     }
 
     fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {
-        self.deliver_tick(Ticks::WhenFree, snapshot);
-        self.deliver_tick(Ticks::AtEnd, snapshot);
         self.publish.send_replace(Arc::clone(snapshot));
+        self.deliver_tick(&[Ticks::WhenFree, Ticks::AtEnd, Ticks::AndResets], snapshot);
         self.record(World::take_record);
         self.meter.note_faults(self.run.world_mut());
         let performance = self.meter.ticked(began, now(), self.run.clock().overruns());

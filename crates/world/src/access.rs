@@ -4,7 +4,6 @@ use glam::{DMat3, DQuat, EulerRot};
 use physics::{BodyId, GeomId, JointId, Pose, Shape, Sim};
 
 use crate::{
-    agent::Action,
     change::{Change, Ticket},
     interface::Port,
     value::Value,
@@ -164,14 +163,7 @@ impl World {
                 let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
                 let value = robot.interface.values.get(index).ok_or(VariableError::Unknown)?;
                 let x = for_name.check(x, (value.normalized.min, value.normalized.max))?;
-                let action = match value.port {
-                    Port::MotorTarget(motor) => {
-                        Action::Set { motor, target: Some(value.physical_from_normalized(x)), torque: None }
-                    }
-                    Port::MotorTorque(motor) => Action::Set { motor, target: None, torque: Some(x) },
-                    Port::Sensor(_) | Port::Distance(_) => return Err(for_name.read_only()),
-                };
-                robot.obey(action);
+                robot.obey(value.action(x).ok_or_else(|| for_name.read_only())?);
                 robot.command(sim);
             }
             _ => return Err(for_name.read_only()),

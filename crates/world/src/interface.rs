@@ -18,6 +18,8 @@ use std::ops::Range;
 use physics::{ActuatorId, JointId, JointKind, Model, SensorId, SensorKind};
 use serde::Serialize;
 
+use crate::agent::Action;
+
 /// The gains of a torque motor when a controller gives only an angle:
 /// full torque at this error, in rad.
 const FULL_TORQUE_ERROR: f64 = 0.25;
@@ -114,6 +116,20 @@ impl InterfaceValue {
                 sensors.get(index).map(|&x| self.normalized_from_physical(if x < 0.0 { self.physical.max } else { x }))
             }
             Port::MotorTarget(_) | Port::MotorTorque(_) => None,
+        }
+    }
+
+    /// What a controller's value, clamped, makes a motor do. `None` for sensors.
+    pub fn action(&self, normalized: f64) -> Option<Action> {
+        match self.port {
+            Port::MotorTarget(motor) => {
+                let target = Some(self.physical_from_normalized(normalized));
+                Some(Action::Set { motor, target, torque: None })
+            }
+            Port::MotorTorque(motor) => {
+                Some(Action::Set { motor, target: None, torque: Some(self.normalized.clamp(normalized)) })
+            }
+            Port::Sensor(_) | Port::Distance(_) => None,
         }
     }
 

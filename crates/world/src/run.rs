@@ -50,7 +50,7 @@ pub enum Command {
     Observe(VariableId),
     /// No longer.
     Unobserve(VariableId),
-    /// From now on wait for this agent's votes.
+    /// From now on wait for this agent's votes, unless it votes through another session.
     EnterLockstep(AgentId),
     /// No longer.
     LeaveLockstep(AgentId),
@@ -77,7 +77,9 @@ pub enum Answer {
     Written(VariableId),
     /// A variable was not read or written.
     NoValue(VariableId, VariableError),
-    /// This agent's vote no longer counts: it was silent for too long, or never entered.
+    /// From now on the world waits for this agent's votes, and takes them from this session alone.
+    Entered(AgentId),
+    /// This agent's vote does not count: it was silent for too long, never entered, or votes through another session.
     VoteLost(AgentId),
     /// What the director says to an order, if it says anything.
     Ordered(String),
@@ -210,20 +212,26 @@ impl Run {
                 }
                 None
             }
-            // nobody would ever vote for it
-            Command::EnterLockstep(agent) if self.world.catalogue().agent(agent).is_none() => {
-                Some(Answer::VoteLost(agent))
-            }
             Command::EnterLockstep(agent) => {
-                self.clock.enter(agent, now);
-                self.voters.insert(agent, session);
-                None
+                let is_there = self.world.catalogue().agent(agent).is_some();
+                let is_free = self.voters.get(&agent).is_none_or(|&voter| voter == session);
+                Some(if is_there && is_free {
+                    self.enter_lockstep(agent, session, now);
+                    Answer::Entered(agent)
+                } else {
+                    Answer::VoteLost(agent)
+                })
             }
             Command::LeaveLockstep(agent) => {
-                self.leave_lockstep(agent);
+                if self.votes_for(session, agent) {
+                    self.leave_lockstep(agent);
+                }
                 None
             }
-            Command::Vote(agent, vote) => (!self.clock.vote(agent, vote, now)).then_some(Answer::VoteLost(agent)),
+            Command::Vote(agent, vote) => {
+                let counts = self.votes_for(session, agent) && self.clock.vote(agent, vote, now);
+                (!counts).then_some(Answer::VoteLost(agent))
+            }
             Command::Reset(seed) => {
                 self.world.reset(seed);
                 self.clock.restart(now);
@@ -283,9 +291,21 @@ impl Run {
         }
     }
 
-    fn leave_lockstep(&mut self, agent: AgentId) {
+    fn votes_for(&self, session: SessionId, agent: AgentId) -> bool {
+        self.voters.get(&agent) == Some(&session)
+    }
+
+    fn enter_lockstep(&mut self, agent: AgentId, session: SessionId, now: Instant) {
+        self.clock.enter(agent, now);
+        self.voters.insert(agent, session);
+        self.world.note_lockstep(agent, true);
+    }
+
+    /// Says whose vote it was.
+    fn leave_lockstep(&mut self, agent: AgentId) -> Option<SessionId> {
         self.clock.leave(agent);
-        self.voters.remove(&agent);
+        self.world.note_lockstep(agent, false);
+        self.voters.remove(&agent)
     }
 
     /// Lets time pass, if the gate is open at `now`. Also says whether a paced world has just fallen behind.
@@ -298,7 +318,7 @@ impl Run {
     pub fn gate(&mut self, now: Instant) -> Gate {
         for agent in self.clock.drop_silent(now) {
             self.world.tell(agent, AgentEvent::VoteLost);
-            let session = self.voters.remove(&agent);
+            let session = self.leave_lockstep(agent);
             self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));
         }
         self.clock.pause(self.world.is_paused() || self.world.failure().is_some(), now);
@@ -370,8 +390,7 @@ impl Run {
         if let Changed::Joined(agent) = changed {
             self.owners.insert(agent, session);
             if is_expected {
-                self.clock.enter(agent, now);
-                self.voters.insert(agent, session);
+                self.enter_lockstep(agent, session, now);
             }
         }
         let answer = match (changed, variable) {

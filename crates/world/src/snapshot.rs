@@ -41,6 +41,8 @@ pub struct Snapshot {
     pub motors: Vec<f64>,
     /// Events since the previous tick, in order of their ids.
     pub events: Vec<EventId>,
+    /// Agents that the world waits for at each tick, in order of their ids. Each is somebody's.
+    pub lockstep: Vec<AgentId>,
     /// Observed variables that exist, in order of their ids.
     pub observed: Vec<(VariableId, Value)>,
     /// What the director of the world shows, if it has one.

@@ -97,6 +97,7 @@ pub struct World {
     pub(crate) paused: bool,
     randomise: Vec<(VariableId, Value, Value)>,
     observed: BTreeMap<VariableId, u32>,
+    lockstep: BTreeSet<AgentId>,
     raised: BTreeSet<EventId>,
     outside: BTreeSet<EventId>,
     pub(crate) changes: VecDeque<(Ticket, Change)>,
@@ -143,6 +144,7 @@ impl World {
             paused: false,
             randomise: Vec::new(),
             observed: BTreeMap::new(),
+            lockstep: BTreeSet::new(),
             raised: BTreeSet::new(),
             outside: BTreeSet::new(),
             changes: VecDeque::new(),
@@ -251,6 +253,15 @@ impl World {
     /// Tells how fast the world runs.
     pub fn note_performance(&mut self, performance: Performance) {
         self.performance = Performance { faults: self.performance.faults, ..performance };
+    }
+
+    /// Tells whether somebody steps the world for this agent.
+    pub fn note_lockstep(&mut self, agent: AgentId, is_in: bool) {
+        if is_in {
+            self.lockstep.insert(agent);
+        } else {
+            self.lockstep.remove(&agent);
+        }
     }
 
     /// Has something called after each physics step, which must not take long: others may need the core.
@@ -512,6 +523,7 @@ impl World {
             orientations: sim.orientations().to_vec(),
             sensors: sim.sensor_values().to_vec(),
             motors: self.agents.values().flat_map(|agent| agent.readings(sim)).collect(),
+            lockstep: self.lockstep.iter().copied().collect(),
             observed: self.observed.keys().filter_map(|&id| Some((id, self.read(id).ok()?))).collect(),
             events,
             view: self.director.as_ref().map(|director| director.view()),

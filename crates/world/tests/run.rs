@@ -38,6 +38,7 @@ impl Watched {
             Self::new(&setup(flat(), vec![robot("A", "rover", 0.0, 0.0), robot("B", "rover", 0.0, 0.5)]), Pace::Free);
         for (agent, session) in [A, B] {
             watched.say(session, Command::EnterLockstep(agent));
+            assert_eq!(watched.run.take_answers(), [(session, Answer::Entered(agent))]);
         }
         watched
     }
@@ -111,13 +112,32 @@ fn whoever_leaves_is_not_waited_for() {
     // entering once more on the way out does not hold up the world
     world.say(B.1, Command::EnterLockstep(B.0));
     world.build();
-    assert_eq!(world.run.take_answers(), [(B.1, Answer::Left(B.0))]);
+    assert_eq!(world.run.take_answers(), [(B.1, Answer::Entered(B.0)), (B.1, Answer::Left(B.0))]);
     world.vote(A, Vote::Step);
     assert!(world.advance());
     world.say(B.1, Command::EnterLockstep(B.0));
     assert_eq!(world.run.take_answers(), [(B.1, Answer::VoteLost(B.0))], "nobody is there to vote");
     world.vote(A, Vote::Step);
     assert!(world.advance());
+}
+
+#[test]
+fn an_agent_votes_through_one_session() {
+    let mut world = Watched::lockstep();
+    let lost = [(B.1, Answer::VoteLost(A.0))];
+    world.say(B.1, Command::EnterLockstep(A.0));
+    assert_eq!(world.run.take_answers(), lost, "it votes through another");
+    world.say(A.1, Command::EnterLockstep(A.0));
+    assert_eq!(world.run.take_answers(), [(A.1, Answer::Entered(A.0))], "again");
+    world.vote((A.0, B.1), Vote::Step);
+    assert_eq!(world.run.take_answers(), lost, "a vote of somebody else's");
+    world.say(B.1, Command::LeaveLockstep(A.0));
+    world.vote(B, Vote::Step);
+    assert!(!world.advance(), "nobody can send another's agent away");
+    assert_eq!(world.run.world().glimpse().lockstep, [A.0, B.0]);
+    world.run.end(A.1, world.now);
+    world.say(B.1, Command::EnterLockstep(A.0));
+    assert_eq!(world.run.take_answers(), [(B.1, Answer::Entered(A.0))], "its session has gone");
 }
 
 #[test]

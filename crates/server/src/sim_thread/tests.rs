@@ -1,4 +1,4 @@
-use world::{Action, AgentId, Robot};
+use world::{Action, AgentId, Robot, clock::Vote};
 
 use super::*;
 use crate::testing::{ROVER, Stepper, running, small_setup, small_world, within};
@@ -37,7 +37,10 @@ async fn answers_do_not_wait_for_the_next_command() {
         let sim = SimThread::start(small_world(), options).unwrap();
         let (mut sender, mut deliveries) = sim.handle().open(Ticks::Never).unwrap();
         sender.send(command.clone()).unwrap();
-        let answer = next_answer(&mut deliveries).await;
+        let mut answer = next_answer(&mut deliveries).await;
+        if answer == Answer::Entered(ROVER) {
+            answer = next_answer(&mut deliveries).await;
+        }
         assert!(wanted(&answer), "{command:?} gives {answer:?}");
     };
     let hour = Duration::from_secs(3600);
@@ -131,6 +134,7 @@ async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
     let sim = running(Pace::Wall);
     let (mut sender, mut deliveries) = sim.handle().open(Ticks::AtEnd).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
+    assert_eq!(next_answer(&mut deliveries).await, Answer::Entered(ROVER));
     join(&mut sender, &mut deliveries, "Twin").await;
     let then = sim.handle().latest().tick.0;
     // as when the inbox has no room for its `Close`
@@ -155,24 +159,89 @@ fn a_panic_of_the_builder_is_an_error() {
     check(|| std::panic::panic_any(7), "");
 }
 
+/// A world that no thread runs yet, and the way to it.
+fn resting(world: World, pace: Pace, recording: Option<(RecordingSender, u64)>) -> (SimHandle, Loop) {
+    let (inbox, received) = sync_channel(8);
+    let (publish, snapshots) = watch::channel(world.glimpse());
+    let (failed, failure) = watch::channel(None);
+    let (next_session, end_asked) = Default::default();
+    let handle = SimHandle { inbox, engine: Arc::default(), snapshots, failure, next_session, end_asked };
+    let sim = Loop {
+        meter: Meter::new(&world, now()),
+        run: Run::new(world, pace, Duration::from_secs(3600), now()),
+        received,
+        publish,
+        failed,
+        builder: start_builder(handle.inbox.clone(), Arc::clone(&handle.engine)).unwrap(),
+        outlets: BTreeMap::new(),
+        recording,
+        sleep: Rest::Forever,
+    };
+    (handle, sim)
+}
+
+#[test]
+fn another_thread_can_take_a_turn() {
+    let (handle, sim) = resting(small_world(), Pace::Free, None);
+    *handle.engine.state.lock().unwrap() = Some(sim);
+    let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
+    sender.leave(Command::EnterLockstep(ROVER)).unwrap();
+    handle.drive();
+    assert!(matches!(deliveries.try_recv(), Ok(Delivery::Answer(Answer::Entered(ROVER)))));
+    assert_eq!(handle.latest().lockstep, [ROVER]);
+    for tick in 1..=3 {
+        sender.leave(Command::Vote(ROVER, Vote::Step)).unwrap();
+        handle.drive();
+        let Ok(Delivery::Tick(snapshot)) = deliveries.try_recv() else { panic!("no tick {tick}") };
+        assert_eq!((snapshot.tick.0, handle.latest().tick.0), (tick, tick));
+        assert!(deliveries.try_recv().is_err(), "one vote, one tick");
+    }
+    drop(sender);
+    handle.drive();
+    assert_eq!(handle.latest().lockstep, []);
+}
+
+#[test]
+fn the_sim_thread_wakes_up_when_it_has_to() {
+    let check = |pace, sleep, is_woken, why| {
+        let (handle, mut sim) = resting(small_world(), pace, None);
+        sim.sleep = sleep;
+        assert_eq!(sim.drive(), is_woken, "{why}");
+        drop(handle);
+    };
+    let in_an_hour = Rest::Until(now() + Duration::from_secs(3600));
+    check(Pace::Free, Rest::Forever, false, "there is nothing to wait for");
+    check(Pace::Free, in_an_hour, false, "it may sleep longer than it does");
+    check(Pace::Wall, Rest::Forever, true, "the next tick has its time");
+    check(Pace::Wall, in_an_hour, true, "and that is earlier");
+    check(Pace::Wall, Rest::Until(now()), false, "it wakes up in time");
+    check(Pace::Flat, Rest::Forever, true, "the next tick is due");
+}
+
+#[test]
+fn a_panic_in_another_thread_ends_the_world() {
+    let (handle, mut sim) = resting(small_world(), Pace::Free, None);
+    sim.run.world_mut().breathe_with(|| panic!("a mistake"));
+    let engine = Arc::clone(&handle.engine);
+    let thread = thread::spawn(move || engine.run(sim));
+    let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
+    sender.send(Command::EnterLockstep(ROVER)).unwrap();
+    sender.leave(Command::Vote(ROVER, Vote::Step)).unwrap();
+    // one of the two threads runs into it
+    let driven = catch_unwind(AssertUnwindSafe(|| handle.drive()));
+    let ended = thread.join();
+    assert!(driven.is_err() || ended.is_err());
+    assert!(handle.has_ended());
+    assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Ended));
+}
+
 #[test]
 fn the_journal_ends_with_the_recording() {
     let mut world = small_world();
     world.keep_journal();
-    let (inbox, received) = sync_channel(8);
-    let (publish, _snapshots) = watch::channel(world.glimpse());
     let (record, records) = sync_channel(8);
     drop(records);
-    let mut sim = Loop {
-        meter: Meter::new(&world, now()),
-        run: Run::new(world, Pace::Flat, Duration::from_secs(3600), now()),
-        received,
-        publish,
-        failed: watch::channel(None).0,
-        builder: start_builder(inbox).unwrap(),
-        outlets: BTreeMap::new(),
-        recording: Some((RecordingSender(record), 1)),
-    };
+    let (_handle, mut sim) = resting(world, Pace::Flat, Some((RecordingSender(record), 1)));
     for sequence in 0..3 {
         let action = Action::Set { motor: 0, target: Some(1.0), torque: None };
         sim.run.handle(SessionId(0), sequence, Command::Act(ROVER, vec![action]), now());
@@ -225,7 +294,8 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (inbox, received) = sync_channel(2);
     let (_publish, snapshots) = watch::channel(small_world().glimpse());
     let (_failed, failure) = watch::channel(None);
-    let handle = SimHandle { inbox, snapshots, failure, next_session: Arc::default(), end_asked: Arc::default() };
+    let (engine, next_session, end_asked) = Default::default();
+    let handle = SimHandle { inbox, engine, snapshots, failure, next_session, end_asked };
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     assert_eq!(sender.send(Command::Reset(None)), Ok(()));
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Full));

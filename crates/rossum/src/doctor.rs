@@ -116,7 +116,7 @@ fn taken_ports() -> anyhow::Result<Vec<u16>> {
     let (_, world) = build_world(&scenario)?;
     let ServerConfig { bind, http_port, .. } = scenario.base.server;
     let is_free = |port: u16, kind: &EndpointKind| match kind {
-        EndpointKind::Datagram(_) => UdpSocket::bind((bind, port)).is_ok(),
+        EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => UdpSocket::bind((bind, port)).is_ok(),
         EndpointKind::Stream(_) => TcpListener::bind((bind, port)).is_ok(),
     };
     let mut taken = Vec::new();

@@ -16,43 +16,56 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
+use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
+use world::{Snapshot, interface::Role, snapshot::AgentCard};
 
 use crate::{
     access::AllowList,
     driver::stream::{Doors, accept},
     limits,
+    serve::{Address, first_screen},
     sim_thread::{STANDSTILL, SimHandle},
 };
+
+/// What the pages say that does not change.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// What runs.
+    pub title: String,
+    /// Everything that listens.
+    pub addresses: Vec<Address>,
+}
 
 #[derive(Clone)]
 struct Shared {
     sim: SimHandle,
     metrics: PrometheusHandle,
-    status: String,
+    about: About,
 }
 
-/// Answers `/`, `/health` and `/metrics` until the server stops.
+/// Answers `/`, `/agents`, `/health` and `/metrics` until the server stops.
 pub async fn run(
     listener: TcpListener,
     sim: SimHandle,
     metrics: PrometheusHandle,
-    status: String,
+    about: About,
     allow: AllowList,
     doors: Doors,
     stop: CancellationToken,
 ) {
     let pages = Router::new()
         .route("/", get(status_page))
+        .route("/agents", get(agents))
         .route("/health", get(health))
         .route("/metrics", get(|State(shared): State<Shared>| async move { shared.metrics.render() }))
         .layer(middleware::from_fn(own_name_only))
-        .with_state(Shared { sim, metrics, status });
+        .with_state(Shared { sim, metrics, about });
     let stopping = stop.clone();
     let serve = |stream, peer| Ok(answer(stream, peer, pages.clone(), stopping.clone()));
     accept(listener, "http", &allow, &doors, stop, serve).await;
@@ -87,7 +100,7 @@ async fn health(State(shared): State<Shared>) -> (StatusCode, String) {
 
 async fn status_page(State(shared): State<Shared>) -> String {
     let snapshot = shared.sim.latest();
-    let mut page = shared.status;
+    let mut page = first_screen(&shared.about.title, &shared.about.addresses);
     page.push_str(&format!("\ntick {}, {:.2} s into try {}\n", snapshot.tick.0, snapshot.time, snapshot.tries));
     if let Some(cause) = shared.sim.failure() {
         page.push_str(&format!("{STANDSTILL}: {cause}\n"));
@@ -96,6 +109,29 @@ async fn status_page(State(shared): State<Shared>) -> String {
         page.push_str(&format!("  {} ({}), {} motors\n", agent.name, agent.robot, agent.motors.len()));
     }
     page
+}
+
+async fn agents(State(shared): State<Shared>) -> impl IntoResponse {
+    let agents = agents_of(&shared.sim.latest(), &shared.about.addresses);
+    ([(header::CONTENT_TYPE, "application/json")], format!("{agents}\n"))
+}
+
+/// What a program wants to know of each agent: how many values it has, where its ODCP port is, whether it is somebody's.
+fn agents_of(snapshot: &Snapshot, addresses: &[Address]) -> Value {
+    let agent = |agent: &AgentCard| {
+        let title = format!("ODCP of {}", agent.name);
+        json!({
+            "name": agent.name,
+            "robot": agent.robot,
+            "motors": agent.motors.len(),
+            "inputs": agent.count(Role::Input),
+            "outputs": agent.count(Role::Output),
+            "infos": agent.count(Role::Info),
+            "odcp": addresses.iter().find(|address| address.title == title).map(|address| address.address),
+            "controlled": snapshot.lockstep.contains(&agent.id),
+        })
+    };
+    snapshot.catalogue.agents.iter().map(agent).collect()
 }
 
 /// A page of another site that has its name point at this machine gets nothing.

@@ -52,6 +52,28 @@ pub const PEERS: usize = 4_096;
 /// Largest datagram that UDP can carry.
 pub const DATAGRAM: usize = 65_535;
 
+/// Conversations in all.
+pub const CONVERSATIONS: usize = 512;
+/// Conversations with one address.
+pub const CONVERSATIONS_PER_ADDRESS: usize = 256;
+/// Notes of the reception that may wait for one conversation.
+pub const NOTES: usize = 4;
+/// Datagrams of one conversation that are taken before others get their turn.
+pub const DATAGRAMS_IN_A_ROW: u32 = 16;
+/// All conversations can be ended this often.
+pub const DISBAND_INTERVAL: Duration = Duration::from_secs(1);
+
+/// An OSP client confirms what it is told within this time; then it is told the next thing.
+pub const CONFIRMATION: Duration = Duration::from_millis(100);
+/// Searches of an OSP client that may wait.
+pub const SEARCHES: usize = 8;
+/// Longest regular expression, in bytes.
+pub const EXPRESSION: usize = 4_096;
+/// Datagrams of lists that may wait for an OSP client when it asks for the next list.
+pub const LISTED: usize = 4_096;
+/// Variables that an OSP client may read and write before the world answers.
+pub const QUESTIONS: usize = 256;
+
 /// Time from the wish to stop to the end of the process.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 /// Refusals on one socket that are logged in an interval, each with its reason; the others are counted...

@@ -24,7 +24,7 @@ use crate::{
     access::AllowList,
     config::{ConfigError, Scenario, ServerConfig},
     driver::{
-        datagram, log,
+        conversation, datagram, log,
         stream::{self, Doors},
     },
     http, limits,
@@ -138,9 +138,8 @@ impl Server {
 
         let allow = AllowList::new(scenario.base.server.allow.clone());
         let stop = CancellationToken::new();
-        let status = first_screen(&scenario.base.title, &sockets.addresses);
         let addresses = sockets.addresses.clone();
-        let mut tasks = sockets.run(sim.handle(), metrics, status, &allow, &stop);
+        let mut tasks = sockets.run(sim.handle(), metrics, &scenario.base.title, &allow, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
@@ -159,9 +158,8 @@ impl Server {
 
     /// Waits until the server has a reason to be stopped.
     pub fn ended(&self) -> impl Future<Output = End> + Send + use<> {
-        let (mut snapshots, mut asked) = (self.sim.handle().watch(), self.sim.handle().end_asked());
+        let (world_ended, mut asked) = (self.sim.handle().ended(), self.sim.handle().end_asked());
         async move {
-            let world_ended = async { while snapshots.changed().await.is_ok() {} };
             tokio::select! {
                 Ok(who) = asked.wait_for(Option::is_some) => End::Asked(who.clone().unwrap_or_default()),
                 () = world_ended => End::WorldEnded,
@@ -253,6 +251,7 @@ struct Sockets {
 enum Bound {
     Datagram(UdpSocket, Box<dyn crate::session::DatagramSession>),
     Stream(TcpListener, Box<dyn crate::session::StreamService>),
+    Conversation(UdpSocket, Box<dyn crate::session::ConversationService>),
 }
 
 impl Sockets {
@@ -278,7 +277,7 @@ impl Sockets {
         self,
         sim: &SimHandle,
         metrics: PrometheusHandle,
-        status: String,
+        title: &str,
         allow: &AllowList,
         stop: &CancellationToken,
     ) -> JoinSet<()> {
@@ -290,13 +289,17 @@ impl Sockets {
                 Bound::Datagram(socket, session) => {
                     tasks.spawn(datagram::run(socket, protocol, session, sim, allow, stop));
                 }
+                Bound::Conversation(socket, service) => {
+                    tasks.spawn(conversation::run(socket, protocol, service, sim, allow, stop));
+                }
                 Bound::Stream(listener, service) => {
                     tasks.spawn(stream::run(listener, protocol, service, sim, allow, doors.clone(), stop));
                 }
             }
         }
         tasks.spawn(crate::metrics::keep_up(metrics.clone(), stop.clone()));
-        tasks.spawn(http::run(self.page, sim.clone(), metrics, status, allow.clone(), doors, stop.clone()));
+        let about = http::About { title: title.to_owned(), addresses: self.addresses };
+        tasks.spawn(http::run(self.page, sim.clone(), metrics, about, allow.clone(), doors, stop.clone()));
         tasks
     }
 }
@@ -315,16 +318,25 @@ async fn open_endpoint(wanted: SocketAddr, endpoint: Endpoint) -> Result<(Addres
     let Endpoint { title, kind, .. } = endpoint;
     Ok(match kind {
         EndpointKind::Datagram(session) => {
-            let failed = |cause| ServeError::Bind { address: wanted, title: title.clone(), cause };
-            let socket = UdpSocket::bind(wanted).await.map_err(failed)?;
-            let address = socket.local_addr().map_err(failed)?;
+            let (socket, address) = bind(wanted, &title).await?;
             (Address { title, kind: "udp", address }, Bound::Datagram(socket, session))
+        }
+        EndpointKind::Conversation(service) => {
+            let (socket, address) = bind(wanted, &title).await?;
+            (Address { title, kind: "udp", address }, Bound::Conversation(socket, service))
         }
         EndpointKind::Stream(service) => {
             let (listener, address) = listen(wanted, &title).await?;
             (Address { title, kind: "tcp", address }, Bound::Stream(listener, service))
         }
     })
+}
+
+async fn bind(wanted: SocketAddr, title: &str) -> Result<(UdpSocket, SocketAddr), ServeError> {
+    let failed = |cause| ServeError::Bind { address: wanted, title: title.to_owned(), cause };
+    let socket = UdpSocket::bind(wanted).await.map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
+    Ok((socket, address))
 }
 
 async fn listen(wanted: SocketAddr, title: &str) -> Result<(TcpListener, SocketAddr), ServeError> {

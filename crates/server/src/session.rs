@@ -7,6 +7,7 @@ use std::{
     fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
+    time::Instant,
 };
 
 use wire::{DecodeError, Message, Split, StreamMessage};
@@ -15,10 +16,11 @@ use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::Directo
 use crate::sim_thread::Ticks;
 
 pub mod odcp;
+pub mod osp;
 pub mod soccer;
 
 /// Every protocol this server speaks. A scenario switches one on with a section of its name.
-pub const PROTOCOLS: &[Protocol] = &[odcp::PROTOCOL, soccer::PROTOCOL];
+pub const PROTOCOLS: &[Protocol] = &[odcp::PROTOCOL, osp::PROTOCOL, soccer::PROTOCOL];
 
 /// A protocol, as the configuration sees it.
 pub struct Protocol {
@@ -122,6 +124,8 @@ pub enum EndpointKind {
     Datagram(Box<dyn DatagramSession>),
     /// A session for each connection.
     Stream(Box<dyn StreamService>),
+    /// A session, with a socket of its own, for each peer that greets the socket.
+    Conversation(Box<dyn ConversationService>),
 }
 
 impl fmt::Debug for EndpointKind {
@@ -129,6 +133,7 @@ impl fmt::Debug for EndpointKind {
         match self {
             Self::Datagram(_) => f.write_str("Datagram"),
             Self::Stream(_) => f.write_str("Stream"),
+            Self::Conversation(_) => f.write_str("Conversation"),
         }
     }
 }
@@ -171,6 +176,8 @@ pub struct Outbox<R> {
     pub close: Option<String>,
     /// Who wants the whole server to end, if somebody does.
     pub end: Option<String>,
+    /// Whether all conversations of the service are to end.
+    pub disband: bool,
 }
 
 impl<R> Default for Outbox<R> {
@@ -182,6 +189,7 @@ impl<R> Default for Outbox<R> {
             refusals: Vec::new(),
             close: None,
             end: None,
+            disband: false,
         }
     }
 }
@@ -328,6 +336,47 @@ where
     fn skipped(&mut self) {
         Session::skipped(self);
     }
+}
+
+/// Makes a session for each peer that greets it with a datagram.
+pub trait ConversationService: Send + Sync {
+    /// When its sessions want to be told of every tick.
+    fn wants_ticks(&self) -> Ticks;
+
+    /// What a datagram at the service's own port means.
+    fn greet(&self, peer: SocketAddr, datagram: &[u8]) -> Greeting;
+}
+
+/// What a datagram at the port of a service means.
+pub enum Greeting {
+    /// A conversation begins.
+    Begin(Box<dyn ConversationSession>),
+    /// There is nothing to talk about, for this reason, but an answer.
+    Answer(Vec<u8>, String),
+    /// All conversations are to end, if the peer has one.
+    Disband,
+    /// Nothing, for this reason.
+    Nothing(String),
+}
+
+/// A session with one peer over datagrams. `now` is the time.
+pub trait ConversationSession: Send {
+    /// The peer has just sent its greeting, or has sent it again and nothing else.
+    fn greeted(&mut self, out: &mut Outbox<Vec<u8>>);
+    /// Takes one datagram.
+    fn datagram(&mut self, datagram: &[u8], world: &Snapshot, now: Instant, out: &mut Outbox<Vec<u8>>);
+    /// Takes an answer of the world.
+    fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>);
+    /// A tick passed, or the world was reset.
+    fn moved(&mut self, world: &Snapshot, now: Instant, out: &mut Outbox<Vec<u8>>);
+    /// When it wants to be called for no other reason than that.
+    fn wakes_at(&self) -> Option<Instant>;
+    /// That time has come.
+    fn wake(&mut self, now: Instant, out: &mut Outbox<Vec<u8>>);
+    /// All conversations end.
+    fn disbanded(&mut self, out: &mut Outbox<Vec<u8>>);
+    /// Whether others wait for this peer, so that it must not be dropped for somebody new.
+    fn is_needed(&self) -> bool;
 }
 
 fn handle_encoded<S: Session>(

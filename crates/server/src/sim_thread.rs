@@ -200,6 +200,13 @@ impl SimHandle {
         self.end_asked.subscribe()
     }
 
+    /// Waits for the end of the world.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        // unlike snapshots, failures are rare: nobody is woken up for nothing
+        let mut failure = self.failure.clone();
+        async move { while failure.changed().await.is_ok() {} }
+    }
+
     /// Whether the sim thread is gone.
     pub fn has_ended(&self) -> bool {
         self.snapshots.has_changed().is_err()

@@ -4,7 +4,7 @@ use tokio::{
     task::JoinHandle,
     time::Instant,
 };
-use world::{Command, Setup, Value, World, clock::Pace};
+use world::{Command, Setup, World, clock::Pace};
 
 use super::*;
 use crate::{
@@ -29,8 +29,10 @@ impl Served {
         let listener = TcpListener::bind(bind).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let (handle, status) = (sim.handle().clone(), "A test\n".to_owned());
-        let task = tokio::spawn(run(listener, handle, metrics, status, allow, Doors::default(), stop.clone()));
+        let odcp = Address { title: "ODCP of Rover".to_owned(), kind: "udp", address };
+        let about = About { title: "A test".to_owned(), addresses: vec![odcp] };
+        let handle = sim.handle().clone();
+        let task = tokio::spawn(run(listener, handle, metrics, about, allow, Doors::default(), stop.clone()));
         Self { sim, address, stop, task }
     }
 }
@@ -79,9 +81,25 @@ async fn pages_say_how_the_world_is() {
 }
 
 #[tokio::test]
+async fn agents_are_listed_for_programs() {
+    let Served { sim, address, .. } = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let (status, body) = get(address, "/agents", "localhost").await;
+    let rover = json!([{
+        "name": "Rover", "robot": "rover", "motors": 2, "inputs": 4, "outputs": 0, "infos": 0,
+        "odcp": address, "controlled": false,
+    }]);
+    assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()), (200, rover));
+    // without a port, and somebody's
+    let mut snapshot = Snapshot::clone(&sim.handle().latest());
+    snapshot.lockstep = vec![crate::testing::ROVER];
+    let [rover] = agents_of(&snapshot, &[]).as_array().unwrap().clone().try_into().unwrap();
+    assert_eq!((&rover["odcp"], &rover["controlled"]), (&Value::Null, &json!(true)));
+}
+
+#[tokio::test]
 async fn a_foreign_host_gets_nothing() {
     let served = Served::start("127.0.0.1:0", AllowList::default()).await;
-    for path in ["/", "/health", "/metrics"] {
+    for path in ["/", "/agents", "/health", "/metrics"] {
         let (status, body) = get(served.address, path, "evil.example").await;
         assert!(status == 403 && !body.contains("rossum"), "{path}: {status} {body}");
     }
@@ -152,7 +170,7 @@ async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
 
     let (mut sender, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let stiffness = sim.handle().latest().catalogue.variable_named("/Sim/World/mine/Stiffness").unwrap().id;
-    sender.send(Command::Write(stiffness, Value::Double(1.0))).unwrap();
+    sender.send(Command::Write(stiffness, world::Value::Double(1.0))).unwrap();
     sender.send(Command::Reset(None)).unwrap();
     within("a healthy world", async { while health().await.0 != 200 {} }).await;
     let metrics = get(address, "/metrics", "localhost").await.1;

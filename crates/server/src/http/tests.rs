@@ -85,7 +85,7 @@ async fn agents_are_listed_for_programs() {
     let Served { sim, address, .. } = Served::start("127.0.0.1:0", AllowList::default()).await;
     let (status, body) = get(address, "/agents", "localhost").await;
     let rover = json!([{
-        "name": "Rover", "robot": "rover", "motors": 2, "inputs": 4, "outputs": 0, "infos": 0,
+        "name": "Rover", "robot": "rover", "motors": 2, "inputs": 2, "outputs": 13, "infos": 7,
         "odcp": address, "controlled": false,
     }]);
     assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()), (200, rover));

@@ -131,7 +131,7 @@ struct Reset {
     tries: Option<u64>,
     /// Number of the last request.
     number: Option<Number>,
-    /// Whether the client has asked for a reset.
+    /// Whether the client has asked for a reset, to some effect.
     is_asked: bool,
     /// Whether the client was told of the reset that it had asked for, and has not confirmed it.
     unconfirmed: bool,
@@ -529,12 +529,14 @@ impl OspSession {
             }
             return;
         }
-        self.reset = Reset { number, is_asked: true, unconfirmed: false, ..self.reset };
+        self.reset = Reset { number, unconfirmed: false, ..self.reset };
         let seed = (seed != 0).then_some(i64::from(seed) as u64);
         if let Some(control) = self.controlled.values_mut().find(|control| !control.wants_reset) {
             control.wants_reset = true;
+            self.reset.is_asked = true;
             out.ask(Command::Vote(control.agent, Vote::Reset(seed)));
         } else if world.lockstep.is_empty() {
+            self.reset.is_asked = true;
             out.ask(Command::Reset(seed));
         }
     }

@@ -1,1 +1,192 @@
+use std::net::Ipv4Addr;
 
+use world::clock::Pace;
+
+use super::*;
+use crate::{
+    session::osp::Osp,
+    sim_thread::SimThread,
+    testing::{running, within},
+};
+
+const INIT: &[u8] = &[5, 1, 1];
+const INIT_ACK: &[u8] = &[6, 1, 1, 120];
+const OVERVIEW: &[u8] = &[90];
+const REGISTER: &[u8] = &[100, 1, 0, 0, 0];
+const STEP: &[u8] = &[80, 1, 0, 0, 0, 0, 0, 0, 0];
+
+/// A service in front of the small world.
+struct Running {
+    sim: Option<SimThread>,
+    address: SocketAddr,
+    stop: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Running {
+    async fn start() -> Self {
+        let sim = running(Pace::Free);
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let (address, stop) = (socket.local_addr().unwrap(), CancellationToken::new());
+        let serve = run(socket, "osp", Box::new(Osp), sim.handle().clone(), AllowList::default(), stop.clone());
+        Self { address, stop, task: tokio::spawn(serve), sim: Some(sim) }
+    }
+
+    /// A socket that has greeted, and where it was answered from.
+    async fn greet(&self) -> (UdpSocket, SocketAddr) {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let from = self.greet_again(&socket).await;
+        (socket, from)
+    }
+
+    async fn greet_again(&self, socket: &UdpSocket) -> SocketAddr {
+        socket.send_to(INIT, self.address).await.unwrap();
+        let mut buffer = [0; 100];
+        loop {
+            let (length, from) = within("an answer", socket.recv_from(&mut buffer)).await.unwrap();
+            if &buffer[..length] == INIT_ACK {
+                return from;
+            }
+        }
+    }
+
+    async fn client(&self) -> UdpSocket {
+        let (socket, from) = self.greet().await;
+        socket.connect(from).await.unwrap();
+        socket
+    }
+
+    async fn end(mut self) {
+        self.stop.cancel();
+        within("the end", &mut self.task).await.unwrap();
+        let sim = self.sim.take().unwrap();
+        tokio::task::spawn_blocking(move || sim.stop()).await.unwrap();
+    }
+}
+
+/// The first answer with this id.
+async fn ask(client: &UdpSocket, datagram: &[u8], id: u8) -> Vec<u8> {
+    client.send(datagram).await.unwrap();
+    hear(client, id).await
+}
+
+async fn hear(client: &UdpSocket, id: u8) -> Vec<u8> {
+    let mut buffer = [0; 2_000];
+    loop {
+        let length = within("an answer", client.recv(&mut buffer)).await.unwrap();
+        if buffer[0] == id {
+            return buffer[..length].to_vec();
+        }
+    }
+}
+
+async fn register(client: &UdpSocket) -> u8 {
+    ask(client, OVERVIEW, 92).await;
+    ask(client, REGISTER, 101).await[5]
+}
+
+#[tokio::test]
+async fn a_greeting_again_is_the_same_conversation_until_something_is_said() {
+    let server = Running::start().await;
+    let (socket, from) = server.greet().await;
+    assert_ne!(from, server.address);
+    assert_eq!(server.greet_again(&socket).await, from, "the answer may have got lost");
+    socket.send_to(OVERVIEW, from).await.unwrap();
+    hear(&socket, 92).await;
+    socket.send_to(REGISTER, from).await.unwrap();
+    assert_eq!(hear(&socket, 101).await[5], 1);
+    let anew = server.greet_again(&socket).await;
+    assert_ne!(anew, from, "the client has started again");
+    socket.connect(anew).await.unwrap();
+    // what the old one controlled is free as soon as it has ended
+    while register(&socket).await != 1 {}
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_client_that_has_gone_holds_nobody_up() {
+    let server = Running::start().await;
+    let (gone, stays) = (server.client().await, server.client().await);
+    assert_eq!(register(&gone).await, 1);
+    assert_eq!(register(&stays).await, 0, "it is the other's");
+    // killed between a request and its confirmation
+    gone.send(STEP).await.unwrap();
+    drop(gone);
+    while register(&stays).await != 1 {}
+    ask(&stays, STEP, 85).await;
+    server.end().await;
+}
+
+#[tokio::test]
+async fn one_ends_all_but_not_anybody_can() {
+    let server = Running::start().await;
+    let (one, other) = (server.client().await, server.client().await);
+    let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    stranger.send_to(&[10], server.address).await.unwrap();
+    assert_eq!(ask(&other, &[90], 91).await[0], 91, "nothing happened");
+    one.send(&[10]).await.unwrap();
+    for client in [&one, &other] {
+        assert_eq!(hear(client, 11).await, [11, 120]);
+    }
+    // at once again, there is nothing left to end, and it is too early
+    let (again, from) = server.greet().await;
+    again.send_to(&[10], from).await.unwrap();
+    again.send_to(&[90], from).await.unwrap();
+    assert_eq!(hear(&again, 91).await[0], 91);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn strangers_and_nonsense_do_not_disturb() {
+    let server = Running::start().await;
+    let client = server.client().await;
+    assert_eq!(register(&client).await, 1);
+    let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    for round in 0..200_u32 {
+        for datagram in [&[][..], &[5], &[80, 1], &[0; 60_000], &[255; 9]] {
+            // a full buffer loses some, which is as well
+            let _ = stranger.try_send_to(datagram, server.address);
+            let _ = client.try_send(datagram);
+        }
+        let step = [STEP, b"NUM:", &round.to_le_bytes()].concat();
+        let news = ask(&client, &step, 85).await;
+        assert!(news.ends_with(&round.to_le_bytes()), "{news:?}");
+    }
+    server.end().await;
+}
+
+#[tokio::test]
+async fn who_was_silent_for_long_makes_room() {
+    let server = Running::start().await;
+    let needed = server.client().await;
+    assert_eq!(register(&needed).await, 1);
+    let first = server.client().await;
+    let mut others = Vec::new();
+    for _ in 0..limits::CONVERSATIONS_PER_ADDRESS - 2 {
+        others.push(server.client().await);
+    }
+    // the place of whoever said nothing for longest, but not of the one that others wait for
+    let last = server.client().await;
+    ask(&last, OVERVIEW, 91).await;
+    ask(&needed, STEP, 85).await;
+    let first_is_gone = async {
+        let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+        // its port is closed
+        while !first.try_send(OVERVIEW).is_err_and(is_refused) && !first.try_recv(&mut [0; 100]).is_err_and(is_refused)
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    within("the first one's end", first_is_gone).await;
+    server.end().await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_world_ends_the_conversations() {
+    let mut server = Running::start().await;
+    let client = server.client().await;
+    let sim = server.sim.take().unwrap();
+    tokio::task::spawn_blocking(move || sim.stop()).await.unwrap();
+    within("the end", &mut server.task).await.unwrap();
+    drop(client);
+}

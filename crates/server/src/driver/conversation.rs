@@ -95,12 +95,16 @@ struct Guest {
 struct Pulse {
     /// Whether nothing has come in but the greeting.
     is_fresh: AtomicBool,
-    /// When something came in last, in ms since the reception began; [`Pulse::NEEDED`] while the world waits for it.
+    /// When something came in last, in µs since the reception began; [`Pulse::NEEDED`] while the world waits for it.
     heard: AtomicU64,
 }
 
 impl Pulse {
     const NEEDED: u64 = u64::MAX;
+}
+
+fn since(began: Instant, heard: Instant) -> u64 {
+    heard.saturating_duration_since(began).as_micros() as u64
 }
 
 /// What the reception tells a conversation.
@@ -237,7 +241,8 @@ impl Reception {
         socket.set_nonblocking(true)?;
         let (commands, deliveries) = self.sim.open(self.service.wants_ticks()).map_err(io::Error::other)?;
         let heard = now();
-        let pulse = Arc::new(Pulse { is_fresh: AtomicBool::new(true), heard: AtomicU64::new(0) });
+        let pulse =
+            Arc::new(Pulse { is_fresh: AtomicBool::new(true), heard: AtomicU64::new(since(self.began, heard)) });
         let (notes, noted) = mpsc::channel(limits::NOTES);
         let talk = Talk {
             // what it sends does not wait until the runtime knows that the socket can
@@ -372,8 +377,8 @@ impl Talk {
             }
         }
         self.refusals.note(&refusals, now());
-        let since = self.heard.saturating_duration_since(self.began).as_millis() as u64;
-        self.pulse.heard.store(if self.session.is_needed() { Pulse::NEEDED } else { since }, Ordering::Relaxed);
+        let heard = if self.session.is_needed() { Pulse::NEEDED } else { since(self.began, self.heard) };
+        self.pulse.heard.store(heard, Ordering::Relaxed);
         if !out.commands.is_empty() {
             for command in out.commands {
                 self.commands.leave(command).map_err(|error: SendError| error.to_string())?;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small soccer team for RoboCup's MuJoCo league: it stands, walks to the ball and pushes it to the other goal.
+"""A small soccer team for RoboCup's MuJoCo league: it stands, walks to the ball and kicks it to the other goal.
 
 Start a server, then one process for each team:
 
@@ -7,8 +7,8 @@ Start a server, then one process for each team:
     python3 team.py --team Blues
 
 Only Python's standard library is needed. The file reads from the bottom up: `main` opens one connection for each
-player, `Team` decides who goes for the ball, `Player` turns what it sees into a direction to walk, `Gait` turns the
-direction into feet that move, and `leg_angles` turns a foot's place into the angles of six motors.
+player, `Team` decides who goes for the ball, `Player` turns what it sees into a direction to walk or a kick, `Gait` and
+`Kick` turn that into feet that move, and `leg_angles` turns a foot's place into the angles of six motors.
 
 Lengths are in metres, times in seconds, angles in radians. Only the wire has degrees.
 """
@@ -41,6 +41,11 @@ def clamp(value: float, low: float, high: float) -> float:
 def wrap(angle: float) -> float:
     """The same angle between -pi and pi."""
     return math.atan2(math.sin(angle), math.cos(angle))
+
+
+def blend(now: float, start: float, end: float) -> float:
+    """From 0 at `start` to 1 at `end`, with a gentle start and a gentle end."""
+    return (1 - math.cos(math.pi * clamp((now - start) / (end - start), 0.0, 1.0))) / 2
 
 
 def turn(x: float, y: float, angle: float) -> Tuple[float, float]:
@@ -210,6 +215,103 @@ class Gait:
         return x, y, yaw, lift
 
 
+@dataclass
+class Kick:
+    """One kick out of a stand.
+
+    The body goes over one foot. The other foot is lifted and taken back, swings through the ball, comes back and is
+    put down, while the body returns to the middle. All this follows the clock; hips and ankles answer each tilt as
+    they do in the gait. If the tilt gets large, the foot is put down at once.
+    """
+
+    leg: int                 # which foot kicks: 0 is the left one, 1 the right one
+    feet: List[Vector]       # x, y and direction of each foot when the kick begins
+
+    height: float = 0.483    # of the hip above the ground
+    width: float = 0.114     # of each foot from the middle
+    ahead: float = 0.022     # of the feet before the hip
+    lean: float = 0.034      # of the torso, forward
+    shift: float = 0.098     # of the body to the foot that stands
+    forward: float = 0.024   # of the body at the same time
+    over: float = 0.113      # what is added to the hip that stands: it carries all the weight
+    lift: float = 0.085      # of the foot that kicks
+    back: float = 0.087      # how far it goes back before the swing
+    reach: float = 0.185     # how far it goes forward in the swing
+    shift_time: float = 0.583    # until the body is over the foot that stands
+    early: float = 0.25      # so long before that the other foot is lifted
+    back_time: float = 0.212     # of lifting it and taking it back
+    swing_time: float = 0.195    # of the swing
+    down_time: float = 0.294     # of putting it down
+    settle_time: float = 0.263   # of the rest of the way to the middle
+    pitch_hip: float = 1.0   # what a tilt forward adds to hip and ankle, by angle and by angular speed
+    pitch_ankle: float = 0.347
+    pitch_ankle_rate: float = 0.067
+    roll_hip: float = 0.139  # the same for a tilt to the side
+    roll_ankle_rate: float = 0.195
+    hold_x: float = 0.125    # how far the body is held back for each m/s that is not planned
+    hold_y: float = 0.1
+    give_up: float = 0.263   # the tilt at which the foot is put down at once
+
+    aim: float = 0.0         # where the ball is to go, as seen from the body: 0 is straight ahead
+    time: float = 0.0
+    down_at: float = 1e9     # when the foot began to go down
+    places: List[Vector] = field(default_factory=list)  # of the feet now
+    aside: float = 0.0       # of the body to the left now
+
+    def step(self, body: Body) -> List[float]:
+        """The angles of the 12 leg joints for the next cycle."""
+        self.time += CYCLE
+        lift_at = self.shift_time - self.early
+        swing_at = lift_at + self.back_time
+        tilt = body.pitch - self.lean
+        if self.time >= swing_at + self.swing_time or abs(tilt) + abs(body.roll) > self.give_up:
+            self.put_down()
+        now, end = min(self.time, self.down_at), self.down_at + self.down_time  # what has begun goes on until down_at
+        over = blend(now, 0.0, self.shift_time)
+        up = blend(now, lift_at, swing_at)
+        lift = self.lift * up * (1 - blend(self.time, self.down_at, end))
+        swing = (self.back + self.reach) * blend(now, swing_at, swing_at + self.swing_time) - self.back * up
+        swing *= 1 - blend(self.time, self.down_at, end - 0.2 * self.down_time)
+        away = over * (1 - blend(self.time, self.down_at, end + self.settle_time))
+
+        # the foot that stands stays where it is; the body comes beside it, and the other foot beside the body
+        stand = 1 - self.leg
+        side = 1 - 2 * stand  # 1 if we stand on the left foot, -1 if on the right one
+        x, y, yaw = self.feet[stand]
+        kick_x, kick_y, kick_yaw = self.feet[self.leg]
+        middle = y - side * self.width
+        swing_x, swing_y = turn(swing, 0.0, self.aim)
+        kick_x += swing_x - over * kick_x
+        kick_y += swing_y - over * middle + up * (middle - side * self.width - kick_y)
+        kick_yaw += up * (self.aim - kick_yaw)
+        self.places = [(kick_x, kick_y, kick_yaw), (x - over * x, y - over * middle, yaw)]
+        if self.leg == 1:
+            self.places.reverse()
+
+        before, self.aside = self.aside, side * self.shift * away
+        hold_x = over * clamp(self.hold_x * body.vx, -0.03, 0.03)
+        hold_y = over * clamp(self.hold_y * (body.vy - (self.aside - before) / CYCLE), -0.03, 0.03)
+        angles: List[float] = []
+        for leg, (x, y, yaw) in enumerate(self.places):
+            z = (lift if leg == self.leg else 0.0) - self.height
+            joints = leg_angles(x + self.ahead - self.forward * away + hold_x,
+                                y - self.aside - (1 - 2 * leg) * HIP_Y + hold_y, z, yaw, self.lean)
+            joints[0] += self.pitch_hip * tilt
+            joints[1] += self.roll_hip * body.roll + (side * self.over * away if leg == stand else 0.0)
+            joints[4] += self.pitch_ankle * tilt + self.pitch_ankle_rate * body.pitch_rate
+            joints[5] += self.roll_ankle_rate * body.roll_rate
+            angles += joints
+        return angles
+
+    def put_down(self) -> None:
+        """Put the foot down, if we do not do so already."""
+        self.down_at = min(self.down_at, self.time)
+
+    def done(self) -> bool:
+        """Are we back on both feet?"""
+        return self.time >= self.down_at + self.down_time + self.settle_time
+
+
 # --- One player ------------------------------------------------------------------------------------------------------
 
 ARMS = {"lae1": 0.0, "lae2": -1.3, "lae3": 0.0, "lae4": 0.0, "rae1": 0.0, "rae2": 1.3, "rae3": 0.0, "rae4": 0.0}
@@ -218,6 +320,9 @@ GAINS = {"he": (20, 0.5), "ae": (60, 1), "te": (200, 3)}  # stiffness (N m/rad) 
 LEG_GAINS = [(396, 6.4)] * 4 + [(238, 1)] * 2  # hip pitch, hip roll, hip yaw, knee; ankle pitch, ankle roll
 
 FORWARD, SIDEWAYS, TURNING = 0.45, 0.15, 0.7  # how fast we walk at most
+FOOT_X = HIP_X + 0.022  # of the feet when we stand, as seen from the torso
+BALL_AHEAD, BALL_OUT = 0.285, 0.012  # where the ball has to be for a kick, as seen from the foot that kicks
+LINE_UP_TIME = 8.0  # so long we try to get it there; then we push the ball
 
 
 def parse(text: str) -> list:
@@ -245,7 +350,8 @@ class Player:
         self.number = number
         self.time = 0.0
         self.x = self.y = self.heading = 0.0
-        self.opponents: List[Point] = []  # as last seen
+        self.seen: Dict[str, Vector] = {}  # opponents by number: where and when we saw each last
+        self.opponents: List[Point] = []  # those seen in the last 1.5 s
         self.body = Body()
         self.joints: Dict[str, float] = {}  # angles, by the name of the motor
         self.fallen = False
@@ -254,6 +360,12 @@ class Player:
     def placed(self) -> None:
         """Somebody has put us somewhere else: forget how we moved."""
         self.gait = Gait()
+        self.kick: Optional[Kick] = None
+        self.leg = 0  # the foot for the next kick: 0 is the left one, 1 the right one
+        self.aim = 0.0  # its direction
+        self.in_place = False  # is the ball where it has to be for it?
+        self.line_up_ball: Point = (math.inf, math.inf)  # where the ball was when we began to line up, and when it was
+        self.line_up_from = 0.0
         self.placed_at = self.beamed_at = self.time
         self.body.vx = self.body.vy = 0.0
 
@@ -311,8 +423,10 @@ class Player:
             ray = apply(view, (flat * math.cos(azimuth), flat * math.sin(azimuth), distance * math.sin(elevation)))
             return self.x + eye[0] + ray[0], self.y + eye[1] + ray[1]
 
-        self.opponents = [place(parts[2][1]) for name, *parts in seen
-                          if name == "P" and parts[0][1] != self.team.name and len(parts) > 2]
+        for name, *parts in seen:
+            if name == "P" and parts[0][1] != self.team.name and len(parts) > 2:
+                self.seen[parts[1][1]] = (*place(parts[2][1]), self.time)
+        self.opponents = [(x, y) for x, y, when in self.seen.values() if self.time - when < 1.5]
         posts = [place(parts[0]) for name, *parts in seen if name in self.team.posts]
         if len(posts) == 2:
             self.team.goal = ((posts[0][0] + posts[1][0]) / 2 + 0.8, (posts[0][1] + posts[1][1]) / 2)
@@ -327,6 +441,8 @@ class Player:
         message, want = "", None
         if self.team.mode in BEAM_MODES:
             message = self.beam()
+        elif self.kick:
+            self.guide_kick()
         elif self.team.chaser() is self:
             want = self.chase()
         else:
@@ -342,11 +458,14 @@ class Player:
         self.beamed_at = self.time
         return f"(beam {x:.2f} {-y if self.team.right else y:.2f} 0)"
 
-    def chase(self) -> Vector:
-        """Go behind the ball, as seen from the other goal, then walk through it."""
+    def chase(self) -> Optional[Vector]:
+        """Go behind the ball, as seen from the other goal, and kick it; walk through it if a kick will not do."""
         (ball_x, ball_y), (goal_x, goal_y) = self.team.ball, self.team.goal
         aim = math.atan2(goal_y - ball_y, goal_x - ball_x)
         along, across = turn(self.x - ball_x, self.y - ball_y, -aim)  # us, as seen from the ball looking at the goal
+        if along < -0.2 and self.may_kick():
+            self.aim = aim
+            return self.line_up(across)
         if along < -0.1 and abs(across) < 0.12 + 0.2 * max(0.0, -along - 0.3):
             to_x, to_y = turn(0.4, 0.0, aim)  # we are behind it: go
         elif along < -0.35:
@@ -354,6 +473,47 @@ class Player:
         else:
             to_x, to_y = turn(-0.5, math.copysign(0.6, across), aim)  # around it, on the side where we are
         return self.walk_to(ball_x + to_x, ball_y + to_y, aim)
+
+    def may_kick(self) -> bool:
+        """Is the ball near and no opponent, and have we not lined up for too long?"""
+        ball_x, ball_y = self.team.ball
+        near = self.team.way(self) < 0.7
+        if not near or math.hypot(ball_x - self.line_up_ball[0], ball_y - self.line_up_ball[1]) > 0.5:
+            self.line_up_ball, self.line_up_from, self.in_place = self.team.ball, self.time, False
+        return near and self.room() > 0.8 and self.time - self.line_up_from < LINE_UP_TIME
+
+    def room(self) -> float:
+        """How far the nearest opponent is from the place before our feet."""
+        x, y = turn(FOOT_X + 0.1, 0.0, self.heading)
+        return min((math.hypot(other_x - self.x - x, other_y - self.y - y) for other_x, other_y in self.opponents),
+                   default=math.inf)
+
+    def line_up(self, across: float) -> Optional[Vector]:
+        """Get the ball before one foot, looking at the goal, come to a stand, and begin to kick."""
+        if abs(across) > 0.05:
+            self.leg = 0 if across < 0 else 1  # the one that is nearer
+        ball_x, ball_y = self.team.ball
+        off = wrap(self.aim - self.heading)
+        x, y = turn(ball_x - self.x, ball_y - self.y, -self.heading)
+        out = self.gait.width + BALL_OUT
+        ahead, left = turn(x - FOOT_X, y - (out if self.leg == 0 else -out), -off)  # the ball, as seen from the foot
+        ahead -= BALL_AHEAD
+        slack = 1.4 if self.in_place else 1.0  # once we stop, a centimetre more does not matter
+        self.in_place = abs(ahead) < 0.04 * slack and abs(left) < 0.032 * slack and abs(off) < 0.12 * slack
+        if not self.in_place:
+            vx, vy = turn(1.2 * ahead, 1.2 * left, off)
+            return clamp(vx, -0.15, 0.25), clamp(vy, -0.12, 0.12), clamp(1.5 * off, -0.5, 0.5)
+        if self.gait.amount == 0 and math.hypot(self.body.vx, self.body.vy) < 0.08:
+            left_foot, right_foot = self.gait.feet
+            width = self.gait.width
+            self.kick = Kick(self.leg, [left_foot or (0.0, width, 0.0), right_foot or (0.0, -width, 0.0)])
+        return None
+
+    def guide_kick(self) -> None:
+        """Turn the foot to the goal. If somebody comes near, we rather stand on both feet."""
+        self.kick.aim = clamp(wrap(self.aim - self.heading), -0.3, 0.3)
+        if self.room() < 0.5:
+            self.kick.put_down()
 
     def hold(self) -> Optional[Vector]:
         """Stand on our spot and face the ball."""
@@ -397,18 +557,24 @@ class Player:
         return result
 
     def move(self, want: Optional[Vector]) -> str:
-        """The commands for all motors: walk as wanted, or stand, with the eyes on the ball."""
+        """The commands for all motors: kick, walk as wanted, or stand, with the eyes on the ball."""
         ball_x, ball_y = self.team.ball
         distance = math.hypot(ball_x - self.x, ball_y - self.y)
         target = dict(ARMS, te1=0.0)
         target["he1"] = wrap(math.atan2(ball_y - self.y, ball_x - self.x) - self.heading)
         target["he2"] = clamp(math.atan2(0.9, distance) - self.gait.lean, 0.0, 0.8)
+        if distance > 1.5:  # time to look who runs beside us
+            target["he1"] += 0.7 * math.sin(5 * self.time)
         if self.time - self.team.ball_seen > 1.0:  # where is it? look to all sides
             target["he1"], target["he2"] = 1.3 * math.sin(2 * self.time), 0.3
         target["he1"] = clamp(target["he1"], -1.3, 1.3)
         if self.time - self.placed_at < 0.5:  # first come to a stand
             self.gait.amount = 0.0
-        target.update(zip(LEGS, self.gait.step(want, self.body)))
+        target.update(zip(LEGS, self.kick.step(self.body) if self.kick else self.gait.step(want, self.body)))
+        if self.kick and self.kick.done():  # step on: that catches what the kick has left of speed
+            self.gait.feet, self.gait.amount = list(self.kick.places), 1.0
+            self.gait.phase, self.gait.speed = 0.5 - 0.5 * self.kick.leg, [0.0, 0.0, 0.0]
+            self.kick = None
         commands = []
         for motor, angle in target.items():
             if motor not in self.joints:
@@ -422,7 +588,7 @@ class Player:
 # --- The team --------------------------------------------------------------------------------------------------------
 
 BEAM_MODES = ("BeforeKickOff", "Goal_Left", "Goal_Right")  # in these, players may put themselves anywhere
-KICK_OFF_SPOTS = {1: (-0.6, 0.0), 2: (-2.0, -2.0)}  # by player's number: one kicks, the other one goes on with it
+KICK_OFF_SPOTS = {1: (-0.36, 0.12), 2: (-2.0, -2.0)}  # by player's number: one kicks, the other one goes on with it
 SPOTS = [(-10.0, 0.0), (-11.0, 5.0), (-11.0, -5.0), (-17.0, 2.5), (-17.0, -2.5), (-14.0, 9.0), (-14.0, -9.0),
          (-17.0, 14.0), (-17.0, -14.0), (-20.0, 8.0), (-20.0, -8.0)]
 

@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer compare-soccer fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp compare-soccer fuzz clean help
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -28,6 +28,9 @@ bench: setup ## measure the simulation on this machine
 bench-soccer: setup ## measure the soccer server beside the league's own
 	reference=$$(scripts/fetch-rcsssmj) && \
 	  $(CARGO) run --release --bin rossum -- bench soccer --reference "$$reference"
+
+bench-osp: setup ## measure OSP and ODCP beside a bare echo and bare physics
+	$(CARGO) run --release --bin rossum -- bench osp
 
 compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
 	reference=$$(scripts/fetch-rcsssmj) && \

@@ -68,7 +68,7 @@ fn the_printed_configuration_is_a_scenario() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("printed.toml");
     let name = file.to_str().expect("a path in UTF-8");
-    for scenario in ["playground", "orcs", "small", "soccer"] {
+    for scenario in ["playground", "arena", "orcs", "small", "soccer"] {
         let printed = check(&["serve", "--scenario", scenario, "--print-config"], 0, &["title = ", "[world]"]).stdout;
         fs::write(&file, &printed).expect("written");
         assert_eq!(check(&["serve", "--scenario", name, "--print-config"], 0, &[]).stdout, printed, "{scenario}");
@@ -81,7 +81,7 @@ fn the_printed_configuration_is_a_scenario() {
 
 #[test]
 fn scenarios() {
-    check(&["scenarios"], 0, &["playground", "orcs", "small", "soccer"]);
+    check(&["scenarios"], 0, &["playground", "arena", "orcs", "small", "soccer"]);
     check(&["scenarios", "small"], 0, &["title = \"Small", "[[robot]]"]);
     check_failure(&["scenarios", "smal"], &["did you mean `small`?"]);
     check_failure(&["serve", "--scenario", "playgruond"], &["did you mean `playground`?"]);

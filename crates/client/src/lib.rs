@@ -3,4 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod odcp;
+pub mod osp;
 pub mod soccer;

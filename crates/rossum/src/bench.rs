@@ -5,6 +5,7 @@
 
 mod joining;
 mod many_worlds;
+mod osp;
 mod process;
 mod soccer;
 mod tick;
@@ -40,6 +41,8 @@ pub(crate) struct Options {
 enum What {
     /// Measure the soccer server, beside the league's own
     Soccer(soccer::Options),
+    /// Measure OSP and ODCP, beside a bare echo and bare physics
+    Osp(osp::Options),
 }
 
 /// One measured figure.
@@ -84,8 +87,10 @@ const MEASUREMENTS: [(&str, Measurement); 4] = [
 ];
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    if let Some(What::Soccer(options)) = &options.what {
-        return soccer::run(options, out);
+    match &options.what {
+        Some(What::Soccer(options)) => return soccer::run(options, out),
+        Some(What::Osp(options)) => return osp::run(options, out),
+        None => {}
     }
     interrupt::ends_the_program()?;
     let bar = ProgressBar::new(MEASUREMENTS.len() as u64);

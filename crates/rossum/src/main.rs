@@ -1,15 +1,19 @@
 //! The `rossum` program: one simulated robot world, robot protocols in front of it.
 #![allow(clippy::print_stderr, reason = "a program for people prints")]
 
+mod agents;
 mod bench;
 mod check_model;
 mod doctor;
 mod interrupt;
 mod logs;
+mod odcp;
+mod osp;
 mod replay;
 mod scenarios;
 mod serve;
 mod soccer;
+mod table;
 
 use std::{
     io::{self, Write},
@@ -42,6 +46,12 @@ enum Command {
     Replay(replay::Options),
     /// List the worlds that come with the program, or show one
     Scenarios(scenarios::Options),
+    /// List the agents of a running server, and where each can be controlled
+    Agents(agents::Options),
+    /// Look around in a running simulation over OSP: agents, variables, events, single steps
+    Osp(osp::Options),
+    /// Read or set the motors of one agent over ODCP
+    Odcp(odcp::Options),
     /// Say whether a robot or world model can be used, and what is in it
     CheckModel(check_model::Options),
     /// Say what is present on this machine and what is missing
@@ -75,6 +85,9 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Soccer(options) => soccer::run(&options, out),
         Command::Replay(options) => replay::run(&options, out),
         Command::Scenarios(options) => scenarios::run(&options, out),
+        Command::Agents(options) => agents::run(&options, out),
+        Command::Osp(options) => osp::run(&options, out),
+        Command::Odcp(options) => odcp::run(&options, out),
         Command::CheckModel(options) => check_model::run(&options, out),
         Command::Doctor => doctor::run(out),
         Command::Bench(options) => bench::run(&options, out),

@@ -73,6 +73,13 @@ impl RateLimit {
         true
     }
 
+    /// What the peer sent makes more work than most.
+    pub fn charge(&mut self, peer: SocketAddr, tokens: f64) {
+        if let Some(bucket) = self.peers.get_mut(&peer) {
+            bucket.tokens -= tokens;
+        }
+    }
+
     fn forget_longest_silent(&mut self) {
         let longest = self.peers.iter().min_by_key(|(_, bucket)| bucket.at).map(|(&peer, _)| peer);
         if let Some(peer) = longest {
@@ -125,12 +132,22 @@ mod tests {
         let (mut limit, start) = (RateLimit::default(), Instant::now());
         let (loud, quiet) = (peer("127.0.0.1:1"), peer("127.0.0.1:2"));
         let mut served = 0;
-        // 100,000 datagrams within a second
-        for i in 0..100_000 {
-            served += u32::from(limit.admits(loud, start + Duration::from_micros(10 * i)));
+        // a million datagrams within a second
+        for i in 0..1_000_000 {
+            served += u32::from(limit.admits(loud, start + Duration::from_micros(i)));
         }
         let most = limits::DATAGRAM_BURST + limits::DATAGRAMS_PER_SECOND;
         assert!((most - 5.0..=most).contains(&f64::from(served)), "{served} served");
+        // and far fewer of those that make work
+        let mut costly = 0;
+        for i in 0..1_000_000 {
+            if limit.admits(loud, start + Duration::from_secs(1) + Duration::from_micros(i)) {
+                limit.charge(loud, limits::COMMAND_COST);
+                costly += 1;
+            }
+        }
+        let most = limits::DATAGRAMS_PER_SECOND / (1.0 + limits::COMMAND_COST);
+        assert!((f64::from(costly) - most).abs() < 5.0, "{costly} served");
         assert!(limit.admits(quiet, start + Duration::from_secs(1)));
     }
 

@@ -44,9 +44,11 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub const WRITE_QUEUE: usize = 256;
 
 /// Datagrams a second from one peer, on average.
-pub const DATAGRAMS_PER_SECOND: f64 = 2_000.0;
+pub const DATAGRAMS_PER_SECOND: f64 = 100_000.0;
 /// Datagrams at once from one peer.
-pub const DATAGRAM_BURST: f64 = 500.0;
+pub const DATAGRAM_BURST: f64 = 20_000.0;
+/// One that makes the world do something counts as so many more.
+pub const COMMAND_COST: f64 = 49.0;
 /// Peers whose rate is remembered; beyond that the longest silent is forgotten.
 pub const PEERS: usize = 4_096;
 /// Largest datagram that UDP can carry.

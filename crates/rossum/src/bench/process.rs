@@ -3,10 +3,12 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
+    net::SocketAddr,
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 
 use super::{Figure, Goal, Options, median, now};
 
@@ -21,12 +23,8 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
         starts.push(now().duration_since(began).as_secs_f64());
         server.stop()?;
     }
-    let full = std::env::temp_dir().join(format!("rossum-bench-{}.toml", std::process::id()));
-    fs::write(&full, scenario_with_22()).with_context(|| format!("cannot write {}", full.display()))?;
-    let server = Server::start(&full.to_string_lossy());
-    fs::remove_file(&full)?;
-    let server = server?;
-    let memory = server.peak_memory()?;
+    let server = Server::start_text(&scenario_with_22())?;
+    let (_, memory) = memory_of(server.child.id())?;
     server.stop()?;
     let detail = format!("playground, median of {STARTS}");
     Ok(vec![
@@ -51,44 +49,84 @@ fn scenario_with_22() -> String {
 }
 
 /// This program, serving.
-struct Server(Child);
+pub(super) struct Server {
+    child: Child,
+    addresses: Vec<(String, SocketAddr)>,
+}
 
 impl Server {
-    fn start(scenario: &str) -> anyhow::Result<Self> {
+    /// Serves the scenario that this text is.
+    pub(super) fn start_text(scenario: &str) -> anyhow::Result<Self> {
+        let file = std::env::temp_dir().join(format!("rossum-bench-{}.toml", std::process::id()));
+        fs::write(&file, scenario).with_context(|| format!("cannot write {}", file.display()))?;
+        let server = Self::start(&file.to_string_lossy());
+        fs::remove_file(&file)?;
+        server
+    }
+
+    pub(super) fn start(scenario: &str) -> anyhow::Result<Self> {
         let program = std::env::current_exe()?;
         let mut child = Command::new(program)
             .args(["serve", "--free-ports", "--json", "--log", "error", "--scenario", scenario])
             .stdout(Stdio::piped())
             .spawn()?;
         let output = child.stdout.take().context("the server has no output")?;
-        let server = Self(child);
+        let mut server = Self { child, addresses: Vec::new() };
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
-        if line.is_empty() {
-            bail!("the server did not start");
+        ensure!(!line.is_empty(), "the server did not start");
+        let first: serde_json::Value = serde_json::from_str(&line)?;
+        for address in first["addresses"].as_array().into_iter().flatten() {
+            let text = |key: &str| address[key].as_str().map(str::to_owned);
+            let (title, place) = text("title").zip(text("address")).context("an address without a title")?;
+            server.addresses.push((title, place.parse()?));
         }
         Ok(server)
     }
 
-    /// In MB, as the system counts it.
-    fn peak_memory(&self) -> anyhow::Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id()))?;
-        let line = status.lines().find(|line| line.starts_with("VmHWM")).context("no VmHWM in the status")?;
-        let kilobytes: f64 = line.split_whitespace().nth(1).context("no number in VmHWM")?.parse()?;
-        Ok(kilobytes / 1024.0)
+    /// Where it listens for this.
+    pub(super) fn address(&self, title: &str) -> anyhow::Result<SocketAddr> {
+        let found = self.addresses.iter().find(|(other, _)| other == title);
+        found.map(|(_, address)| *address).with_context(|| format!("nothing is served as {title}"))
+    }
+
+    /// Processor time of all its threads so far.
+    pub(super) fn cpu_time(&self) -> anyhow::Result<Duration> {
+        cpu_time_of(self.child.id())
     }
 
     fn stop(mut self) -> anyhow::Result<()> {
-        self.0.kill()?;
-        self.0.wait()?;
+        self.child.kill()?;
+        self.child.wait()?;
         Ok(())
     }
+}
+
+/// Processor time of all threads of a process so far.
+pub(super) fn cpu_time_of(process: u32) -> anyhow::Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // the name, in parentheses, may have spaces; the third field follows it
+    let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<f64>().ok());
+    let (user, system) = ticks(11).zip(ticks(12)).context("no processor time in /proc")?;
+    Ok(Duration::from_secs_f64((user + system) / rustix::param::clock_ticks_per_second() as f64))
+}
+
+/// Memory that a process takes now and the most that it took, in MB.
+pub(super) fn memory_of(process: u32) -> anyhow::Result<(f64, f64)> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let megabytes = |key: &str| {
+        let line = status.lines().find(|line| line.starts_with(key));
+        let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+        kilobytes.map(|kilobytes| kilobytes / 1024.0).with_context(|| format!("no {key} in /proc"))
+    };
+    Ok((megabytes("VmRSS")?, megabytes("VmHWM")?))
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         // whatever happened, no server stays behind; one that has ended already cannot be killed
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

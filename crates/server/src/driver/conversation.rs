@@ -193,6 +193,7 @@ impl Reception {
     }
 
     fn welcome(&mut self, peer: SocketAddr, greeting: &[u8], session: Box<dyn ConversationSession>) {
+        self.rate.charge(peer, limits::COMMAND_COST);
         self.guests.retain(|_, guest| !guest.notes.is_closed());
         if let Some(guest) = self.guests.get(&peer) {
             let is_fresh = guest.pulse.is_fresh.load(Ordering::Relaxed);

@@ -83,6 +83,9 @@ impl Driver {
             metrics::rate_limited(self.protocol);
         } else {
             self.session.datagram(from, bytes, &self.sim.latest(), out);
+            if !out.commands.is_empty() {
+                self.rate.charge(from, limits::COMMAND_COST);
+            }
         }
     }
 

@@ -133,7 +133,9 @@ struct Reset {
     number: Option<Number>,
     /// Whether the client has asked for a reset, to some effect.
     is_asked: bool,
-    /// Whether the client was told of the reset that it had asked for, and has not confirmed it.
+    /// Whether the client was told of the reset that it had asked for...
+    told: bool,
+    /// ...and has not confirmed it.
     unconfirmed: bool,
 }
 
@@ -524,12 +526,12 @@ impl OspSession {
         };
         self.send_numbered(&Reply::ResetSimulationAck, number, out);
         if again {
-            if self.reset.unconfirmed {
+            if self.reset.told {
                 self.send_numbered(&Reply::ResetCompleted, self.reset.number, out);
             }
             return;
         }
-        self.reset = Reset { number, unconfirmed: false, ..self.reset };
+        self.reset = Reset { number, told: false, unconfirmed: false, ..self.reset };
         let seed = (seed != 0).then_some(i64::from(seed) as u64);
         if let Some(control) = self.controlled.values_mut().find(|control| !control.wants_reset) {
             control.wants_reset = true;
@@ -551,7 +553,8 @@ impl OspSession {
             self.news.clear();
             self.confirm_by = None;
         }
-        self.reset.unconfirmed = std::mem::take(&mut self.reset.is_asked);
+        self.reset.told |= self.reset.is_asked;
+        self.reset.unconfirmed |= std::mem::take(&mut self.reset.is_asked);
         self.send_numbered(&Reply::ResetCompleted, self.reset.number, out);
     }
 
@@ -634,7 +637,7 @@ impl OspSession {
             let mut news = Vec::with_capacity(1 + observed.len());
             news.extend(self.written(&completed, number, out));
             for value in &observed {
-                news.extend(self.written(value, None, out));
+                news.extend(self.written(value, number, out));
             }
             if let Some(control) = self.controlled.get_mut(&agent) {
                 control.stage = Stage::Done { news, told: false, confirmed: false };

@@ -10,7 +10,7 @@ use crate::{
 };
 
 const ROBOTS: [&str; 5] = ["T1", "K1", "ant", "aseries", "rover"];
-const FIELDS: [&str; 3] = ["flat", "fifa", "fifa7vs7"];
+const FIELDS: [&str; 4] = ["flat", "arena", "fifa", "fifa7vs7"];
 
 fn shipped(path: &str) -> Source {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(path);

@@ -16,6 +16,8 @@ use std::{
 use anyhow::{Context, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::bench::process::{cpu_time_of, memory_of};
+
 /// Which program serves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Program<'a> {
@@ -114,23 +116,12 @@ impl Server {
 
     /// Processor time of all its threads so far.
     pub(super) fn cpu_time(&self) -> anyhow::Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // the name, in parentheses, may have spaces; the third field follows it
-        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<f64>().ok());
-        let (user, system) = ticks(11).zip(ticks(12)).context("no processor time in /proc")?;
-        Ok(Duration::from_secs_f64((user + system) / rustix::param::clock_ticks_per_second() as f64))
+        cpu_time_of(self.child.id())
     }
 
     /// Memory that it takes now and the most that it took, in MB.
     pub(super) fn memory(&self) -> anyhow::Result<(f64, f64)> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let megabytes = |key: &str| {
-            let line = status.lines().find(|line| line.starts_with(key));
-            let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
-            kilobytes.map(|kilobytes| kilobytes / 1024.0).with_context(|| format!("no {key} in /proc"))
-        };
-        Ok((megabytes("VmRSS")?, megabytes("VmHWM")?))
+        memory_of(self.child.id())
     }
 
     /// Ends it; nobody needs its log.

@@ -133,7 +133,7 @@ async fn each_sender_gets_its_own_answers_and_stopping_ends_it() {
 
 #[tokio::test]
 async fn a_flood_stops_neither_the_world_nor_another_peer() {
-    const FLOOD: u32 = 20_000;
+    const FLOOD: u32 = 100_000;
     let served = Served::start().await;
     let (loud, quiet) = (served.client().await, served.client().await);
     let mut snapshots = served.sim.handle().watch();

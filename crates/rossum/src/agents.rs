@@ -1,0 +1,160 @@
+//! `rossum agents`.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpStream, ToSocketAddrs},
+    time::Duration,
+};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde_json::Value;
+
+use crate::table::table;
+
+/// How long the server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// No list of agents is longer.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Options of `rossum agents`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where the status page of the server is
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:1920")]
+    server: String,
+    /// Print a JSON array instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    let server = options.server.strip_prefix("http://").unwrap_or(&options.server).trim_end_matches('/');
+    let agents = fetch(server, "/agents")?;
+    let agents: Value = serde_json::from_str(&agents).with_context(|| format!("{server} sent no list of agents"))?;
+    if options.json {
+        writeln!(out, "{agents:#}")?;
+    } else {
+        write!(out, "{}", as_table(&agents))?;
+    }
+    Ok(())
+}
+
+fn as_table(agents: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "-".to_owned(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        other => other.to_string(),
+    };
+    const COLUMNS: [&str; 8] = ["name", "robot", "motors", "inputs", "outputs", "infos", "odcp", "controlled"];
+    let rows: Vec<_> = agents
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|agent| COLUMNS.map(|column| text(agent.get(column).unwrap_or(&Value::Null))))
+        .collect();
+    table(COLUMNS, &rows)
+}
+
+/// A page of the server.
+fn fetch(server: &str, path: &str) -> anyhow::Result<String> {
+    let nobody = || {
+        format!(
+            "nobody answers at {server}; is `rossum serve --scenario orcs` running? It prints the address of its status \
+             page, which --server takes"
+        )
+    };
+    let mut stream = connect(server).with_context(nobody)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).with_context(nobody)?;
+    let mut answer = String::new();
+    stream.take(MAX_BYTES).read_to_string(&mut answer).with_context(nobody)?;
+    body(&answer).with_context(|| format!("{server} is no status page of a Rossum server that has {path}"))
+}
+
+fn connect(server: &str) -> anyhow::Result<TcpStream> {
+    let mut failure = anyhow::anyhow!("the address resolves to nothing");
+    for address in server.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = error.into(),
+        }
+    }
+    Err(failure)
+}
+
+/// The body of an answer that has what was asked for.
+fn body(answer: &str) -> anyhow::Result<String> {
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else { bail!("it does not speak HTTP") };
+    let status = head.lines().next().unwrap_or_default();
+    if status.split(' ').nth(1) != Some("200") {
+        bail!("it says: {status}");
+    }
+    Ok(body.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use serde_json::json;
+
+    use super::*;
+
+    const AGENTS: &str = r#"[
+        {"name": "ASeries", "robot": "aseries", "motors": 21, "inputs": 42, "outputs": 27, "infos": 4,
+         "odcp": "127.0.0.1:45453", "controlled": true},
+        {"name": "Ball", "robot": "ball", "motors": 0, "inputs": 0, "outputs": 0, "infos": 0,
+         "odcp": null, "controlled": false}
+    ]"#;
+
+    #[test]
+    fn a_table_has_a_line_for_each_agent() {
+        let table = as_table(&serde_json::from_str(AGENTS).unwrap());
+        let expected = "\
+name     robot    motors  inputs  outputs  infos  odcp             controlled
+ASeries  aseries  21      42      27       4      127.0.0.1:45453  yes
+Ball     ball     0       0       0        0      -                no
+";
+        assert_eq!(table, expected);
+        assert_eq!(as_table(&json!([])).lines().count(), 1);
+    }
+
+    /// Asks a server that sends this.
+    fn ask(answer: &'static str) -> anyhow::Result<String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = format!("http://{}/", listener.local_addr().unwrap());
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+        });
+        let mut out = Vec::new();
+        run(&Options { server, json: true }, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_server_is_asked() {
+        let printed = ask("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n[{\"name\":\"Rover\"}]\n").unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), json!([{ "name": "Rover" }]));
+        for (answer, wanted) in [
+            ("HTTP/1.1 404 Not Found\r\n\r\n", "404 Not Found"),
+            ("220 mail\r\n", "does not speak HTTP"),
+            ("HTTP/1.1 200 OK\r\n\r\nhello", "no list of agents"),
+        ] {
+            let error = format!("{:#}", ask(answer).unwrap_err());
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+
+    #[test]
+    fn nobody_there() {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let error = format!("{:#}", run(&Options { server, json: false }, &mut Vec::new()).unwrap_err());
+        assert!(error.contains("rossum serve --scenario orcs"), "{error}");
+    }
+}

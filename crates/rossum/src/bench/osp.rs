@@ -1,0 +1,286 @@
+//! `rossum bench osp`: lockstep over OSP beside a bare UDP echo and bare physics, long lists, and ODCP.
+//!
+//! The clients here are plain sockets, as anybody would write them. Echo and server take turns, so that a machine that
+//! is asleep is asleep for both: waking up a thread is most of what either costs.
+
+mod load;
+
+use std::{
+    io::Write,
+    net::UdpSocket,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use physics::Pose;
+use server::library::{self, ModelKind};
+use world::{Robot, Setup, World};
+
+use self::load::{Echo, Lockstep, Peer};
+use super::{Figure, Goal, cpu_time, median, now, print, process::Server};
+use crate::interrupt;
+
+/// Variables that a client looks for.
+const VARIABLES: usize = 10_000;
+/// Requests that wait for their answers at a time.
+const IN_FLIGHT: usize = 64;
+
+/// Options of `rossum bench osp`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Fewer and shorter rounds, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object per figure
+    #[arg(long)]
+    json: bool,
+}
+
+impl Options {
+    /// How often echo and server take turns; an odd number, so that one round is the median.
+    fn rounds(&self) -> usize {
+        if self.quick { 3 } else { 9 }
+    }
+
+    fn block(&self) -> Duration {
+        Duration::from_millis(if self.quick { 300 } else { 1_000 })
+    }
+}
+
+type Measurement = fn(&Options) -> anyhow::Result<Vec<Figure>>;
+
+const MEASUREMENTS: [(&str, Measurement); 5] = [
+    ("a rover in lockstep", one_rover),
+    ("eight rovers with eight clients", eight_rovers),
+    ("the A-Series in lockstep", aseries),
+    ("ten thousand variables", variables),
+    ("ODCP", odcp),
+];
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    interrupt::ends_the_program()?;
+    let bar = ProgressBar::new(MEASUREMENTS.len() as u64);
+    bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} {elapsed} {msg}")?);
+    bar.enable_steady_tick(Duration::from_secs(1));
+    let mut figures = Vec::new();
+    for (name, measure) in MEASUREMENTS {
+        bar.set_message(name);
+        figures.extend(measure(options).with_context(|| format!("while measuring {name}"))?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    print(&figures, options.json, out)
+}
+
+/// A world of nothing but these robots, in which time passes as OSP clients want.
+fn world_of(model: &str, count: usize, steps_per_tick: u32) -> String {
+    let mut text =
+        format!("[world]\nfield = \"flat\"\nsteps_per_tick = {steps_per_tick}\npace = \"lockstep\"\n[osp]\n");
+    for index in 1..=count {
+        let (x, y) = (2 * (index % 10), 2 * (index / 10));
+        text.push_str(&format!(
+            "[[robot]]\nname = \"R{index}\"\nmodel = \"{model}\"\nposition = [{x}.0, {y}.0, 0.0]\n"
+        ));
+    }
+    text
+}
+
+/// Steps a second over OSP, beside round trips a second of an echo; in turns.
+struct Compared {
+    ratio: f64,
+    steps: f64,
+    echo: f64,
+    p99: Duration,
+    /// Processor time of the server for a step, in µs.
+    cpu: f64,
+}
+
+fn compare(options: &Options, scenario: &str, clients: usize) -> anyhow::Result<Compared> {
+    let server = Server::start_text(scenario)?;
+    let address = server.address("OSP")?;
+    let echo = Echo::start()?;
+    let mut lockstep = Lockstep::start(address, clients)?;
+    // until everybody is awake
+    lockstep.run(options.block() / 4)?;
+    let (mut ratios, mut steps, mut echoes, mut delays, mut total) = (vec![], vec![], vec![], vec![], 0);
+    let mut cpu = Duration::ZERO;
+    for _ in 0..options.rounds() {
+        let round_trips = echo.run(options.block())?;
+        let before = server.cpu_time()?;
+        let block = lockstep.run(options.block())?;
+        cpu += server.cpu_time()?.saturating_sub(before);
+        total += block.steps;
+        let rate = block.steps as f64 / block.took.as_secs_f64();
+        ratios.push(rate / round_trips);
+        steps.push(rate);
+        echoes.push(round_trips);
+        delays.extend(block.delays);
+    }
+    lockstep.end()?;
+    delays.sort();
+    let p99 = delays.get(delays.len() * 99 / 100).copied().unwrap_or_default();
+    let cpu = cpu.as_secs_f64() * 1e6 / total.max(1) as f64;
+    Ok(Compared { ratio: median(ratios), steps: median(steps), echo: median(echoes), p99, cpu })
+}
+
+impl Compared {
+    fn detail(&self) -> String {
+        let Self { steps, echo, cpu, .. } = self;
+        format!("{steps:.0} steps/s, echo {echo:.0}/s; {cpu:.1} µs CPU of the server a step")
+    }
+}
+
+fn one_rover(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let compared = compare(options, &world_of("rover", 1, 4), 1)?;
+    Ok(vec![
+        Figure {
+            what: "rover, 1 client: steps / echo",
+            detail: compared.detail(),
+            value: compared.ratio,
+            goal: Goal::AtLeast(0.5),
+            unit: "x",
+        },
+        Figure {
+            what: "rover, 1 client: 99 % of steps within",
+            detail: "request to completed notification".to_owned(),
+            value: compared.p99.as_secs_f64() * 1e3,
+            goal: Goal::AtMost(1.0),
+            unit: "ms",
+        },
+    ])
+}
+
+fn eight_rovers(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let compared = compare(options, &world_of("rover", 8, 4), 8)?;
+    Ok(vec![Figure {
+        what: "8 rovers, 8 clients: steps / echo",
+        detail: format!("{}; each client is a thread", compared.detail()),
+        value: compared.ratio,
+        goal: Goal::AtLeast(0.25),
+        unit: "x",
+    }])
+}
+
+/// A humanoid costs more than its messages, or less, as the machine is.
+fn aseries(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    const STEPS_PER_TICK: u32 = 2;
+    let compared = compare(options, &world_of("aseries", 1, STEPS_PER_TICK), 1)?;
+    let bare = bare_physics(options, "aseries", STEPS_PER_TICK)?;
+    let (bound, name) = if bare < compared.echo { (bare, "bare physics") } else { (compared.echo, "echo") };
+    Ok(vec![Figure {
+        what: "A-Series: steps / the less of bare physics and echo",
+        detail: format!("{}; bare physics {bare:.0} steps/s; the less is {name}", compared.detail()),
+        value: compared.steps / bound,
+        goal: Goal::AtLeast(0.7),
+        unit: "x",
+    }])
+}
+
+/// Steps a second of the robot alone, with nothing around the engine.
+fn bare_physics(options: &Options, model: &str, steps_per_tick: u32) -> anyhow::Result<f64> {
+    let mut setup = Setup::new(library::model(ModelKind::Field, "flat", Path::new(""))?);
+    let source = library::model(ModelKind::Robot, model, Path::new(""))?;
+    setup.robots.push(Robot { name: "R1".to_owned(), source, pose: Pose::at(0.0, 0.0, 0.0) });
+    let mut rates = Vec::new();
+    for _ in 0..options.rounds() {
+        let mut sim = World::new(&setup)?.into_sim();
+        let (began, mut steps) = (now(), 0);
+        let cpu = cpu_time();
+        while now().duration_since(began) < options.block() / 4 {
+            for _ in 0..steps_per_tick {
+                sim.step_bare();
+            }
+            steps += 1;
+        }
+        rates.push(f64::from(steps) / (cpu_time() - cpu).as_secs_f64());
+    }
+    Ok(median(rates))
+}
+
+fn variables(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    // some 450 variables each
+    let server = Server::start_text(&world_of("T1", 24, 4))?;
+    let mut peer = Peer::connect(server.address("OSP")?)?;
+    let (mut times, mut lost, mut count) = (Vec::new(), 0, 0);
+    for _ in 0..options.rounds() {
+        let began = now();
+        let listed = peer.list_variables(".*")?;
+        times.push(now().duration_since(began).as_secs_f64() * VARIABLES as f64 / listed.promised as f64);
+        lost += listed.promised - listed.arrived;
+        count = listed.promised;
+    }
+    ensure!(count >= VARIABLES, "the world has {count} variables, too few for this figure");
+    Ok(vec![
+        Figure {
+            what: "10,000 variables reach a client",
+            detail: format!("{count} found by `.*`, default buffers, median, per 10,000"),
+            value: median(times),
+            goal: Goal::AtMost(1.0),
+            unit: "s",
+        },
+        Figure {
+            what: "variables lost on the way",
+            detail: format!("{} times {count}", options.rounds()),
+            value: lost as f64,
+            goal: Goal::AtMost(0.0),
+            unit: "",
+        },
+    ])
+}
+
+fn odcp(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let server = Server::start("small")?;
+    let socket = UdpSocket::bind("127.0.0.1:0")?;
+    socket.connect(server.address("ODCP of Rover")?)?;
+    socket.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let (mut rates, mut lost) = (Vec::new(), 0);
+    for _ in 0..options.rounds() {
+        let (asked, answered, took) = get_motors(&socket, options.block())?;
+        rates.push(answered as f64 / took.as_secs_f64());
+        lost += asked - answered;
+    }
+    Ok(vec![
+        Figure {
+            what: "ODCP: get requests answered",
+            detail: format!("{IN_FLIGHT} in flight"),
+            value: median(rates),
+            goal: Goal::AtLeast(50_000.0),
+            unit: "/s",
+        },
+        Figure {
+            what: "ODCP: requests lost",
+            detail: "of all of these".to_owned(),
+            value: lost as f64,
+            goal: Goal::AtMost(0.0),
+            unit: "",
+        },
+        Figure {
+            what: "ODCP: motor command to motion",
+            detail: "ticks, in lockstep over OSP".to_owned(),
+            value: f64::from(load::ticks_to_motion(&server)?),
+            goal: Goal::AtMost(1.0),
+            unit: "",
+        },
+    ])
+}
+
+/// How often the motors were asked for and told, with so many requests under way.
+fn get_motors(socket: &UdpSocket, block: Duration) -> anyhow::Result<(u64, u64, Duration)> {
+    let began: Instant = now();
+    let (mut asked, mut answered) = (0_u64, 0_u64);
+    let mut buffer = [0; 64];
+    loop {
+        let is_over = now().duration_since(began) >= block;
+        while !is_over && asked - answered < IN_FLIGHT as u64 {
+            socket.send(&[150])?;
+            asked += 1;
+        }
+        if answered == asked || socket.recv(&mut buffer).is_err() {
+            return Ok((asked, answered, now().duration_since(began)));
+        }
+        answered += 1;
+    }
+}

@@ -1,0 +1,237 @@
+//! Clients and an echo, each as simple as can be.
+
+use std::{
+    net::{SocketAddr, UdpSocket},
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use anyhow::{Context, bail, ensure};
+use wire::osp::{Dialect, LocalAgent, Reply, Request, Version};
+
+use super::super::{now, process::Server};
+
+const DIALECT: Dialect = Dialect::Document;
+/// Far longer than anything takes.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// As many bytes as the echo of a small message has.
+const ECHOED: usize = 40;
+
+/// A thread that sends back whatever it gets.
+pub(super) struct Echo {
+    address: SocketAddr,
+}
+
+impl Echo {
+    pub(super) fn start() -> anyhow::Result<Self> {
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        let address = socket.local_addr()?;
+        thread::spawn(move || {
+            let mut buffer = [0; 2_048];
+            while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                if socket.send_to(buffer.get(..length).unwrap_or_default(), from).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { address })
+    }
+
+    /// Round trips a second.
+    pub(super) fn run(&self, block: Duration) -> anyhow::Result<f64> {
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        socket.connect(self.address)?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        let mut buffer = [0; 2_048];
+        let (began, mut count) = (now(), 0_u64);
+        loop {
+            socket.send(buffer.get(..ECHOED).unwrap_or_default())?;
+            socket.recv(&mut buffer)?;
+            count += 1;
+            let took = now().duration_since(began);
+            if took >= block {
+                return Ok(count as f64 / took.as_secs_f64());
+            }
+        }
+    }
+}
+
+/// An OSP client: a socket.
+pub(super) struct Peer {
+    socket: UdpSocket,
+    buffer: Vec<u8>,
+}
+
+pub(super) struct Listed {
+    pub(super) promised: usize,
+    pub(super) arrived: usize,
+}
+
+impl Peer {
+    pub(super) fn connect(server: SocketAddr) -> anyhow::Result<Self> {
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        socket
+            .send_to(&Request::Init { dialect: DIALECT, version: Version::SUPPORTED }.to_bytes_in(DIALECT), server)?;
+        let mut buffer = vec![0; 65_536];
+        let (_, handler) = socket.recv_from(&mut buffer).context("no answer to the first request")?;
+        socket.connect(handler)?;
+        Ok(Self { socket, buffer })
+    }
+
+    fn send(&self, request: &Request) -> anyhow::Result<()> {
+        self.socket.send(&request.to_bytes_in(DIALECT))?;
+        Ok(())
+    }
+
+    fn receive(&mut self) -> anyhow::Result<Reply> {
+        let length = self.socket.recv(&mut self.buffer)?;
+        Ok(Reply::decode_in(DIALECT, self.buffer.get(..length).unwrap_or_default())?)
+    }
+
+    /// Controls an agent, by its place in the overview.
+    fn control(&mut self, index: usize) -> anyhow::Result<LocalAgent> {
+        self.send(&Request::GetAgentOverview)?;
+        let Reply::AgentOverview { count } = self.receive()? else { bail!("no overview") };
+        let mut wanted = None;
+        for place in 0..count {
+            let Reply::AgentOverviewNext { agent, .. } = self.receive()? else { bail!("no agent") };
+            wanted = if place == index { Some(agent) } else { wanted };
+        }
+        self.send(&Request::AgentOverviewAck)?;
+        let agent = wanted.context("there is no such agent")?;
+        self.send(&Request::RegisterForAgent { agent })?;
+        ensure!(matches!(self.receive()?, Reply::RegisterForAgentAck { .. }), "not registered");
+        Ok(agent)
+    }
+
+    /// Request, acknowledgement, notification, confirmation.
+    fn step(&mut self, agent: LocalAgent, request: &[u8], confirmation: &[u8]) -> anyhow::Result<()> {
+        self.socket.send(request)?;
+        loop {
+            let length = self.socket.recv(&mut self.buffer)?;
+            // only the notification is as long; nothing else comes
+            if length > 6 {
+                break;
+            }
+        }
+        self.socket.send(confirmation).with_context(|| format!("{agent:?}"))?;
+        Ok(())
+    }
+
+    pub(super) fn list_variables(&mut self, expression: &str) -> anyhow::Result<Listed> {
+        self.send(&Request::GetValueIds { expression: expression.into() })?;
+        let Reply::ValueIds { count: promised } = self.receive()? else { bail!("no list") };
+        self.socket.set_read_timeout(Some(Duration::from_millis(500)))?;
+        let mut arrived = 0;
+        while arrived < promised && self.receive().is_ok() {
+            arrived += 1;
+        }
+        self.socket.set_read_timeout(Some(PATIENCE))?;
+        Ok(Listed { promised, arrived })
+    }
+}
+
+/// Clients that step a world together, each with an agent and a thread of its own.
+pub(super) struct Lockstep {
+    clients: Vec<(SyncSender<u64>, JoinHandle<anyhow::Result<()>>)>,
+    done: Receiver<Vec<Duration>>,
+    /// Steps that take about a tenth of a block.
+    chunk: u64,
+}
+
+pub(super) struct Block {
+    pub(super) steps: u64,
+    pub(super) took: Duration,
+    pub(super) delays: Vec<Duration>,
+}
+
+impl Lockstep {
+    pub(super) fn start(server: SocketAddr, clients: usize) -> anyhow::Result<Self> {
+        let (report, done) = sync_channel(clients);
+        let mut started = Vec::new();
+        for index in 0..clients {
+            let mut peer = Peer::connect(server)?;
+            let agent = peer.control(index)?;
+            let (order, orders) = sync_channel(1);
+            let report = report.clone();
+            started.push((order, thread::spawn(move || client(peer, agent, &orders, &report))));
+        }
+        Ok(Self { clients: started, done, chunk: 64 })
+    }
+
+    /// Steps for some time.
+    pub(super) fn run(&mut self, block: Duration) -> anyhow::Result<Block> {
+        let began = now();
+        let (mut steps, mut delays) = (0, Vec::new());
+        loop {
+            for (order, _) in &self.clients {
+                order.send(self.chunk).context("a client has ended")?;
+            }
+            for _ in &self.clients {
+                delays.extend(self.done.recv().context("a client has ended")?);
+            }
+            steps += self.chunk;
+            let took = now().duration_since(began);
+            if took >= block {
+                self.chunk = (steps / 8).max(64);
+                return Ok(Block { steps, took, delays });
+            }
+        }
+    }
+
+    pub(super) fn end(self) -> anyhow::Result<()> {
+        for (order, thread) in self.clients {
+            drop(order);
+            thread.join().map_err(|_| anyhow::anyhow!("a client panicked"))??;
+        }
+        Ok(())
+    }
+}
+
+/// Takes as many steps as it is told to, and reports how long each took.
+fn client(
+    mut peer: Peer,
+    agent: LocalAgent,
+    orders: &Receiver<u64>,
+    report: &SyncSender<Vec<Duration>>,
+) -> anyhow::Result<()> {
+    let confirmation = Request::StepCompletedAck { agent }.to_bytes_in(DIALECT);
+    let requests = [0.2, 0.4].map(|speed| Request::NextStep { agent, inputs: vec![speed, 0.3] }.to_bytes_in(DIALECT));
+    while let Ok(steps) = orders.recv() {
+        let mut delays = Vec::new();
+        for step in 0..steps {
+            let began = now();
+            // no two in a row are the same
+            let request = requests.get((step % 2) as usize).map(Vec::as_slice).unwrap_or_default();
+            peer.step(agent, request, &confirmation)?;
+            delays.push(now().duration_since(began));
+        }
+        report.send(delays)?;
+    }
+    peer.send(&Request::End)
+}
+
+/// How many ticks pass from a motor's command over ODCP until the motor moves.
+pub(super) fn ticks_to_motion(server: &Server) -> anyhow::Result<u32> {
+    let mut stepper = Peer::connect(server.address("OSP")?)?;
+    let agent = stepper.control(0)?;
+    let request = Request::NextStep { agent, inputs: vec![] }.to_bytes_in(DIALECT);
+    let confirmation = Request::StepCompletedAck { agent }.to_bytes_in(DIALECT);
+    let mut motors = client::odcp::Client::connect(server.address("ODCP of Rover")?)?;
+    for _ in 0..50 {
+        stepper.step(agent, &request, &confirmation)?;
+    }
+    let at_rest = motors.motors()?;
+    motors.set_motors(&[(1.0, 1.0), (1.0, 1.0)])?;
+    // an answer to this one comes after the command has been taken in
+    ensure!(motors.motors()? == at_rest, "it moves while time stands still");
+    for ticks in 1..100 {
+        stepper.step(agent, &request, &confirmation)?;
+        if motors.motors()? != at_rest {
+            return Ok(ticks);
+        }
+    }
+    bail!("the motors do not move")
+}

@@ -1,0 +1,33 @@
+//! Tables for people.
+
+/// Rows in aligned columns below a header, without spaces at the ends of lines.
+pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
+    let header = header.map(str::to_owned);
+    let lines: Vec<&[String; N]> = std::iter::once(&header).chain(rows).collect();
+    let mut widths = [0; N];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line.iter()) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let mut text = String::new();
+    for line in lines {
+        let cells: Vec<String> = line.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        text.push_str(cells.join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned() {
+        let row = |cells: [&str; 2]| cells.map(str::to_owned);
+        let rows = [row(["Knöchel", "1"]), row(["a", ""])];
+        assert_eq!(table(["name", "angle"], &rows), "name     angle\nKnöchel  1\na\n");
+        assert_eq!(table(["name"], &[]), "name\n");
+    }
+}

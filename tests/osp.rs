@@ -1,0 +1,587 @@
+//! OSP over sockets, against the built program.
+
+mod playing;
+mod running;
+
+use std::{
+    collections::VecDeque,
+    io::Write,
+    net::{SocketAddr, UdpSocket},
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use client::{
+    odcp,
+    osp::{AgentSummary, Client, Dialect, LocalAgent, LocalEvent, LocalValue, Status, ValueInfo},
+};
+use playing::AGENTS;
+use running::{Running, eventually, peer_of, receive, run};
+use wire::osp::{Reply, Request, Text, Version};
+
+/// A client that is a socket and nothing else.
+struct Plain {
+    socket: UdpSocket,
+    dialect: Dialect,
+}
+
+impl Plain {
+    fn connect(server: &Running, dialect: Dialect) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        socket.set_read_timeout(Some(running::DEADLINE)).expect("a time-out");
+        let init = Request::Init { dialect, version: Version::SUPPORTED }.to_bytes_in(dialect);
+        socket.send_to(&init, server.address("OSP")).expect("sent");
+        let mut buffer = [0; 64];
+        let (length, handler) = socket.recv_from(&mut buffer).expect("an answer");
+        let wanted: &[u8] = if dialect == Dialect::Document { &[6, 1, 0, 0, 0, 1, 0, 0, 0] } else { &[6, 1, 1, 120] };
+        assert_eq!(&buffer[..length], wanted);
+        assert_ne!(handler, server.address("OSP"), "each client has a port of its own");
+        socket.connect(handler).expect("connected");
+        Self { socket, dialect }
+    }
+
+    fn send(&self, request: &Request) {
+        self.socket.send(&request.to_bytes_in(self.dialect)).expect("sent");
+    }
+
+    /// The next datagram, which ends as its dialect says.
+    fn hear(&self) -> Reply {
+        let datagram = receive(&self.socket);
+        let is_original = self.dialect == Dialect::Original;
+        let reply = Reply::decode_in(self.dialect, &datagram).expect("a reply");
+        assert_eq!(reply.to_bytes_in(self.dialect), datagram, "nothing else is in it");
+        assert!(!is_original || datagram.ends_with(&[120]), "{datagram:?}");
+        reply
+    }
+
+    fn ask(&self, request: &Request) -> Reply {
+        self.send(request);
+        self.hear()
+    }
+
+    fn agents(&self) -> Vec<Reply> {
+        let Reply::AgentOverview { count } = self.ask(&Request::GetAgentOverview) else { panic!("no overview") };
+        let agents = (0..count).map(|_| self.hear()).collect();
+        self.send(&Request::AgentOverviewAck);
+        agents
+    }
+
+    fn register(&self, agent: i32) -> Status {
+        match self.ask(&Request::RegisterForAgent { agent: LocalAgent(agent) }) {
+            Reply::RegisterForAgentAck { status, .. } => status,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn find(&self, expression: &str) -> Vec<(LocalValue, String, String)> {
+        let expression = Text::from(expression);
+        let Reply::ValueIds { count } = self.ask(&Request::GetValueIds { expression }) else { panic!("no list") };
+        let info = |place| match self.hear() {
+            Reply::ValueInfo { index, value, kind, name } => {
+                assert_eq!(index, place);
+                (value, kind.as_str().to_owned(), name.as_str().to_owned())
+            }
+            other => panic!("{other:?}"),
+        };
+        (0..count).map(info).collect()
+    }
+
+    fn step(&self, agent: i32, inputs: &[f32]) -> (Vec<f32>, Vec<f32>, Vec<LocalEvent>, Vec<String>) {
+        let agent = LocalAgent(agent);
+        let acknowledged = self.ask(&Request::NextStep { agent, inputs: inputs.to_vec() });
+        assert_eq!(acknowledged, Reply::NextStepAck { agent });
+        let Reply::StepCompleted { outputs, infos, events, observed, .. } = self.hear() else { panic!("no news") };
+        let value = |_| match self.hear() {
+            Reply::Value { content, .. } => content.as_str().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        let observed = (0..observed).map(value).collect();
+        self.send(&Request::StepCompletedAck { agent });
+        (outputs, infos, events, observed)
+    }
+
+    fn reset(&self, seed: i32) {
+        assert_eq!(self.ask(&Request::ResetSimulation { seed }), Reply::ResetSimulationAck);
+        assert_eq!(self.hear(), Reply::ResetCompleted);
+        self.send(&Request::ResetCompleted);
+    }
+}
+
+fn small() -> Running {
+    Running::serve(&["--scenario", "small"])
+}
+
+#[test]
+fn section_4_1_connecting() {
+    let server = small();
+    let main = server.address("OSP");
+    for dialect in Dialect::ALL {
+        let client = Plain::connect(&server, dialect);
+        assert_eq!(client.ask(&Request::End), Reply::EndAck);
+        // another version is told which one there is, by the main port
+        let peer = peer_of(main);
+        peer.send(&Request::Init { dialect, version: Version { major: 2, minor: 0 } }.to_bytes_in(dialect))
+            .expect("sent");
+        let answer = Reply::decode_in(dialect, &receive(&peer));
+        assert_eq!(answer, Ok(Reply::InitAck { version: Version::SUPPORTED }));
+    }
+}
+
+#[test]
+fn section_4_2_restarting_the_communication() {
+    for dialect in Dialect::ALL {
+        let server = small();
+        let (one, other) = (Plain::connect(&server, dialect), Plain::connect(&server, Dialect::Document));
+        one.agents();
+        assert_eq!(one.register(1), Status::Done);
+        other.send(&Request::ResetCommunication);
+        assert_eq!((one.hear(), other.hear()), (Reply::ResetCommunicationAck, Reply::ResetCommunicationAck));
+        let anew = Plain::connect(&server, dialect);
+        // its agent is free as soon as it has ended
+        eventually("a free agent", || {
+            anew.agents();
+            (anew.register(1) == Status::Done).then_some(())
+        });
+    }
+}
+
+#[test]
+fn section_4_3_controlling_agents() {
+    let server = Running::serve(&["--scenario", "orcs"]);
+    for dialect in Dialect::ALL {
+        let client = Plain::connect(&server, dialect);
+        let agents = client.agents();
+        for (place, (reply, wanted)) in agents.iter().zip(["ASeries", "Rover1", "Rover2"]).enumerate() {
+            let Reply::AgentOverviewNext { index, agent, group_type, available, name } = reply else {
+                panic!("{reply:?}")
+            };
+            assert_eq!((*index, agent.0, *available), (place, place as i32 + 1, true));
+            assert_eq!((group_type.as_str(), name.as_str()), ("Agent", wanted));
+        }
+        assert_eq!(agents.len(), 3);
+        let Reply::AgentInfo { inputs, outputs, infos, name, .. } =
+            client.ask(&Request::GetAgentInfo { agent: LocalAgent(1) })
+        else {
+            panic!("no info")
+        };
+        // the interface of the original robot
+        assert_eq!((inputs, outputs, name.as_str()), (42, 37, "ASeries"));
+        for place in 0..inputs + outputs + infos {
+            let Reply::AgentInfoNext { index, min, max, name } = client.hear() else { panic!("no value") };
+            assert!(index == place && max == 1.0 && (min == -1.0 || min == 0.0), "{name:?} {min} {max}");
+        }
+        client.send(&Request::AgentInfoAck);
+
+        let rival = Plain::connect(&server, dialect);
+        rival.agents();
+        assert_eq!(
+            (client.register(2), client.register(2), rival.register(2)),
+            (Status::Done, Status::Done, Status::Failed)
+        );
+        let available: Vec<_> = rival
+            .agents()
+            .iter()
+            .map(|reply| matches!(reply, Reply::AgentOverviewNext { available: true, .. }))
+            .collect();
+        assert_eq!(available, [true, false, true]);
+        for (agent, status) in [(2, Status::Done), (2, Status::Done), (9, Status::NotFound)] {
+            let agent = LocalAgent(agent);
+            let answer = client.ask(&Request::DeregisterFromAgent { agent });
+            assert_eq!(answer, Reply::DeregisterFromAgentAck { agent, status });
+        }
+        assert_eq!(rival.register(2), Status::Done);
+        assert_eq!(rival.ask(&Request::End), Reply::EndAck);
+        eventually("the rival's end", || {
+            let free = |reply: &Reply| matches!(reply, Reply::AgentOverviewNext { available: true, .. });
+            client.agents().iter().all(free).then_some(())
+        });
+    }
+}
+
+#[test]
+fn sections_4_4_and_4_7_events_and_steps() {
+    for dialect in Dialect::ALL {
+        let server = small();
+        let client = Plain::connect(&server, dialect);
+        client.agents();
+        assert_eq!(client.register(1), Status::Done);
+        let register = |name: &str| client.ask(&Request::RegisterForEvent { name: Text::from(name) });
+        let acknowledged = |id| Reply::RegisterForEventAck { event: LocalEvent(id) };
+        assert_eq!(register("/Control/StepCompleted"), acknowledged(1));
+        assert_eq!(register("/Control/NextTry"), acknowledged(2));
+        assert_eq!(register("/Control/StepCompleted"), acknowledged(1));
+        assert_eq!(register("/Control/"), acknowledged(0));
+        client.reset(3);
+        let (outputs, infos, events, _) = client.step(1, &[0.5, 0.5]);
+        assert_eq!((outputs.len(), infos.len(), events), (13, 7, vec![LocalEvent(1), LocalEvent(2)]));
+        assert!(outputs.iter().chain(&infos).all(|value| (-1.0..=1.0).contains(value)));
+        let (.., events, _) = client.step(1, &[0.4, 0.5]);
+        assert_eq!(events, [LocalEvent(1)]);
+        for wanted in [1, 0] {
+            let answer = client.ask(&Request::DeregisterFromEvent { event: LocalEvent(1) });
+            assert_eq!(answer, Reply::DeregisterFromEventAck { event: LocalEvent(wanted) });
+        }
+        let (.., events, _) = client.step(1, &[0.3, 0.5]);
+        assert_eq!(events, []);
+    }
+}
+
+#[test]
+fn section_4_5_variables() {
+    for dialect in Dialect::ALL {
+        let server = small();
+        let client = Plain::connect(&server, dialect);
+        let all = client.find(".*");
+        assert!(all.len() > 100 && all.is_sorted_by_key(|(_, _, name)| name.clone()));
+        let found = client.find("/Sim/Rover/.*Wheel.*Velocity");
+        assert!(found.iter().any(|(_, kind, _)| kind == "NormalizedDouble"), "{found:?}");
+        assert_eq!(client.find("Rover"), [], "a part is not enough");
+        let id = |name: &str| all.iter().find(|(_, _, other)| other == name).expect("it is there").0;
+        let get = |value| client.ask(&Request::GetValue { value });
+        let set = |value, text: &str| client.ask(&Request::SetValue { value, content: Text::from(text) });
+        let position = id("/Sim/Rover/Position");
+        assert_eq!(set(position, "(1,2,0.5)"), Reply::SetValueAck { value: position, status: Status::Done });
+        assert_eq!(set(position, "(1,2"), Reply::SetValueAck { value: position, status: Status::Failed });
+        let unknown = LocalValue(99_999);
+        assert_eq!(set(unknown, "1"), Reply::SetValueAck { value: unknown, status: Status::NotFound });
+        assert_eq!(get(unknown), Reply::Value { value: LocalValue::UNREADABLE, content: Text::default() });
+        client.agents();
+        client.register(1);
+        client.reset(0);
+        let (step, time) = (id("/Control/CurrentStep"), id("/Simulation/SimulationTime"));
+        let values = vec![step, unknown, time];
+        let answer = client.ask(&Request::RegisterForValues { values });
+        assert_eq!(answer, Reply::RegisterForValuesAck { values: vec![step, LocalValue::NOT_FOUND, time] });
+        let (.., observed) = client.step(1, &[0.1, 0.1]);
+        assert_eq!(observed, ["1", "0.02"]);
+        let answer = client.ask(&Request::DeregisterFromValues { values: vec![step, unknown] });
+        assert_eq!(answer, Reply::DeregisterFromValuesAck { values: vec![step, LocalValue::NOT_FOUND] });
+        let (.., observed) = client.step(1, &[0.2, 0.1]);
+        assert_eq!(observed, ["0.04"]);
+        assert_eq!(get(step), Reply::Value { value: step, content: Text::from("2") });
+        client.send(&Request::ValueInfoAck);
+    }
+}
+
+/// The news of a run, to the bit.
+fn drive(client: &Plain, seed: i32) -> Vec<Vec<u32>> {
+    client.reset(seed);
+    let bits = |step: u8| {
+        let (outputs, infos, ..) = client.step(1, &[f32::from(step) / 50.0, 0.4]);
+        outputs.iter().chain(&infos).map(|value| value.to_bits()).collect()
+    };
+    (0..50).map(bits).collect()
+}
+
+#[test]
+fn section_4_6_the_same_seed_gives_the_same_run() {
+    let runs = Dialect::ALL.map(|dialect| {
+        let server = small();
+        let client = Plain::connect(&server, dialect);
+        client.agents();
+        assert_eq!(client.register(1), Status::Done);
+        let (first, other, again) = (drive(&client, 7), drive(&client, 8), drive(&client, 7));
+        assert_eq!(first, again, "in one world");
+        assert_ne!(first, other);
+        first
+    });
+    assert_eq!(runs[0], runs[1], "in two programs");
+}
+
+#[test]
+fn nonsense_costs_nobody_a_step() {
+    let server = small();
+    let mut witness = Client::connect(server.address("OSP")).expect("it answers");
+    let agent = the_agent(&mut witness, "Rover");
+    assert!(witness.register(agent).expect("an answer"));
+    let (stranger, hostile) = (peer_of(server.address("OSP")), Plain::connect(&server, Dialect::Document));
+    let huge = [54_u8, 0, 0, 0, 0x80, 1, 0, 0, 0];
+    let expensive = [&[40][..], b"(((x+x+)+y)*){50}\0"].concat();
+    for (what, datagram) in [
+        ("nothing", vec![]),
+        ("one byte", vec![80]),
+        ("half a request", vec![80, 1, 0]),
+        ("an unknown id", vec![200; 20]),
+        ("the largest datagram", vec![0; 65_507]),
+        ("2^31 values", huge.to_vec()),
+        ("2^31 inputs", [&[80, 1, 0, 0, 0][..], &[0xff, 0xff, 0xff, 0x7f], &[0; 40]].concat()),
+        ("an agent that is not there", [&[80][..], &[9; 4], &[0; 4]].concat()),
+        ("no NUL at the end", [&[40][..], b".*"].concat()),
+        ("no UTF-8", [&[40][..], &[0xff, 0xfe, 0x2e, 0]].concat()),
+        ("no regular expression", [&[40][..], b"(((\0"].concat()),
+        ("an expensive regular expression", expensive),
+        ("a long one", [&[40][..], &[b'x'; 60_000], &[0]].concat()),
+        ("what a server says", vec![85, 1, 0, 0, 0]),
+        ("an init inside", vec![5, 1, 1]),
+    ] {
+        for _ in 0..20 {
+            // whether or not there is room for it
+            let _ = stranger.send(&datagram);
+            let _ = hostile.socket.send(&datagram);
+        }
+        let step = witness.step(&[(agent, &[0.2, 0.2])]);
+        assert_eq!(step.unwrap_or_else(|error| panic!("after {what}: {error}")).completed.len(), 1);
+    }
+    drop(witness);
+    // inputs too few, too many, not finite: they step all the same
+    let plain = Plain::connect(&server, Dialect::Original);
+    plain.agents();
+    eventually("a free agent", || (plain.register(1) == Status::Done).then_some(()));
+    for inputs in [&[][..], &[0.1], &[0.1; 9], &[f32::NAN, f32::INFINITY]] {
+        let (outputs, infos, ..) = plain.step(1, inputs);
+        assert!(outputs.iter().chain(&infos).all(|value| value.is_finite()), "{inputs:?}");
+    }
+}
+
+fn the_agent(client: &mut Client, name: &str) -> LocalAgent {
+    let agents = client.agents().expect("agents");
+    agents.iter().find(|AgentSummary { name: other, .. }| other == name).expect("it is there").agent
+}
+
+fn the_value(client: &mut Client, name: &str) -> LocalValue {
+    match client.values(name).expect("values").as_slice() {
+        [ValueInfo { value, .. }] => *value,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// A link between a client and a server that loses, doubles and reorders this part of all datagrams, both ways.
+struct BadLink {
+    address: SocketAddr,
+    may_end: Arc<AtomicBool>,
+}
+
+impl BadLink {
+    fn start(server: SocketAddr, part: f64, seed: u64) -> Self {
+        let (near, far) =
+            (UdpSocket::bind("127.0.0.1:0").expect("a port"), UdpSocket::bind("127.0.0.1:0").expect("a port"));
+        let (address, may_end) = (near.local_addr().expect("an address"), Arc::new(AtomicBool::new(false)));
+        let ended = Arc::clone(&may_end);
+        thread::spawn(move || relay(&near, &far, server, part, seed, &ended));
+        Self { address, may_end }
+    }
+}
+
+impl Drop for BadLink {
+    fn drop(&mut self) {
+        self.may_end.store(true, Ordering::Relaxed);
+    }
+}
+
+fn relay(near: &UdpSocket, far: &UdpSocket, server: SocketAddr, part: f64, seed: u64, may_end: &AtomicBool) {
+    let mut state = seed;
+    let mut chance = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as f64 / f64::from(1_u32 << 31)) < part
+    };
+    for socket in [near, far] {
+        socket.set_nonblocking(true).expect("set");
+    }
+    // where each side is, and what is held back on its way there
+    let (mut client, mut handler) = (None, server);
+    let (mut to_client, mut to_server) = (VecDeque::new(), VecDeque::new());
+    let mut buffer = vec![0; 65_535];
+    while !may_end.load(Ordering::Relaxed) {
+        let mut is_idle = true;
+        if let Ok((length, from)) = near.recv_from(&mut buffer) {
+            (client, is_idle) = (Some(from), false);
+            pass(&mut chance, &buffer[..length], &mut to_server, |datagram| {
+                // a first request goes to the main port
+                let to = if datagram.first() == Some(&5) { server } else { handler };
+                let _ = far.send_to(datagram, to);
+            });
+        }
+        if let (Ok((length, from)), Some(client)) = (far.recv_from(&mut buffer), client) {
+            (handler, is_idle) = (from, false);
+            pass(&mut chance, &buffer[..length], &mut to_client, |datagram| {
+                let _ = near.send_to(datagram, client);
+            });
+        }
+        if is_idle {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Passes a datagram on, or not, or twice, or after the next one.
+fn pass(chance: &mut impl FnMut() -> bool, datagram: &[u8], held: &mut VecDeque<Vec<u8>>, send: impl Fn(&[u8])) {
+    if chance() {
+        return;
+    }
+    if chance() {
+        held.push_back(datagram.to_vec());
+        return;
+    }
+    send(datagram);
+    if chance() {
+        send(datagram);
+    }
+    for late in held.drain(..) {
+        send(&late);
+    }
+}
+
+#[test]
+fn each_step_is_taken_once_on_a_bad_link() {
+    let inputs = |step: u8| [f32::from(step % 20) / 20.0, 0.5];
+    for dialect in Dialect::ALL {
+        for (percent, steps) in [(1_u32, 200_u8), (10, 60), (30, 25)] {
+            let server = small();
+            let address = server.address("OSP");
+            let link = BadLink::start(address, f64::from(percent) / 100.0, u64::from(percent));
+            let mut client = Client::connect_in(dialect, link.address).expect("it answers");
+            // nothing stands still for longer
+            client.set_patience(Duration::from_secs(5));
+            let agent = the_agent(&mut client, "Rover");
+            assert!(client.register(agent).expect("an answer"));
+            client.reset(9).expect("a reset");
+            let run = |client: &mut Client| -> Vec<Vec<f32>> {
+                let mut step =
+                    |step| client.step(&[(agent, &inputs(step))]).expect("a step").completed.remove(0).outputs;
+                (0..steps).map(&mut step).collect()
+            };
+            let disturbed = run(&mut client);
+            let count = the_value(&mut client, "/Control/CurrentStep");
+            let counted = client.get(count).expect("an answer");
+            assert_eq!(counted, Some(steps.to_string()), "{percent} % in {dialect:?}");
+            drop(client);
+
+            // the same run on a good one
+            let mut client = Client::connect(address).expect("it answers");
+            let agent = the_agent(&mut client, "Rover");
+            eventually("a free agent", || client.register(agent).expect("an answer").then_some(()));
+            client.reset(9).expect("a reset");
+            assert!(run(&mut client) == disturbed, "{percent} % in {dialect:?} gives another run");
+        }
+    }
+}
+
+#[test]
+fn sixty_four_clients_step_together() {
+    const CLIENTS: usize = 64;
+    const STEPS: usize = 20;
+    let mut file = tempfile::NamedTempFile::with_suffix(".toml").expect("a file");
+    writeln!(file, "[world]\nfield = \"flat\"\npace = \"lockstep\"\n[osp]").expect("written");
+    for index in 0..CLIENTS {
+        let (x, y) = (2 * (index % 8), 2 * (index / 8));
+        writeln!(file, "[[robot]]\nname = \"R{index}\"\nmodel = \"rover\"\nposition = [{x}.0, {y}.0, 0.0]")
+            .expect("written");
+    }
+    let server = Running::serve(&["--scenario", &file.path().to_string_lossy()]);
+    let (address, all_registered) = (server.address("OSP"), Arc::new(Barrier::new(CLIENTS)));
+    let client = |index: usize| {
+        let all_registered = Arc::clone(&all_registered);
+        thread::spawn(move || {
+            let mut client = Client::connect_in(Dialect::ALL[index % 2], address).expect("it answers");
+            client.set_patience(running::DEADLINE);
+            let agent = the_agent(&mut client, &format!("R{index}"));
+            let count = the_value(&mut client, "/Control/CurrentStep");
+            assert_eq!(client.observe(&[count]).expect("an answer"), [true]);
+            // whoever steps early waits for nobody: all have to be there
+            all_registered.wait();
+            assert!(client.register(agent).expect("an answer"));
+            all_registered.wait();
+            let step = |_| client.step(&[(agent, &[0.3, 0.3])]).expect("a step").observed.remove(0).1;
+            let seen: Vec<String> = (0..STEPS).map(step).collect();
+            client.end().expect("an end");
+            seen
+        })
+    };
+    let clients: Vec<_> = (0..CLIENTS).map(client).collect();
+    let wanted: Vec<_> = (1..=STEPS).map(|step| step.to_string()).collect();
+    for client in clients {
+        assert_eq!(client.join().expect("no panic"), wanted);
+    }
+}
+
+#[test]
+fn all_protocols_share_one_world() {
+    let server = Running::serve(&["--scenario", "playground"]);
+    let mut player = playing::Agent::join(server.address(AGENTS), "T1 Reds 7");
+    let mut reader = Client::connect(server.address("OSP")).expect("it answers");
+    let mut stepper = Client::connect_in(Dialect::Original, server.address("OSP")).expect("it answers");
+    let mut pusher = odcp::Client::connect(server.address("ODCP of ASeries")).expect("it answers");
+
+    // one OSP client steps a rover, on which everybody's time now depends
+    let rover = the_agent(&mut stepper, "Rover1");
+    assert!(stepper.register(rover).expect("an answer"));
+    let robots: Vec<_> =
+        reader.agents().expect("agents").into_iter().map(|agent| (agent.name, agent.available)).collect();
+    for (name, available) in [("ASeries", true), ("Rover1", false), ("Rover2", true)] {
+        assert!(robots.contains(&(name.to_owned(), available)), "{name}: {robots:?}");
+    }
+    assert!(robots.contains(&("Left 7".to_owned(), true)), "the player is an agent, too: {robots:?}");
+    let head = the_value(&mut reader, "/Sim/Left 7/AAHead_yaw/Angle");
+    let position = the_value(&mut reader, "/Sim/Left 7/Position");
+    let score = the_value(&mut reader, "/Game/Left/Score");
+    let ball = the_value(&mut reader, "/Sim/World/ball/Position");
+    for value in [position, score, ball] {
+        assert!(reader.get(value).expect("an answer").is_some());
+    }
+    let read = |reader: &mut Client, value| reader.get(value).expect("an answer").expect("it is there");
+    let at_rest = read(&mut reader, head);
+    let before = pusher.motors().expect("motors");
+    let mut pose = vec![(0.0, 1.0); before.len()];
+    pose[6].0 = 0.4;
+    eventually("a player whose head turns, and an A-Series whose elbow does", || {
+        player.send("(he1 40 0 20 1 0)");
+        pusher.set_motors(&pose).expect("sent");
+        stepper.step(&[(rover, &[0.5, 0.5])]).expect("a step");
+        player.next().expect("it sees");
+        let elbow = pusher.motors().expect("motors")[6];
+        (read(&mut reader, head) != at_rest && (elbow - 0.4).abs() < 0.1).then_some(())
+    });
+}
+
+#[test]
+fn commands_look_around() {
+    let server = small();
+    let (osp, odcp) = (server.address("OSP").to_string(), server.address("ODCP of Rover").to_string());
+    let page = server.address("Status and metrics").to_string();
+    let json = |arguments: &[&str]| {
+        let ended = run(arguments);
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);
+        serde_json::from_str::<serde_json::Value>(ended.stdout.lines().last().unwrap_or_default())
+            .or_else(|_| serde_json::from_str(&ended.stdout))
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ended.stdout))
+    };
+    for (arguments, wanted) in [
+        (&["osp", "--server", &osp, "agents"][..], "Rover"),
+        (&["osp", "--server", &osp, "info", "Rover"], "/Left/Wheel/DesiredVelocity"),
+        (&["osp", "--server", &osp, "values", "/Simulation/.*"], "/Simulation/Gravitation"),
+        (&["osp", "--server", &osp, "get", "/Simulation/Gravitation"], "9.81"),
+        (&["osp", "--server", &osp, "--dialect", "original", "set", "/Simulation/Gravitation", "3.7"], "3.7"),
+        (&["osp", "--server", &osp, "watch", "/Control/CurrentStep", "--count", "1"], "/Control/CurrentStep"),
+        (&["osp", "--server", &osp, "step", "Rover", "--seed", "3", "--steps", "5", "0.5", "0.5"], "/Distance/1"),
+        (
+            &["osp", "--server", &osp, "events", "/Control/NextStep", "--agent", "Rover", "--steps", "2"],
+            "/Control/NextStep",
+        ),
+        (&["osp", "--server", &osp, "reset", "--seed", "4"], ""),
+        (&["odcp", "--server", &odcp, "set", "0.1", "0.1:0.5"], ""),
+        (&["odcp", "--server", &odcp, "motors"], "0"),
+        (&["agents", "--server", &page], "Rover"),
+    ] {
+        let ended = run(arguments);
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stdout.contains(wanted), "{arguments:?} has no {wanted}: {}", ended.stdout);
+        if !wanted.is_empty() {
+            json(&[arguments, &["--json"]].concat());
+        }
+    }
+    for arguments in [
+        &["osp", "--server", &osp, "info", "Nobody"][..],
+        &["osp", "--server", &osp, "set", "/Nothing", "1"],
+        &["osp", "--server", &osp, "set", "/Simulation/Gravitation", "much"],
+        &["osp", "--server", "127.0.0.1:9", "agents"],
+        &["agents", "--server", "127.0.0.1:9"],
+    ] {
+        let ended = run(arguments);
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {}", ended.stdout);
+        assert!(ended.stderr.starts_with("rossum: "), "{}", ended.stderr);
+    }
+}

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ffi::c_int, ops::Range};
 
 use mujoco_rs::{
-    mujoco_c::{mjData, mjModel, mjtState},
+    mujoco_c::{mjData, mjModel, mjtDisableBit, mjtState},
     wrappers::{MjData, MjModel, MjtObjBase},
 };
 
@@ -139,9 +139,31 @@ impl Sim {
     /// with any value that was unsound already replaced by the last sound one, and the simulation can go on. Poses,
     /// sensor values and contacts are those of that state.
     pub fn step(&mut self) -> Result<(), Fault> {
+        self.step_with(Self::guarded_step)
+    }
+
+    /// A step whose sensor values nobody will read: they stay as they are. The state is the same, to the last bit.
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step).
+    pub fn step_blind(&mut self) -> Result<(), Fault> {
+        // sensors that look into the past need every step
+        if self.model.compiled().ffi().nhistory > 0 {
+            return self.step();
+        }
+        self.step_with(|sim| {
+            let flags = sim.data.model_opt().disableflags;
+            sim.data.model_opt_mut().disableflags = flags | mjtDisableBit::mjDSBL_SENSOR as c_int;
+            let stepped = sim.guarded_step();
+            sim.data.model_opt_mut().disableflags = flags;
+            stepped
+        })
+    }
+
+    fn step_with(&mut self, step: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), Fault> {
         self.ready()?;
         std::mem::swap(&mut self.good, &mut self.before);
-        if let Err(cause) = self.guarded_step() {
+        if let Err(cause) = step(self) {
             self.rebuild();
             return Err(engine_fault(cause));
         }

@@ -8,6 +8,8 @@ pub const INBOX: usize = 65_536;
 pub const SESSION_QUEUE: usize = 1_024;
 /// Commands that the sim thread takes in between two ticks.
 pub const COMMANDS_PER_TICK: usize = 8_192;
+/// Entries in the journal of a recording before they are handed over, also while time stands still.
+pub const JOURNAL: usize = 1_024;
 /// Records that may wait for the disk. Beyond that the recording ends and the simulation goes on.
 pub const RECORD_QUEUE: usize = 4_096;
 
@@ -44,11 +46,11 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub const WRITE_QUEUE: usize = 256;
 
 /// Datagrams a second from one peer, on average.
-pub const DATAGRAMS_PER_SECOND: f64 = 100_000.0;
+pub const DATAGRAMS_PER_SECOND: f64 = 400_000.0;
 /// Datagrams at once from one peer.
-pub const DATAGRAM_BURST: f64 = 20_000.0;
+pub const DATAGRAM_BURST: f64 = 40_000.0;
 /// One that makes the world do something counts as so many more.
-pub const COMMAND_COST: f64 = 49.0;
+pub const COMMAND_COST: f64 = 199.0;
 /// Peers whose rate is remembered; beyond that the longest silent is forgotten.
 pub const PEERS: usize = 4_096;
 /// Largest datagram that UDP can carry.
@@ -62,15 +64,21 @@ pub const CONVERSATIONS_PER_ADDRESS: usize = 256;
 pub const NOTES: usize = 4;
 /// Datagrams of one conversation that are taken before others get their turn.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
+/// The thread of the conversations waits for the next datagram without falling asleep for this long.
+pub const ALERT: Duration = Duration::from_micros(50);
 /// All conversations can be ended this often.
 pub const DISBAND_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An OSP client confirms what it is told within this time; then it is told the next thing.
 pub const CONFIRMATION: Duration = Duration::from_millis(100);
+/// A request to reset that an OSP client sends again within this time, without a confirmation, is the same one.
+pub const RESET_CONFIRMATION: Duration = Duration::from_secs(1);
+/// Values that an OSP client may observe: as many as its buffer has room for.
+pub const OBSERVED: usize = 256;
 /// Searches of an OSP client that may wait.
 pub const SEARCHES: usize = 8;
 /// Longest regular expression, in bytes.
-pub const EXPRESSION: usize = 4_096;
+pub const EXPRESSION: usize = 1_024;
 /// Datagrams of lists that may wait for an OSP client when it asks for the next list.
 pub const LISTED: usize = 4_096;
 /// Variables that an OSP client may read and write before the world answers.

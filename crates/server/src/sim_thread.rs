@@ -118,8 +118,6 @@ impl SimThread {
         if options.recording.is_some() {
             world.keep_journal();
         }
-        // sessions that were told of a tick may have woken up on this core; they are quick, and the physics is not
-        world.breathe_with(thread::yield_now);
         let (publish, snapshots) = watch::channel(world.glimpse());
         let (failed, failure) = watch::channel(None);
         let (next_session, end_asked) = (Arc::new(AtomicU64::new(0)), Arc::new(watch::Sender::new(None)));
@@ -342,6 +340,15 @@ enum Rest {
     End,
 }
 
+/// What is left in the inbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inbox {
+    Empty,
+    More,
+    /// It is time to end.
+    Stop,
+}
+
 impl Engine {
     /// Runs a world on this thread until it ends.
     fn run(&self, world: Loop) {
@@ -352,6 +359,7 @@ impl Engine {
         // a world that another thread broke is over
         while let Ok(mut state) = self.state.lock()
             && let Some(world) = state.as_mut()
+            && world.sleep != Rest::End
         {
             let rest = world.turn();
             world.sleep = rest;
@@ -377,11 +385,11 @@ impl Engine {
         let mut alarm = Alarm { engine: self, is_set: true };
         match self.state.try_lock() {
             Ok(mut state) => {
-                if let Some(world) = state.as_mut() {
+                if let Some(world) = state.as_mut().filter(|world| world.sleep != Rest::End) {
                     alarm.is_set = world.drive();
                 }
             }
-            // the sim thread has it, or it is over
+            // somebody is at it, or it is over
             Err(TryLockError::WouldBlock | TryLockError::Poisoned(_)) => {}
         }
     }
@@ -424,12 +432,15 @@ struct Loop {
 }
 
 impl Loop {
-    /// Takes turns for the sim thread until nothing is left to do, but no more than a tick. Whether the sim thread has
+    /// Takes turns for the sim thread: one to let a tick pass, and one to see what comes then. Whether the sim thread has
     /// to wake up.
     fn drive(&mut self) -> bool {
         let mut rest = self.turn();
         if rest == Rest::Over {
             rest = self.turn();
+        }
+        if rest == Rest::End {
+            self.sleep = rest;
         }
         match (rest, self.sleep) {
             (Rest::Over | Rest::End, _) | (Rest::Until(_), Rest::Forever) => true,
@@ -441,7 +452,8 @@ impl Loop {
 
     /// Carries out what waits in the inbox, and lets a tick pass if one may.
     fn turn(&mut self) -> Rest {
-        if !self.take_waiting() {
+        let inbox = self.take_waiting();
+        if inbox == Inbox::Stop {
             return Rest::End;
         }
         self.start_building();
@@ -453,8 +465,11 @@ impl Loop {
             }
             let latest = Arc::clone(&self.publish.borrow());
             if self.deliver_tick(&[Ticks::AtNext], &latest) {
-                // before the physics takes the core
+                // whoever was told may have woken up on this core, and is quick, which the physics is not
                 thread::yield_now();
+                self.run.world_mut().breathe_with(thread::yield_now);
+            } else {
+                self.run.world_mut().breathe_with(|| {});
             }
         }
         let (progress, behind) = self.run.pass(gate, began);
@@ -463,19 +478,21 @@ impl Loop {
         }
         if let Progress::Moved(snapshot) = &progress {
             self.after_tick(began, snapshot);
+            self.run.told(now());
         }
         self.note_failure();
         // before resting, which may be for ever; a session that is dropped now leaves robots to be taken out
         let all_told = self.deliver_answers();
         match progress {
+            _ if inbox == Inbox::More => Rest::Over,
             Progress::Until(then) if all_told => Rest::Until(then),
             Progress::Waiting if all_told => Rest::Forever,
             Progress::Moved(_) | Progress::Until(_) | Progress::Waiting => Rest::Over,
         }
     }
 
-    /// Takes what waits in the inbox, up to a limit. False when it is time to end.
-    fn take_waiting(&mut self) -> bool {
+    /// Takes what waits in the inbox, up to a limit.
+    fn take_waiting(&mut self) -> Inbox {
         let gone: Vec<_> = self.outlets.iter().filter(|(_, o)| o.sender.is_closed()).map(|(&s, _)| s).collect();
         for _ in 0..limits::COMMANDS_PER_TICK {
             let Ok(message) = self.received.try_recv() else {
@@ -483,13 +500,13 @@ impl Loop {
                 for session in gone {
                     self.end(session);
                 }
-                return true;
+                return Inbox::Empty;
             };
             if !self.take(message) {
-                return false;
+                return Inbox::Stop;
             }
         }
-        true
+        Inbox::More
     }
 
     /// Takes one message. False when it is time to end.
@@ -524,6 +541,7 @@ impl Loop {
         let is_reset = matches!(command, Command::Reset(_));
         let shows = is_reset || matches!(command, Command::EnterLockstep(_) | Command::LeaveLockstep(_));
         self.run.handle(session, sequence, command, began);
+        self.record(|world, _| world.take_part(limits::JOURNAL));
         if shows {
             let snapshot = self.publish_now();
             if is_reset {

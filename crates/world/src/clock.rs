@@ -79,6 +79,8 @@ pub struct Clock {
     expected: usize,
     /// Since when the world waits for such.
     expecting_since: Instant,
+    /// Whether the last voter has gone, and no tick has passed since.
+    starts_anew: bool,
     silence: Duration,
     votes_cast: u64,
     overruns: u64,
@@ -95,6 +97,7 @@ impl Clock {
             voters: BTreeMap::new(),
             expected: 0,
             expecting_since: now,
+            starts_anew: false,
             silence,
             votes_cast: 0,
             overruns: 0,
@@ -159,6 +162,10 @@ impl Clock {
             return false;
         }
         let late = now.saturating_duration_since(self.next_due) > self.period * CATCH_UP_TICKS;
+        if std::mem::take(&mut self.starts_anew) && late {
+            self.next_due = now + self.period;
+            return false;
+        }
         self.next_due = if late { now } else { self.next_due } + self.period;
         self.overruns += u64::from(late);
         late
@@ -167,18 +174,25 @@ impl Clock {
     /// The reset that everyone voted for was carried out at `now`.
     pub fn was_reset(&mut self, now: Instant) {
         self.use_votes(now, |_| false);
-        self.restart(now);
+        self.next_due = now;
     }
 
-    /// The schedule starts anew at `now`. Votes stay: whoever cast one waits for what comes of it.
-    pub fn restart(&mut self, now: Instant) {
+    /// Somebody had the world reset at `now`. Whoever voted for that has what it wants; other votes stay.
+    pub fn reset_by_order(&mut self, now: Instant) {
+        self.use_votes(now, |vote| vote == Vote::Step);
         self.next_due = now;
+    }
+
+    /// Whoever has no vote could cast one from `now` on: the time-out counts from here.
+    pub fn told(&mut self, now: Instant) {
+        for voter in self.voters.values_mut().filter(|voter| voter.vote.is_none()) {
+            voter.heard = now;
+        }
     }
 
     fn use_votes(&mut self, now: Instant, keep: impl Fn(Vote) -> bool) {
         for voter in self.voters.values_mut() {
             voter.vote = voter.vote.filter(|&vote| keep(vote));
-            // the time-out counts from when the voter could answer
             voter.heard = now;
         }
     }
@@ -211,6 +225,12 @@ impl Clock {
     /// Ticks no longer wait for this agent.
     pub fn leave(&mut self, agent: AgentId) {
         self.voters.remove(&agent);
+        self.note_freedom();
+    }
+
+    /// A world that kept to its voters has not fallen behind when it keeps to wall time again.
+    fn note_freedom(&mut self) {
+        self.starts_anew |= self.pace == Pace::Eager && self.voters.is_empty();
     }
 
     /// Counts a vote. A second vote before the tick replaces the first. False when the agent does not vote here.
@@ -240,7 +260,7 @@ impl Clock {
             .map(|(&agent, _)| agent)
             .collect();
         for agent in &silent {
-            self.voters.remove(agent);
+            self.leave(*agent);
         }
         silent
     }
@@ -353,6 +373,9 @@ mod tests {
         }
         clock.leave(A);
         assert_eq!(clock.gate(start), Gate::Until(start + TICK), "however fast it was before");
+        let much_later = start + 100 * TICK;
+        assert!(!clock.ticked(much_later), "nor was it slow: it waited for a voter");
+        assert!(clock.ticked(much_later + 100 * TICK), "now it is");
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl World {
     pub fn last_record(&mut self, hash_every: u64) -> Option<TickRecord> {
         let ticks = self.tick_count().0;
         let is_told = ticks == 0 || ticks.is_multiple_of(hash_every);
-        let is_as_ticked = self.journal.as_ref().is_some_and(Vec::is_empty);
+        let is_as_ticked = self.journal.as_ref().is_some_and(Vec::is_empty) && !self.half_recorded;
         (!is_told && is_as_ticked).then(|| TickRecord {
             tick: ticks - 1,
             entries: Vec::new(),
@@ -42,9 +42,19 @@ impl World {
         if std::mem::replace(&mut self.recorded, next) == next {
             return None;
         }
+        self.half_recorded = false;
         let hash = next.0.is_multiple_of(hash_every).then(|| self.state_hash());
         let entries = self.take_journal();
         (!entries.is_empty() || hash.is_some()).then(|| TickRecord { tick: next.0 - 1, entries, hash })
+    }
+
+    /// A part of the record of the next tick, once there is much of it: while time stands still, that tick may be far.
+    pub fn take_part(&mut self, much: usize) -> Option<TickRecord> {
+        if self.journal.as_ref().is_none_or(|journal| journal.len() < much) {
+            return None;
+        }
+        self.half_recorded = true;
+        Some(TickRecord { tick: self.tick_count().0, entries: self.take_journal(), hash: None })
     }
 
     /// What happened since the last call.

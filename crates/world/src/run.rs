@@ -234,7 +234,7 @@ impl Run {
             }
             Command::Reset(seed) => {
                 self.world.reset(seed);
-                self.clock.restart(now);
+                self.clock.reset_by_order(now);
                 None
             }
             Command::Order(order) => match self.world.order(&order) {
@@ -326,6 +326,11 @@ impl Run {
         self.clock.gate(now)
     }
 
+    /// Everybody has been told at `now` what came of the last tick or reset: from now on they can be too late.
+    pub fn told(&mut self, now: Instant) {
+        self.clock.told(now);
+    }
+
     /// Lets time pass through the gate, if it is open. Also says whether a paced world has just fallen behind.
     pub fn pass(&mut self, gate: Gate, now: Instant) -> (Progress, bool) {
         match gate {
@@ -372,8 +377,10 @@ impl Run {
             self.clock.arrived(now);
         }
         if let Changed::Left(agent) = changed {
-            self.leave_lockstep(agent);
+            let voter = self.leave_lockstep(agent);
             self.owners.remove(&agent);
+            // somebody else's robot
+            self.answers.extend(voter.map(|session| (session, Answer::VoteLost(agent))));
         }
         let is_orphan = self.orphans.remove(&ticket);
         if let Changed::Joined(agent) = changed

@@ -107,8 +107,10 @@ pub struct World {
     fault_reports: Vec<FaultReport>,
     pub(crate) performance: Performance,
     pub(crate) journal: Option<Vec<Entry>>,
-    /// Ticks before this one have been recorded.
+    /// Ticks before this one have been recorded...
     pub(crate) recorded: Tick,
+    /// ...and a part of this one.
+    pub(crate) half_recorded: bool,
     /// Called after each physics step.
     breathe: fn(),
 }
@@ -155,6 +157,7 @@ impl World {
             performance: Performance::default(),
             journal: None,
             recorded: Tick(0),
+            half_recorded: false,
             breathe: || {},
         };
         let steps_per_tick = ("/Simulation/IterationsPerStep".to_owned(), setup.steps_per_tick.to_string());
@@ -314,11 +317,12 @@ impl World {
         self.apply_staged();
         self.raise(standard::NEXT_STEP);
         self.directed(|director, world| director.before_physics(world));
-        for _ in 0..self.steps_per_tick {
+        for left in (0..self.steps_per_tick).rev() {
             if self.failed.is_some() {
                 break;
             }
-            self.physics_step();
+            // sensors are read when the tick is over
+            self.physics_step(if left > 0 { Sim::step_blind } else { Sim::step });
             (self.breathe)();
         }
         self.directed(|director, world| director.after_physics(world));
@@ -330,12 +334,12 @@ impl World {
         self.step += 1;
     }
 
-    fn physics_step(&mut self) {
+    fn physics_step(&mut self, step: fn(&mut Sim) -> Result<(), Fault>) {
         for remedy in 0..=REMEDIES {
             for agent in self.agents.values() {
                 agent.drive(&mut self.structure.sim);
             }
-            match self.structure.sim.step() {
+            match step(&mut self.structure.sim) {
                 Ok(()) => return self.watch_collisions(),
                 Err(fault) if remedy < REMEDIES => self.treat(&fault, remedy),
                 Err(fault) => self.failed = Some(fault),

@@ -214,9 +214,10 @@ impl Progress {
 
     /// A value belongs to the step whose notification has promised it.
     fn note_value(&mut self, value: LocalValue, content: &str, number: Option<Number>) -> Option<Request> {
+        let numbered = self.numbered;
         let waits = |row: &&mut Row| {
             let notice = row.open.as_ref().and_then(|open| open.notice.as_ref());
-            notice.is_some_and(|notice| !notice.is_complete()) && number.is_none_or(|number| number == row.last)
+            notice.is_some_and(|notice| !notice.is_complete()) && answers(numbered, number, row.last)
         };
         let notice = self.agents.values_mut().find(waits)?.open.as_mut()?.notice.as_mut()?;
         if notice.observed.iter().all(|(known, _)| *known != value) {

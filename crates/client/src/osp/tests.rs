@@ -187,7 +187,7 @@ fn answer_all(seen: &Seen) -> Vec<Sent> {
         Request::NextStep { agent, inputs } => {
             let events = vec![LocalEvent(5)];
             let step = Reply::StepCompleted { agent, outputs: inputs, infos: vec![0.5], events, observed: 1 };
-            let value = (Reply::Value { value: found, content: "NUM:abc".into() }, None);
+            let value = (Reply::Value { value: found, content: "NUM:abc".into() }, seen.number);
             vec![acknowledged(agent, seen.number), (step, seen.number), value]
         }
         Request::End => plain(Reply::EndAck),
@@ -466,13 +466,18 @@ fn a_lost_confirmation_is_sent_again() {
 
 #[test]
 fn lost_values_are_sent_again() {
-    let value = |value: i32| (Reply::Value { value: LocalValue(value), content: format!("{value}").into() }, None);
+    let value = |value: i32| Reply::Value { value: LocalValue(value), content: format!("{value}").into() };
     let (mut client, log) = stepping(Document, move |seen| match seen.request {
         Request::NextStep { agent, .. } => {
             let step = Reply::StepCompleted { agent, outputs: vec![], infos: vec![], events: vec![], observed: 3 };
-            let late = (Reply::Value { value: LocalValue(2), content: "late".into() }, Some(Number(99)));
-            let values = if seen.before == 0 { [value(1), value(3), late] } else { [value(1), value(2), value(3)] };
-            [(step, seen.number)].into_iter().chain(values).collect()
+            let late = |number| (Reply::Value { value: LocalValue(2), content: "late".into() }, number);
+            let mut replies: Vec<_> = [step, value(1), value(3)].map(|reply| (reply, seen.number)).into();
+            if seen.before == 0 {
+                replies.extend([late(Some(Number(99))), late(None)]);
+            } else {
+                replies.push((value(2), seen.number));
+            }
+            replies
         }
         _ => vec![],
     });

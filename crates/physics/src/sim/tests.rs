@@ -175,6 +175,26 @@ fn equal_runs_are_equal_to_the_last_bit() {
 }
 
 #[test]
+fn a_blind_step_goes_the_same_way_and_senses_nothing() {
+    let (mut seeing, mut blind) = (walkers(2), walkers(2));
+    for _ in 0..20 {
+        for sim in [&mut seeing, &mut blind] {
+            wave(sim);
+        }
+        let sensed = blind.sensor_values().to_vec();
+        seeing.step().unwrap();
+        blind.step_blind().unwrap();
+        assert_eq!(seeing.hash(), blind.hash());
+        assert_eq!(blind.sensor_values(), sensed);
+        // and the next one sees again
+        seeing.step().unwrap();
+        blind.step().unwrap();
+        assert_eq!(seeing.sensor_values(), blind.sensor_values());
+    }
+    assert!(seeing.sensor_values().iter().any(|&value| value != 0.0));
+}
+
+#[test]
 fn a_restored_state_goes_on_as_before() {
     let mut sim = walkers(2);
     run(&mut sim, 200);

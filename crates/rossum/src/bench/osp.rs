@@ -23,6 +23,8 @@ use self::load::{Echo, Lockstep, Peer};
 use super::{Figure, Goal, cpu_time, median, now, print, process::Server};
 use crate::interrupt;
 
+/// Physics steps in a tick, as in the scenario `orcs`.
+const STEPS_PER_TICK: u32 = 2;
 /// Variables that a client looks for.
 const VARIABLES: usize = 10_000;
 /// Requests that wait for their answers at a time.
@@ -76,16 +78,20 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 }
 
 /// A world of nothing but these robots, in which time passes as OSP clients want.
-fn world_of(model: &str, count: usize, steps_per_tick: u32) -> String {
+fn world_of(model: &str, count: usize) -> String {
     let mut text =
-        format!("[world]\nfield = \"flat\"\nsteps_per_tick = {steps_per_tick}\npace = \"lockstep\"\n[osp]\n");
+        format!("[world]\nfield = \"flat\"\nsteps_per_tick = {STEPS_PER_TICK}\npace = \"lockstep\"\n[osp]\n");
     for index in 1..=count {
-        let (x, y) = (2 * (index % 10), 2 * (index / 10));
-        text.push_str(&format!(
-            "[[robot]]\nname = \"R{index}\"\nmodel = \"{model}\"\nposition = [{x}.0, {y}.0, 0.0]\n"
-        ));
+        let [x, y] = place(index);
+        let place = format!("position = [{x:.1}, {y:.1}, 0.0]");
+        text.push_str(&format!("[[robot]]\nname = \"R{index}\"\nmodel = \"{model}\"\n{place}\n"));
     }
     text
+}
+
+/// Outside the walls, apart from each other.
+fn place(index: usize) -> [f64; 2] {
+    [3.0 + (index % 2) as f64, 0.7 * (index / 2) as f64 - 4.0]
 }
 
 /// Steps a second over OSP, beside round trips a second of an echo; in turns.
@@ -134,11 +140,12 @@ impl Compared {
 }
 
 fn one_rover(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let compared = compare(options, &world_of("rover", 1, 4), 1)?;
+    let compared = compare(options, &world_of("rover", 1), 1)?;
+    let bare = bare_physics(options, "rover", 1)?;
     Ok(vec![
         Figure {
             what: "rover, 1 client: steps / echo",
-            detail: compared.detail(),
+            detail: format!("{}; bare physics {bare:.0} steps/s", compared.detail()),
             value: compared.ratio,
             goal: Goal::AtLeast(0.5),
             unit: "x",
@@ -154,10 +161,11 @@ fn one_rover(options: &Options) -> anyhow::Result<Vec<Figure>> {
 }
 
 fn eight_rovers(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    let compared = compare(options, &world_of("rover", 8, 4), 8)?;
+    let compared = compare(options, &world_of("rover", 8), 8)?;
+    let bare = bare_physics(options, "rover", 8)?;
     Ok(vec![Figure {
         what: "8 rovers, 8 clients: steps / echo",
-        detail: format!("{}; each client is a thread", compared.detail()),
+        detail: format!("{}; bare physics {bare:.0} steps/s; each client is a thread", compared.detail()),
         value: compared.ratio,
         goal: Goal::AtLeast(0.25),
         unit: "x",
@@ -166,9 +174,8 @@ fn eight_rovers(options: &Options) -> anyhow::Result<Vec<Figure>> {
 
 /// A humanoid costs more than its messages, or less, as the machine is.
 fn aseries(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    const STEPS_PER_TICK: u32 = 2;
-    let compared = compare(options, &world_of("aseries", 1, STEPS_PER_TICK), 1)?;
-    let bare = bare_physics(options, "aseries", STEPS_PER_TICK)?;
+    let compared = compare(options, &world_of("aseries", 1), 1)?;
+    let bare = bare_physics(options, "aseries", 1)?;
     let (bound, name) = if bare < compared.echo { (bare, "bare physics") } else { (compared.echo, "echo") };
     Ok(vec![Figure {
         what: "A-Series: steps / the less of bare physics and echo",
@@ -179,18 +186,21 @@ fn aseries(options: &Options) -> anyhow::Result<Vec<Figure>> {
     }])
 }
 
-/// Steps a second of the robot alone, with nothing around the engine.
-fn bare_physics(options: &Options, model: &str, steps_per_tick: u32) -> anyhow::Result<f64> {
+/// Steps a second of robots alone, with nothing around the engine.
+fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<f64> {
     let mut setup = Setup::new(library::model(ModelKind::Field, "flat", Path::new(""))?);
     let source = library::model(ModelKind::Robot, model, Path::new(""))?;
-    setup.robots.push(Robot { name: "R1".to_owned(), source, pose: Pose::at(0.0, 0.0, 0.0) });
+    for index in 1..=count {
+        let [x, y] = place(index);
+        setup.robots.push(Robot { name: format!("R{index}"), source: source.clone(), pose: Pose::at(x, y, 0.0) });
+    }
     let mut rates = Vec::new();
     for _ in 0..options.rounds() {
         let mut sim = World::new(&setup)?.into_sim();
         let (began, mut steps) = (now(), 0);
         let cpu = cpu_time();
         while now().duration_since(began) < options.block() / 4 {
-            for _ in 0..steps_per_tick {
+            for _ in 0..STEPS_PER_TICK {
                 sim.step_bare();
             }
             steps += 1;
@@ -202,7 +212,7 @@ fn bare_physics(options: &Options, model: &str, steps_per_tick: u32) -> anyhow::
 
 fn variables(options: &Options) -> anyhow::Result<Vec<Figure>> {
     // some 450 variables each
-    let server = Server::start_text(&world_of("T1", 24, 4))?;
+    let server = Server::start_text(&world_of("T1", 24))?;
     let mut peer = Peer::connect(server.address("OSP")?)?;
     let (mut times, mut lost, mut count) = (Vec::new(), 0, 0);
     for _ in 0..options.rounds() {

@@ -19,7 +19,7 @@ use std::{
 use tokio::{
     net::UdpSocket,
     runtime::{self, Handle},
-    sync::mpsc,
+    sync::{Notify, mpsc},
     task::{JoinError, JoinSet},
     time::sleep_until,
 };
@@ -62,6 +62,7 @@ pub async fn run(
         guests: BTreeMap::new(),
         talks: JoinSet::new(),
         place: place.handle.clone(),
+        alertness: Arc::clone(&place.alertness),
         stop,
     };
     reception.run(disbanding).await;
@@ -72,15 +73,59 @@ pub async fn run(
 struct Place {
     handle: Handle,
     end: CancellationToken,
+    alertness: Arc<Alertness>,
 }
 
 impl Place {
     fn start(protocol: &'static str) -> io::Result<Self> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let (handle, end) = (runtime.handle().clone(), CancellationToken::new());
-        let ended = end.clone();
-        thread::Builder::new().name(protocol.to_owned()).spawn(move || runtime.block_on(ended.cancelled()))?;
-        Ok(Self { handle, end })
+        let (ended, alertness) = (end.clone(), Arc::new(Alertness::default()));
+        let stay_alert = Arc::clone(&alertness).stay_alert();
+        let run = async move {
+            tokio::select! {
+                () = ended.cancelled() => {}
+                () = stay_alert => {}
+            }
+        };
+        thread::Builder::new().name(protocol.to_owned()).spawn(move || runtime.block_on(run))?;
+        Ok(Self { handle, end, alertness })
+    }
+}
+
+/// Keeps the thread of the conversations awake for a moment after each datagram. A client in lockstep sends the next one
+/// at once, and waking up would take longer than all the rest.
+#[derive(Default)]
+struct Alertness {
+    /// Datagrams so far.
+    heard: AtomicU64,
+    again: Notify,
+}
+
+impl Alertness {
+    fn hear(&self) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
+        self.again.notify_one();
+    }
+
+    async fn stay_alert(self: Arc<Self>) {
+        loop {
+            self.again.notified().await;
+            let (mut heard, mut since) = (self.heard.load(Ordering::Relaxed), now());
+            loop {
+                let latest = self.heard.load(Ordering::Relaxed);
+                let time = now();
+                if latest != heard {
+                    (heard, since) = (latest, time);
+                } else if time.duration_since(since) >= limits::ALERT {
+                    break;
+                }
+                // whoever is to send it may be on this core
+                thread::yield_now();
+                // looks at the sockets
+                tokio::task::yield_now().await;
+            }
+        }
     }
 }
 
@@ -132,6 +177,7 @@ struct Reception {
     guests: BTreeMap<SocketAddr, Guest>,
     talks: JoinSet<()>,
     place: Handle,
+    alertness: Arc<Alertness>,
     stop: CancellationToken,
 }
 
@@ -254,6 +300,7 @@ impl Reception {
             sim: self.sim.clone(),
             commands,
             disband: self.disband.clone(),
+            alertness: Arc::clone(&self.alertness),
             pulse: Arc::clone(&pulse),
             began: self.began,
             heard,
@@ -296,6 +343,7 @@ struct Talk {
     sim: SimHandle,
     commands: SessionSender,
     disband: mpsc::Sender<SocketAddr>,
+    alertness: Arc<Alertness>,
     pulse: Arc<Pulse>,
     began: Instant,
     heard: Instant,
@@ -325,13 +373,14 @@ impl Talk {
                 tokio::task::yield_now().await;
             }
             let wakes_at = self.session.wakes_at();
+            let is_due = wakes_at.is_some_and(|at| at <= now());
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return "the server stops".to_owned(),
                 delivery = deliveries.recv() => match delivery {
                     Some(Delivery::Answer(answer)) => self.session.answer(answer, &self.sim.latest(), &mut out),
                     Some(Delivery::Tick(snapshot)) => self.session.moved(&snapshot, now(), &mut out),
-                    None => return "the session did not keep up with the world".to_owned(),
+                    None => return "the session did not keep up with the world, or the world has ended".to_owned(),
                 },
                 note = notes.recv() => match note {
                     Some(Note::Greeted) => self.session.greeted(&mut out),
@@ -345,6 +394,7 @@ impl Talk {
                 received = socket.recv(&mut buffer) => match received {
                     Ok(length) => {
                         in_a_row += 1;
+                        self.alertness.hear();
                         metrics::datagram(self.protocol);
                         self.heard = now();
                         let datagram = buffer.get(..length).unwrap_or_default();
@@ -355,7 +405,9 @@ impl Talk {
                     Err(error) if error.kind() == ErrorKind::ConnectionRefused => return "the peer has gone".to_owned(),
                     Err(error) => debug!(protocol = self.protocol, peer = %self.peer, "receiving: {error}"),
                 },
-                () = sleep_until(wakes_at.unwrap_or_else(now).into()), if wakes_at.is_some() => {
+                // a timer would take a millisecond
+                () = tokio::task::yield_now(), if is_due => self.session.wake(now(), &mut out),
+                () = sleep_until(wakes_at.unwrap_or_else(now).into()), if wakes_at.is_some() && !is_due => {
                     self.session.wake(now(), &mut out);
                 }
             }

@@ -118,10 +118,10 @@ pub struct OspSession {
     lists: Lists,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Asked {
     Read,
-    Write,
+    Write(Text),
 }
 
 /// What is kept of resets.
@@ -135,8 +135,8 @@ struct Reset {
     is_asked: bool,
     /// Whether the client was told of the reset that it had asked for...
     told: bool,
-    /// ...and has not confirmed it.
-    unconfirmed: bool,
+    /// ...and until when it may confirm it, if it has not.
+    confirm_by: Option<Instant>,
 }
 
 impl ConversationSession for OspSession {
@@ -152,24 +152,24 @@ impl ConversationSession for OspSession {
         self.send_listed(now, out);
     }
 
-    fn answer(&mut self, answer: Answer, _: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+    fn answer(&mut self, answer: Answer, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
         match answer {
             Answer::Entered(agent) => self.entered(agent, out),
-            Answer::VoteLost(agent) => self.not_entered(agent, out),
+            Answer::VoteLost(agent) => self.not_entered(agent, world, out),
             Answer::Value(id, value) => {
-                self.was_asked(id, &[Asked::Read]);
+                self.was_asked(id, |asked| *asked == Asked::Read);
                 self.send_value(id, &value.to_string(), out);
             }
             Answer::Written(id) => {
-                self.was_asked(id, &[Asked::Write]);
+                self.was_asked(id, |asked| *asked != Asked::Read);
                 self.send_written(id, Status::Done, out);
             }
-            Answer::NoValue(id, error) => match self.was_asked(id, &[Asked::Read, Asked::Write]) {
-                Some(Asked::Write) if error != VariableError::Unknown => {
+            Answer::NoValue(id, error) => match self.was_asked(id, |_| true) {
+                Some(Asked::Write(_)) if error != VariableError::Unknown => {
                     out.refuse(Some(self.peer), error);
                     self.send_written(id, Status::Failed, out);
                 }
-                Some(Asked::Write) => self.send_written(id, Status::NotFound, out),
+                Some(Asked::Write(_)) => self.send_written(id, Status::NotFound, out),
                 Some(Asked::Read) | None => self.send_no_value(out),
             },
             Answer::Refused(reason) => out.refuse(Some(self.peer), reason),
@@ -187,7 +187,7 @@ impl ConversationSession for OspSession {
         self.controlled.retain(|_, control| world.catalogue.agent(control.agent).is_some());
         let before = self.reset.tries.replace(world.tries);
         if before.is_some_and(|tries| tries != world.tries) {
-            self.was_reset(out);
+            self.was_reset(now, out);
         } else {
             self.stepped(world, now, out);
         }
@@ -247,8 +247,8 @@ impl OspSession {
                 self.next_step(agent, &inputs, (datagram, number), world, now, out);
             }
             Request::StepCompletedAck { agent } => self.confirmed(agent, now, out),
-            Request::ResetSimulation { seed } => self.reset_simulation(seed, number, world, out),
-            Request::ResetCompleted => self.reset.unconfirmed = false,
+            Request::ResetSimulation { seed } => self.reset_simulation(seed, number, world, now, out),
+            Request::ResetCompleted => self.reset.confirm_by = None,
 
             Request::GetAgentOverview => self.list_agents(world, out),
             Request::GetAgentInfo { agent } => self.list_interface(agent, world, out),
@@ -375,10 +375,13 @@ impl OspSession {
         }
     }
 
-    fn not_entered(&mut self, agent: AgentId, out: &mut Outbox<Vec<u8>>) {
+    fn not_entered(&mut self, agent: AgentId, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
         let local = LocalAgent(self.agents.number(agent));
         if self.registering.remove(&local) {
             self.send(&Reply::RegisterForAgentAck { agent: local, status: Status::Failed }, out);
+        } else if world.catalogue.agent(agent).is_none() {
+            self.controlled.remove(&local);
+            out.refuse(Some(self.peer), format_args!("its agent {} has left the world", local.0));
         } else if self.controlled.contains_key(&local) {
             out.close("the client let the world wait for too long");
         }
@@ -446,8 +449,8 @@ impl OspSession {
     }
 
     /// The world has answered: what was asked of it first?
-    fn was_asked(&mut self, id: VariableId, kinds: &[Asked]) -> Option<Asked> {
-        let index = self.asked.iter().position(|(other, asked)| *other == id && kinds.contains(asked))?;
+    fn was_asked(&mut self, id: VariableId, is_it: impl Fn(&Asked) -> bool) -> Option<Asked> {
+        let index = self.asked.iter().position(|(other, asked)| *other == id && is_it(asked))?;
         self.asked.remove(index).map(|(_, asked)| asked)
     }
 
@@ -473,8 +476,13 @@ impl OspSession {
         let Some(card) = card else {
             return self.send(&Reply::SetValueAck { value, status: Status::NotFound }, out);
         };
+        let asked = Asked::Write(content.clone());
+        if self.asked.contains(&(card.id, asked.clone())) {
+            // the same once more, while it is being done: a size takes a while
+            return;
+        }
         match card.kind.parse(content.as_str()) {
-            Ok(parsed) => self.ask(card.id, Asked::Write, Command::Write(card.id, parsed), out),
+            Ok(parsed) => self.ask(card.id, asked, Command::Write(card.id, parsed), out),
             Err(error) => {
                 out.refuse(Some(self.peer), format_args!("{}: {error}", card.name));
                 self.send(&Reply::SetValueAck { value, status: Status::Failed }, out);
@@ -490,14 +498,17 @@ impl OspSession {
     fn observe(&mut self, values: &[LocalValue], world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
         let mut answer = Vec::new();
         for &value in values {
-            let Some(id) = self.variable(value, world) else {
+            if self.values.thing(value.0).is_some_and(|id| self.observed.contains(&id)) {
+                answer.push(value);
+            } else if self.observed.len() >= limits::OBSERVED {
+                out.refuse(Some(self.peer), "too many values are observed at once");
                 answer.push(LocalValue::NOT_FOUND);
-                continue;
-            };
-            answer.push(value);
-            if !self.observed.contains(&id) {
+            } else if let Some(id) = self.variable(value, world) {
                 self.observed.push(id);
                 out.ask(Command::Observe(id));
+                answer.push(value);
+            } else {
+                answer.push(LocalValue::NOT_FOUND);
             }
         }
         self.send(&Reply::RegisterForValuesAck { values: answer }, out);
@@ -517,12 +528,19 @@ impl OspSession {
 
     // --- resets ------------------------------------------------------------------------------------------------------
 
-    fn reset_simulation(&mut self, seed: i32, number: Option<Number>, world: &Snapshot, out: &mut Outbox<Vec<u8>>) {
+    fn reset_simulation(
+        &mut self,
+        seed: i32,
+        number: Option<Number>,
+        world: &Snapshot,
+        now: Instant,
+        out: &mut Outbox<Vec<u8>>,
+    ) {
         let again = match (number, self.reset.number) {
             (Some(number), Some(last)) if number != last && !number.is_after(last) => return,
             (Some(number), Some(last)) => number == last,
             (Some(_), None) => false,
-            (None, _) => self.reset.unconfirmed,
+            (None, _) => self.reset.confirm_by.is_some_and(|deadline| now < deadline),
         };
         self.send_numbered(&Reply::ResetSimulationAck, number, out);
         if again {
@@ -531,10 +549,14 @@ impl OspSession {
             }
             return;
         }
-        self.reset = Reset { number, told: false, unconfirmed: false, ..self.reset };
+        self.reset = Reset { number, told: false, confirm_by: None, ..self.reset };
         let seed = (seed != 0).then_some(i64::from(seed) as u64);
         if let Some(control) = self.controlled.values_mut().find(|control| !control.wants_reset) {
+            // the last wish counts
             control.wants_reset = true;
+            if control.stage == Stage::Asked {
+                control.stage = Stage::Idle;
+            }
             self.reset.is_asked = true;
             out.ask(Command::Vote(control.agent, Vote::Reset(seed)));
         } else if world.lockstep.is_empty() {
@@ -543,18 +565,20 @@ impl OspSession {
         }
     }
 
-    fn was_reset(&mut self, out: &mut Outbox<Vec<u8>>) {
-        // otherwise nobody has asked this client, and its requests still wait for their step
-        if self.controlled.values().all(|control| control.wants_reset) {
-            for control in self.controlled.values_mut() {
-                control.wants_reset = false;
+    fn was_reset(&mut self, now: Instant, out: &mut Outbox<Vec<u8>>) {
+        for control in self.controlled.values_mut() {
+            control.wants_reset = false;
+            // whoever asks for a step while somebody outside resets still waits for it
+            if control.stage != Stage::Asked {
                 control.stage = Stage::Idle;
             }
-            self.news.clear();
-            self.confirm_by = None;
         }
-        self.reset.told |= self.reset.is_asked;
-        self.reset.unconfirmed |= std::mem::take(&mut self.reset.is_asked);
+        self.news.clear();
+        self.confirm_by = None;
+        if std::mem::take(&mut self.reset.is_asked) {
+            self.reset.told = true;
+            self.reset.confirm_by = Some(now + limits::RESET_CONFIRMATION);
+        }
         self.send_numbered(&Reply::ResetCompleted, self.reset.number, out);
     }
 
@@ -581,10 +605,11 @@ impl OspSession {
         self.send_numbered(&Reply::NextStepAck { agent }, number, out);
         out.replies.extend(again.into_iter().map(|news| (peer, news)));
         if arrival == Arrival::New {
-            self.reset.unconfirmed = false;
+            self.reset.confirm_by = None;
             self.confirmed(agent, now, out);
             if let Some(control) = self.controlled.get_mut(&agent) {
                 control.stage = Stage::Asked;
+                control.wants_reset = false;
             }
             if let Some(card) = world.catalogue.agent(id) {
                 let actions = self.actions(card, inputs, out);
@@ -597,7 +622,7 @@ impl OspSession {
     /// What the inputs make the motors do (D29).
     fn actions(&self, agent: &AgentCard, inputs: &[f32], out: &mut Outbox<Vec<u8>>) -> Vec<Action> {
         let wanted = agent.count(Role::Input);
-        if inputs.len() != wanted {
+        if inputs.len() > wanted {
             let given = inputs.len();
             out.refuse(Some(self.peer), format_args!("{} has {wanted} inputs, and was given {given}", agent.name));
         }

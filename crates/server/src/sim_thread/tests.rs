@@ -1,4 +1,8 @@
-use world::{Action, AgentId, Robot, clock::Vote};
+use world::{
+    Action, AgentId, Robot,
+    clock::Vote,
+    director::{Director, Place, View},
+};
 
 use super::*;
 use crate::testing::{ROVER, Stepper, running, small_setup, small_world, within};
@@ -218,10 +222,34 @@ fn the_sim_thread_wakes_up_when_it_has_to() {
     check(Pace::Flat, Rest::Forever, true, "the next tick is due");
 }
 
+/// Makes a mistake in each tick.
+struct Clumsy;
+
+impl Director for Clumsy {
+    fn variables(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+    fn reset(&mut self, _: &mut World) {}
+    fn model_changed(&mut self, _: &mut World) {}
+    fn before_physics(&mut self, _: &mut World) {
+        panic!("a mistake")
+    }
+    fn after_physics(&mut self, _: &mut World) {}
+    fn admit(&mut self, _: &mut World, _: &str) -> Result<Place, String> {
+        Err(String::new())
+    }
+    fn order(&mut self, _: &mut World, _: &str) -> Result<String, String> {
+        Err(String::new())
+    }
+    fn view(&self) -> View {
+        Arc::new(())
+    }
+}
+
 #[test]
 fn a_panic_in_another_thread_ends_the_world() {
-    let (handle, mut sim) = resting(small_world(), Pace::Free, None);
-    sim.run.world_mut().breathe_with(|| panic!("a mistake"));
+    let world = World::with_director(&small_setup(), Some(Box::new(Clumsy))).unwrap();
+    let (handle, sim) = resting(world, Pace::Free, None);
     let engine = Arc::clone(&handle.engine);
     let thread = thread::spawn(move || engine.run(sim));
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();

@@ -7,6 +7,8 @@ use std::{
     collections::VecDeque,
     io::Write,
     net::{SocketAddr, UdpSocket},
+    path::Path,
+    process::Command,
     sync::{
         Arc, Barrier,
         atomic::{AtomicBool, Ordering},
@@ -535,6 +537,21 @@ fn all_protocols_share_one_world() {
         let elbow = pusher.motors().expect("motors")[6];
         (read(&mut reader, head) != at_rest && (elbow - 0.4).abs() < 0.1).then_some(())
     });
+}
+
+#[test]
+fn the_example_evolves() {
+    let server = Running::serve(&["--scenario", "arena"]);
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/osp/evolve.py");
+    let output = Command::new("python3")
+        .arg(example)
+        .args(["--server", &server.address("OSP").to_string(), "--generations", "2", "--plot", ""])
+        .output()
+        .expect("Python is there");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let best = text.lines().last().and_then(|line| line.strip_prefix("best ")?.parse::<f64>().ok());
+    assert!(best.is_some_and(|best| best > 0.0), "{text}");
 }
 
 #[test]

@@ -19,8 +19,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let datagrams = datagrams.iter().map(|hex| bytes_from_hex(hex)).collect::<Result<_, _>>()?;
     write_corpus("odcp_decode", datagrams)?;
-    write_corpus("odcp_session", conversations)
+    write_corpus("odcp_session", conversations)?;
+
+    let osp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols/osp");
+    let mut datagrams = Vec::new();
+    collect_hex(&read_json(&osp.join("vectors.json"))?, &mut datagrams);
+    let datagrams = datagrams.iter().map(|hex| bytes_from_hex(hex)).collect::<Result<Vec<_>, _>>()?;
+    let mut talk = Vec::new();
+    for datagram in datagrams.iter().filter(|datagram| datagram.len() < 256) {
+        talk.extend([OSP_DATAGRAM, datagram.len() as u8]);
+        talk.extend(datagram);
+    }
+    write_corpus("osp_decode", datagrams)?;
+    write_corpus("osp_session", vec![talk])
 }
+
+/// What says in `osp_session` that a datagram follows.
+const OSP_DATAGRAM: u8 = 7;
 
 fn write_corpus(target: &str, mut seeds: Vec<Vec<u8>>) -> Result<(), Box<dyn Error>> {
     seeds.sort();

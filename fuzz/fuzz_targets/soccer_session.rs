@@ -28,7 +28,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let endpoints = soccer.1.endpoints(world.catalogue(), Pace::Wall).expect("it has ports");
     let services = endpoints.into_iter().filter_map(|endpoint| match endpoint.kind {
         EndpointKind::Stream(service) => Some(service),
-        EndpointKind::Datagram(_) => None,
+        EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => None,
     });
     Stage { services: services.collect(), snapshot: world.snapshot() }
 });

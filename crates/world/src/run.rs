@@ -173,7 +173,9 @@ impl Run {
                 None
             }
             Command::Leave(agent) => {
-                self.leave_lockstep(agent);
+                if self.votes_for(session, agent) {
+                    self.leave_lockstep(agent);
+                }
                 let ticket = self.world.request(Change::Leave(agent));
                 self.asked.insert(ticket, (session, None));
                 None
@@ -379,8 +381,10 @@ impl Run {
         if let Changed::Left(agent) = changed {
             let voter = self.leave_lockstep(agent);
             self.owners.remove(&agent);
-            // somebody else's robot
-            self.answers.extend(voter.map(|session| (session, Answer::VoteLost(agent))));
+            // whoever voted for a robot that somebody else takes out has to know
+            let asker = self.asked.get(&ticket).map(|(session, _)| *session);
+            let told = voter.filter(|voter| asker != Some(*voter));
+            self.answers.extend(told.map(|session| (session, Answer::VoteLost(agent))));
         }
         let is_orphan = self.orphans.remove(&ticket);
         if let Changed::Joined(agent) = changed

@@ -122,6 +122,16 @@ fn whoever_leaves_is_not_waited_for() {
 }
 
 #[test]
+fn whoever_votes_for_a_robot_that_another_takes_out_is_told() {
+    let mut world = Watched::lockstep();
+    world.say(B.1, Command::Leave(A.0));
+    assert_eq!(world.run.take_answers(), [], "it is still there");
+    world.build();
+    let answers = world.run.take_answers();
+    assert_eq!(answers, [(A.1, Answer::VoteLost(A.0)), (B.1, Answer::Left(A.0))]);
+}
+
+#[test]
 fn an_agent_votes_through_one_session() {
     let mut world = Watched::lockstep();
     let lost = [(B.1, Answer::VoteLost(A.0))];

@@ -417,6 +417,13 @@ impl Talk {
     /// Does what the session wants; says why the conversation is over, if it is.
     fn carry_out(&mut self, out: Outbox<Vec<u8>>) -> Result<(), String> {
         let mut refusals = out.refusals;
+        // first: the replies then go out together with what comes of the commands, and wake the peer up once
+        if !out.commands.is_empty() {
+            for command in out.commands {
+                self.commands.leave(command).map_err(|error: SendError| error.to_string())?;
+            }
+            self.sim.drive();
+        }
         for (_, reply) in out.replies {
             // a socket whose buffer is full loses the datagram, as the network might
             match self.sending.send(&reply) {
@@ -432,12 +439,6 @@ impl Talk {
         self.refusals.note(&refusals, now());
         let heard = if self.session.is_needed() { Pulse::NEEDED } else { since(self.began, self.heard) };
         self.pulse.heard.store(heard, Ordering::Relaxed);
-        if !out.commands.is_empty() {
-            for command in out.commands {
-                self.commands.leave(command).map_err(|error: SendError| error.to_string())?;
-            }
-            self.sim.drive();
-        }
         if out.disband {
             // a full queue has the same wish in it
             let _ = self.disband.try_send(self.peer);

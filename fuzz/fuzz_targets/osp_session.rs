@@ -1,0 +1,72 @@
+//! Any datagrams from a client, with answers, ticks and time of the world in between: nothing panics, every reply goes to
+//! whoever asked and fits a datagram, and no number that is not finite reaches the world.
+//!
+//! The input is a list of a kind, a length and that many bytes.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use server::Scenario;
+use server::session::osp::{Osp, OspSession};
+use server::session::{ConversationService, ConversationSession, Outbox};
+use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+use wire::osp::{Dialect, MAX_DATAGRAM};
+use world::{Action, AgentId, Answer, Command, Snapshot, Value, VariableId, World};
+
+struct Stage {
+    before: Arc<Snapshot>,
+    after: Arc<Snapshot>,
+    start: Instant,
+}
+
+static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+    let setup = Scenario::load("orcs").and_then(|scenario| scenario.setup()).expect("the scenario is sound");
+    let mut world = World::new(&setup).expect("the world can be built");
+    let before = world.snapshot();
+    world.reset(Some(7));
+    Stage { before, after: world.snapshot(), start: Instant::now() }
+});
+
+fuzz_target!(|input: &[u8]| {
+    let Stage { before, after, start } = &*STAGE;
+    let peer = SocketAddr::from(([127, 0, 0, 1], 5000));
+    let dialect = Dialect::ALL[input.len() % 2];
+    let (mut session, mut now) = (OspSession::new(peer, dialect), *start);
+    let mut rest = input;
+    while let [kind, length, tail @ ..] = rest {
+        let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
+        rest = tail;
+        let number = bytes.first().copied().unwrap_or(1).into();
+        let mut out = Outbox::default();
+        match kind % 8 {
+            0 => session.answer(Answer::Entered(AgentId(number)), before, &mut out),
+            1 => session.answer(Answer::VoteLost(AgentId(number)), before, &mut out),
+            2 => session.answer(Answer::Value(VariableId(number), Value::Double(0.5)), before, &mut out),
+            3 => session.moved(if number % 2 == 0 { before } else { after }, now, &mut out),
+            4 => {
+                now += Duration::from_millis(number.into());
+                session.wake(now, &mut out);
+            }
+            5 => drop(Osp.greet(peer, bytes)),
+            _ => session.datagram(bytes, before, now, &mut out),
+        }
+        assert!(out.replies.iter().all(|(to, reply)| *to == peer && reply.len() <= MAX_DATAGRAM));
+        for command in &out.commands {
+            if let Command::Act(_, actions) = command {
+                assert!(actions.iter().all(is_finite));
+            }
+        }
+        if out.close.is_some() {
+            return;
+        }
+    }
+});
+
+fn is_finite(action: &Action) -> bool {
+    match action {
+        Action::Set { target, torque, .. } => target.iter().chain(torque).all(|number| number.is_finite()),
+        Action::Joint { .. } => false,
+    }
+}

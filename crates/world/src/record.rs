@@ -10,6 +10,7 @@ use std::{
     path::PathBuf,
 };
 
+use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use physics::{Limits, ModelError, Pose, Source};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,9 @@ const TICK_TOPIC: &str = "/rossum/tick";
 const FORMAT_VERSION: u32 = 1;
 /// Most ticks between two records: more than a day of 10 ms ticks in which nothing happened.
 const LONGEST_GAP: u64 = 10_000_000;
+
+/// Most bytes of a record: far more than any setup has.
+const LARGEST_RECORD: usize = 1 << 28;
 
 /// Something that was done to a world from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -283,9 +287,6 @@ impl<W: Write + Seek> Recorder<W> {
 /// Why a recording could not be run again.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// It is not a recording, or it is damaged.
-    #[error("this is not a readable recording: {0}")]
-    Mcap(#[from] mcap::McapError),
     /// A message does not say what it should.
     #[error("the recording's message {topic} cannot be read: {cause}")]
     Message {
@@ -391,24 +392,21 @@ pub fn replay(
     mut progress: impl FnMut(&World, &TickRecord),
 ) -> Result<Verdict, ReplayError> {
     let mut world: Option<World> = None;
-    let mut verdict = Verdict::default();
-    let options = mcap::read::Options::IgnoreEndMagic.into();
-    verdict.complete = recording.ends_with(mcap::MAGIC);
-    for message in mcap::MessageStream::new_with_options(recording, options)? {
+    let mut verdict = Verdict { complete: recording.ends_with(mcap::MAGIC), ..Verdict::default() };
+    for message in Messages::of(recording) {
         // a recording that was cut off ends in the middle of a chunk
-        let Ok(message) = message else {
+        let Ok(Message { topic, data }) = message else {
             verdict.complete = false;
             break;
         };
-        let topic = message.channel.topic.as_str();
-        let unreadable = |cause| ReplayError::Message { topic: topic.to_owned(), cause };
-        match (topic, &mut world) {
+        let unreadable = |cause| ReplayError::Message { topic: topic.clone(), cause };
+        match (topic.as_str(), &mut world) {
             (SETUP_TOPIC, world) => {
-                let setup = serde_json::from_slice(&message.data).map_err(unreadable)?;
+                let setup = serde_json::from_slice(&data).map_err(unreadable)?;
                 *world = Some(restored_world(setup, directors)?);
             }
             (TICK_TOPIC, Some(world)) => {
-                let record: TickRecord = serde_json::from_slice(&message.data).map_err(unreadable)?;
+                let record: TickRecord = serde_json::from_slice(&data).map_err(unreadable)?;
                 run_to(world, &record, &mut verdict)?;
                 progress(world, &record);
                 if verdict.differs_at.is_some() {
@@ -422,6 +420,60 @@ pub fn replay(
     let world = world.ok_or(ReplayError::NoSetup)?;
     verdict.ticks = world.tick_count().0;
     Ok(verdict)
+}
+
+/// One message of a recording.
+struct Message {
+    topic: String,
+    data: Vec<u8>,
+}
+
+/// The file cannot be read from here on.
+struct Damaged;
+
+/// The messages of a recording, up to its end or to the first damage.
+struct Messages<'a> {
+    unread: &'a [u8],
+    reader: LinearReader,
+    topics: BTreeMap<u16, String>,
+}
+
+impl<'a> Messages<'a> {
+    fn of(recording: &'a [u8]) -> Self {
+        // a length that was damaged would have the reader ask for all the memory there is, and more
+        let options = LinearReaderOptions::default().with_skip_end_magic(true).with_record_length_limit(LARGEST_RECORD);
+        Self { unread: recording, reader: LinearReader::new_with_options(options), topics: BTreeMap::new() }
+    }
+}
+
+impl Iterator for Messages<'_> {
+    type Item = Result<Message, Damaged>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.reader.next_event()? {
+                Ok(LinearReadEvent::ReadRequest(wanted)) => {
+                    let (read, unread) = self.unread.split_at(wanted.min(self.unread.len()));
+                    self.reader.insert(read.len()).copy_from_slice(read);
+                    self.reader.notify_read(read.len());
+                    self.unread = unread;
+                }
+                Ok(LinearReadEvent::Record { data, opcode }) => match mcap::parse_record(opcode, data) {
+                    Ok(mcap::records::Record::Channel(channel)) => {
+                        self.topics.insert(channel.id, channel.topic);
+                    }
+                    Ok(mcap::records::Record::Message { header, data }) => {
+                        let topic = self.topics.get(&header.channel_id).cloned().ok_or(Damaged);
+                        return Some(topic.map(|topic| Message { topic, data: data.into_owned() }));
+                    }
+                    Ok(mcap::records::Record::DataEnd(_)) => return None,
+                    Ok(_) => {}
+                    Err(_) => return Some(Err(Damaged)),
+                },
+                Err(_) => return Some(Err(Damaged)),
+            }
+        }
+    }
 }
 
 fn restored_world(recorded: RecordedSetup, directors: Directors<'_>) -> Result<World, ReplayError> {

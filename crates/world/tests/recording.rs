@@ -149,7 +149,7 @@ fn what_is_left_of_a_recording_replays() {
                 last = verdict.ticks;
                 seen.insert(verdict.ticks);
             }
-            Err(ReplayError::NoSetup | ReplayError::Mcap(_)) => assert_eq!(last, 0, "{length} bytes"),
+            Err(ReplayError::NoSetup) => assert_eq!(last, 0, "{length} bytes"),
             Err(error) => panic!("{length} bytes: {error}"),
         }
     }
@@ -261,6 +261,24 @@ fn what_is_not_a_recording_is_refused_clearly() {
     assert!(replay(&mcap_of(&[(SETUP, &fine)]), &no_director, |_, _| {}).unwrap().complete);
     for bytes in [&b""[..], b"RIFF", b"\x89MCAP0\r\n", &[0; 100]] {
         replay(bytes, &no_director, |_, _| {}).expect_err("it is no recording");
+    }
+}
+
+/// A file with a chunk in which a record claims this length.
+fn with_a_record_of(length: u64) -> Vec<u8> {
+    let record = [&[5_u8][..], &length.to_le_bytes(), &[0; 32]].concat();
+    let packed = zstd::bulk::compress(&record, 0).expect("it can be packed");
+    let times_and_size = [0, 0, record.len() as u64].map(u64::to_le_bytes).concat();
+    let no_crc_but_compression = [&[0_u8; 4][..], &[4, 0, 0, 0], b"zstd"].concat();
+    let chunk = [&times_and_size[..], &no_crc_but_compression, &(packed.len() as u64).to_le_bytes(), &packed].concat();
+    let header = [1_u8, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    [mcap::MAGIC, &header, &[6], &(chunk.len() as u64).to_le_bytes(), &chunk].concat()
+}
+
+#[test]
+fn a_record_that_claims_all_memory_is_refused() {
+    for length in [1 << 20, 1 << 40, u64::MAX / 2, u64::MAX] {
+        replay(&with_a_record_of(length), &no_director, |_, _| {}).expect_err("there is no such record");
     }
 }
 

@@ -19,7 +19,7 @@ use std::{
 
 use client::{
     odcp,
-    osp::{AgentSummary, Client, Dialect, LocalAgent, LocalEvent, LocalValue, Status, ValueInfo},
+    osp::{AgentSummary, Client, ClientError, Dialect, LocalAgent, LocalEvent, LocalValue, Status, ValueInfo},
 };
 use playing::AGENTS;
 use running::{Running, eventually, peer_of, receive, run};
@@ -427,6 +427,11 @@ fn pass(chance: &mut impl FnMut() -> bool, datagram: &[u8], held: &mut VecDeque<
     }
 }
 
+/// What comes of a request in the end.
+fn insist<T>(what: &str, mut request: impl FnMut() -> Result<T, ClientError>) -> T {
+    eventually(what, || request().ok())
+}
+
 #[test]
 fn each_step_is_taken_once_on_a_bad_link() {
     let inputs = |step: u8| [f32::from(step % 20) / 20.0, 0.5];
@@ -435,20 +440,21 @@ fn each_step_is_taken_once_on_a_bad_link() {
             let server = small();
             let address = server.address("OSP");
             let link = BadLink::start(address, f64::from(percent) / 100.0, u64::from(percent));
-            let mut client = Client::connect_in(dialect, link.address).expect("it answers");
-            // nothing stands still for longer
+            // with this much luck needed, anything may have to be asked for more than once
+            let mut client = insist("a connection", || Client::connect_in(dialect, link.address));
+            // no step stands still for longer
             client.set_patience(Duration::from_secs(5));
-            let agent = the_agent(&mut client, "Rover");
-            assert!(client.register(agent).expect("an answer"));
-            client.reset(9).expect("a reset");
+            let agent = insist("agents", || client.agents()).first().expect("it is there").agent;
+            assert!(insist("an agent", || client.register(agent)));
+            insist("a reset", || client.reset(9));
             let run = |client: &mut Client| -> Vec<Vec<f32>> {
                 let mut step =
                     |step| client.step(&[(agent, &inputs(step))]).expect("a step").completed.remove(0).outputs;
                 (0..steps).map(&mut step).collect()
             };
             let disturbed = run(&mut client);
-            let count = the_value(&mut client, "/Control/CurrentStep");
-            let counted = client.get(count).expect("an answer");
+            let count = insist("a list", || client.values("/Control/CurrentStep")).first().expect("it is there").value;
+            let counted = insist("a value", || client.get(count));
             assert_eq!(counted, Some(steps.to_string()), "{percent} % in {dialect:?}");
             drop(client);
 

@@ -12,7 +12,8 @@ use tracing::warn;
 
 use crate::{limits, metrics, session::Refusal};
 
-/// Counts refusals and logs each with its reason. Of a flood it logs the first ones, and the number of the others.
+/// Counts refusals and logs each with its reason. Of a flood it logs the first ones, the number of the
+/// others, and the reason of the last.
 #[derive(Debug)]
 pub(crate) struct RefusalLog {
     protocol: &'static str,
@@ -20,11 +21,13 @@ pub(crate) struct RefusalLog {
     since: Option<Instant>,
     logged: usize,
     silent: usize,
+    /// Why the last of those was refused.
+    last: String,
 }
 
 impl RefusalLog {
     pub(crate) fn new(protocol: &'static str) -> Self {
-        Self { protocol, since: None, logged: 0, silent: 0 }
+        Self { protocol, since: None, logged: 0, silent: 0, last: String::new() }
     }
 
     pub(crate) fn note(&mut self, refusals: &[Refusal], now: Instant) {
@@ -48,13 +51,16 @@ impl RefusalLog {
         let (told, silent) = refusals.split_at(room.min(refusals.len()));
         self.logged += told.len();
         self.silent += silent.len();
+        if let Some(Refusal { reason, .. }) = silent.last() {
+            reason.clone_into(&mut self.last);
+        }
         told
     }
 
     fn tell_of_silent(&mut self) {
         let silent = std::mem::take(&mut self.silent);
         if silent > 0 {
-            warn!(protocol = self.protocol, "refused: {silent} more of the same peers, too many to log");
+            warn!(protocol = self.protocol, "refused: {silent} more, too many to log; the last: {}", self.last);
         }
     }
 }
@@ -83,7 +89,7 @@ mod tests {
         log.note(&refusals(2), start);
         assert_eq!((log.logged, log.silent), (5, 0), "each one");
         log.note(&refusals(limits::LOGGED_REFUSALS), start);
-        assert_eq!((log.logged, log.silent), (limits::LOGGED_REFUSALS, 5));
+        assert_eq!((log.logged, log.silent, log.last.as_str()), (limits::LOGGED_REFUSALS, 5, "a reason"));
         assert!(log.worth_telling(&refusals(1)).is_empty());
         // the number of the others comes with the next interval, or with the end
         log.note(&refusals(1), start + limits::LOG_INTERVAL);

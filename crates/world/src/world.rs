@@ -1,7 +1,7 @@
 //! One simulated world: robots, objects, time.
 //!
 //! Deterministic: the same setup, seed and entries per tick give the same states, bit for bit, on one machine and one
-//! version of MuJoCo. Exactly one thread owns a world.
+//! version of MuJoCo. Exactly one thread at a time has a world.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},

@@ -107,7 +107,7 @@ impl Peer {
     }
 
     /// Request, acknowledgement, notification, confirmation.
-    fn step(&mut self, agent: LocalAgent, request: &[u8], confirmation: &[u8]) -> anyhow::Result<()> {
+    fn step(&mut self, request: &[u8], confirmation: &[u8]) -> anyhow::Result<()> {
         self.socket.send(request)?;
         loop {
             let length = self.socket.recv(&mut self.buffer)?;
@@ -116,7 +116,7 @@ impl Peer {
                 break;
             }
         }
-        self.socket.send(confirmation).with_context(|| format!("{agent:?}"))?;
+        self.socket.send(confirmation)?;
         Ok(())
     }
 
@@ -205,7 +205,7 @@ fn client(
             let began = now();
             // no two in a row are the same
             let request = requests.get((step % 2) as usize).map(Vec::as_slice).unwrap_or_default();
-            peer.step(agent, request, &confirmation)?;
+            peer.step(request, &confirmation)?;
             delays.push(now().duration_since(began));
         }
         report.send(delays)?;
@@ -221,14 +221,14 @@ pub(super) fn ticks_to_motion(server: &Server) -> anyhow::Result<u32> {
     let confirmation = Request::StepCompletedAck { agent }.to_bytes_in(DIALECT);
     let mut motors = client::odcp::Client::connect(server.address("ODCP of Rover")?)?;
     for _ in 0..50 {
-        stepper.step(agent, &request, &confirmation)?;
+        stepper.step(&request, &confirmation)?;
     }
     let at_rest = motors.motors()?;
     motors.set_motors(&[(1.0, 1.0), (1.0, 1.0)])?;
     // an answer to this one comes after the command has been taken in
     ensure!(motors.motors()? == at_rest, "it moves while time stands still");
     for ticks in 1..100 {
-        stepper.step(agent, &request, &confirmation)?;
+        stepper.step(&request, &confirmation)?;
         if motors.motors()? != at_rest {
             return Ok(ticks);
         }

@@ -15,8 +15,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("physics", &[]),
     ("world", &["physics"]),
     ("soccer", &["physics", "world"]),
+    ("arena", &[]),
+    ("evolve", &["arena"]),
     ("client", &["wire"]),
-    ("server", &["physics", "world", "soccer", "wire"]),
+    ("server", &["physics", "world", "soccer", "arena", "evolve", "wire"]),
 ];
 
 fn root() -> PathBuf {

@@ -1,0 +1,10 @@
+//! Evolution of robots: the Population Manager's algorithms and runs, and the Robot Simulator's nets, bodies and trials.
+//!
+//! No sockets and no clock. What a Robot Simulator asks of a world goes through a trait, so that the world may be in the
+//! same process or at the other end of a connection, with the same results.
+
+pub mod genotype;
+pub mod robot;
+pub mod search;
+
+pub use crate::genotype::{Genotype, NetParameters, ParametersError};

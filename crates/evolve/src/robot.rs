@@ -1,0 +1,1 @@
+//! The Robot Simulator: nets, bodies, fitness and trials.

@@ -1,0 +1,1 @@
+//! The algorithms of the Population Manager, by ask and tell.

@@ -18,6 +18,7 @@
 #![warn(clippy::indexing_slicing)]
 
 mod error;
+pub mod evo;
 pub mod odcp;
 pub mod osp;
 mod reader;

@@ -23,8 +23,8 @@ use self::load::{Echo, Lockstep, Peer};
 use super::{Figure, Goal, cpu_time, median, now, print, process::Server};
 use crate::interrupt;
 
-/// Physics steps in a tick, as in the scenario `orcs`.
-const STEPS_PER_TICK: u32 = 2;
+/// A step is one physics step of so many seconds, as in the scenario `orcs` and in the original server.
+const TIMESTEP: f64 = 0.01;
 /// Variables that a client looks for.
 const VARIABLES: usize = 10_000;
 /// Requests that wait for their answers at a time.
@@ -80,7 +80,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 /// A world of nothing but these robots, in which time passes as OSP clients want.
 fn world_of(model: &str, count: usize) -> String {
     let mut text =
-        format!("[world]\nfield = \"flat\"\nsteps_per_tick = {STEPS_PER_TICK}\npace = \"lockstep\"\n[osp]\n");
+        format!("[world]\nfield = \"flat\"\ntimestep = {TIMESTEP}\nsteps_per_tick = 1\npace = \"lockstep\"\n[osp]\n");
     for index in 1..=count {
         let [x, y] = place(index);
         let place = format!("position = [{x:.1}, {y:.1}, 0.0]");
@@ -189,6 +189,7 @@ fn aseries(options: &Options) -> anyhow::Result<Vec<Figure>> {
 /// Steps a second of robots alone, with nothing around the engine.
 fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<f64> {
     let mut setup = Setup::new(library::model(ModelKind::Field, "flat", Path::new(""))?);
+    setup.timestep = Some(TIMESTEP);
     let source = library::model(ModelKind::Robot, model, Path::new(""))?;
     for index in 1..=count {
         let [x, y] = place(index);
@@ -200,9 +201,7 @@ fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<
         let (began, mut steps) = (now(), 0);
         let cpu = cpu_time();
         while now().duration_since(began) < options.block() / 4 {
-            for _ in 0..STEPS_PER_TICK {
-                sim.step_bare();
-            }
+            sim.step_bare();
             steps += 1;
         }
         rates.push(f64::from(steps) / (cpu_time() - cpu).as_secs_f64());

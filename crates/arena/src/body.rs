@@ -1,5 +1,18 @@
 //! The shape of a robot: layers of polygons, one on top of the other.
 
+use glam::DVec2;
+
+use crate::polygon::{self, Flaw, Piece};
+
+/// Most layers of a body.
+pub const MAX_LAYERS: usize = 64;
+/// Most points of a body in all.
+pub const MAX_BODY_POINTS: usize = 1000;
+/// Largest coordinate of a body's point, in mm. Larger ones would not fit into the arena.
+pub const MAX_BODY_COORDINATE: f64 = 2000.0;
+/// Greatest height of a body in all, in mm.
+pub const MAX_BODY_HEIGHT: f64 = 4000.0;
+
 /// One layer of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
@@ -13,6 +26,23 @@ pub struct Layer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
     layers: Vec<Layer>,
+    parts: Vec<Part>,
+    /// Points of the bottom layer's polygons: what stands on the ground.
+    feet: Vec<DVec2>,
+    bounds: (DVec2, DVec2),
+    height: f64,
+    radius: f64,
+}
+
+/// A convex piece of a layer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) piece: Piece,
+    /// Above the ground under the robot, in mm.
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// Of its farthest point, from the body's (0, 0), in mm.
+    pub(crate) radius: f64,
 }
 
 /// Why a shape is refused.
@@ -21,16 +51,176 @@ pub enum BodyError {
     /// There is nothing of it.
     #[error("a body needs at least one layer")]
     Empty,
+    /// There are too many layers.
+    #[error("a body has at most {MAX_LAYERS} layers")]
+    TooManyLayers,
+    /// There are too many points.
+    #[error("a body has at most {MAX_BODY_POINTS} points")]
+    TooManyPoints,
+    /// A layer has no thickness, or too much.
+    #[error(
+        "layer {layer} makes the body {height} mm high; a layer must be above 0, all together at most {MAX_BODY_HEIGHT}"
+    )]
+    Height {
+        /// Counted from 1, the bottom.
+        layer: usize,
+        /// Of the body up to and with this layer, in mm.
+        height: f64,
+    },
+    /// A layer has no polygon.
+    #[error("layer {layer} has no polygon")]
+    NoPolygon {
+        /// Counted from 1, the bottom.
+        layer: usize,
+    },
+    /// A polygon is not usable.
+    #[error("polygon {polygon} of layer {layer} {flaw}")]
+    Polygon {
+        /// Counted from 1, the bottom.
+        layer: usize,
+        /// Counted from 1.
+        polygon: usize,
+        /// What is wrong.
+        flaw: Flaw,
+    },
 }
 
 impl Body {
     /// Checks a shape.
     pub fn new(layers: Vec<Layer>) -> Result<Self, BodyError> {
-        if layers.is_empty() { Err(BodyError::Empty) } else { Ok(Self { layers }) }
+        if layers.is_empty() {
+            return Err(BodyError::Empty);
+        }
+        if layers.len() > MAX_LAYERS {
+            return Err(BodyError::TooManyLayers);
+        }
+        let points = layers.iter().flat_map(|layer| &layer.polygons).map(Vec::len).fold(0, usize::saturating_add);
+        if points > MAX_BODY_POINTS {
+            return Err(BodyError::TooManyPoints);
+        }
+        let mut body = Self {
+            layers: Vec::new(),
+            parts: Vec::new(),
+            feet: Vec::new(),
+            bounds: (DVec2::INFINITY, DVec2::NEG_INFINITY),
+            height: 0.0,
+            radius: 0.0,
+        };
+        for (index, layer) in layers.iter().enumerate() {
+            body.pile_on(index + 1, layer)?;
+        }
+        body.layers = layers;
+        Ok(body)
+    }
+
+    fn pile_on(&mut self, number: usize, layer: &Layer) -> Result<(), BodyError> {
+        let low = self.height;
+        self.height += layer.height;
+        // not a number is not above 0 either
+        if !(layer.height > 0.0 && self.height > low && self.height <= MAX_BODY_HEIGHT) {
+            return Err(BodyError::Height { layer: number, height: self.height });
+        }
+        if layer.polygons.is_empty() {
+            return Err(BodyError::NoPolygon { layer: number });
+        }
+        for (index, points) in layer.polygons.iter().enumerate() {
+            let flawed = |flaw| BodyError::Polygon { layer: number, polygon: index + 1, flaw };
+            let points = polygon::checked(points, MAX_BODY_COORDINATE).map_err(flawed)?;
+            for piece in polygon::pieces(&points).map_err(flawed)? {
+                let radius = piece.points.iter().map(|point| point.length()).fold(0.0, f64::max);
+                self.parts.push(Part { piece, low, high: self.height, radius });
+            }
+            for point in &points {
+                self.bounds = (self.bounds.0.min(*point), self.bounds.1.max(*point));
+                self.radius = self.radius.max(point.length());
+            }
+            if number == 1 {
+                self.feet.extend(points);
+            }
+        }
+        Ok(())
     }
 
     /// From bottom to top, as they were given.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
+    }
+
+    /// Of all layers together, in mm.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+
+    /// Of the point that is farthest from (0, 0), in mm.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Lowest and highest coordinates of its points in its own frame, in mm.
+    pub fn bounds(&self) -> [[f64; 2]; 2] {
+        [self.bounds.0.into(), self.bounds.1.into()]
+    }
+
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    pub(crate) fn feet(&self) -> &[DVec2] {
+        &self.feet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn square(size: f64) -> Vec<[f64; 2]> {
+        vec![[-size, -size], [size, -size], [size, size], [-size, size]]
+    }
+
+    fn check(layers: Vec<Layer>, expected: Result<f64, BodyError>) {
+        assert_eq!(Body::new(layers).map(|body| body.height()), expected);
+    }
+
+    #[test]
+    fn shapes_are_checked() {
+        let layer = |height, polygons| Layer { height, polygons };
+        check(vec![], Err(BodyError::Empty));
+        check(vec![layer(20.0, vec![square(30.0)])], Ok(20.0));
+        check(vec![layer(35.0, vec![square(30.0)]), layer(30.0, vec![square(20.0), square(40.0)])], Ok(65.0));
+        check(vec![layer(1.0, vec![square(1.0)]); MAX_LAYERS + 1], Err(BodyError::TooManyLayers));
+        check(vec![layer(20.0, vec![])], Err(BodyError::NoPolygon { layer: 1 }));
+        check(vec![layer(0.0, vec![square(1.0)])], Err(BodyError::Height { layer: 1, height: 0.0 }));
+        check(vec![layer(5000.0, vec![square(1.0)])], Err(BodyError::Height { layer: 1, height: 5000.0 }));
+        check(vec![layer(9.0, vec![square(1.0); 251])], Err(BodyError::TooManyPoints));
+        check(
+            vec![layer(9.0, vec![square(1.0)]), layer(9.0, vec![square(1.0), vec![[0.0, 0.0]]])],
+            Err(BodyError::Polygon { layer: 2, polygon: 2, flaw: Flaw::TooFew }),
+        );
+        check(
+            vec![layer(9.0, vec![square(3000.0)])],
+            Err(BodyError::Polygon { layer: 1, polygon: 1, flaw: Flaw::OutOfRange }),
+        );
+        assert!(Body::new(vec![layer(f64::NAN, vec![square(1.0)])]).is_err());
+    }
+
+    fn any_number() -> impl Strategy<Value = f64> {
+        prop_oneof![4 => -100.0..100.0, 1 => (-5..5).prop_map(f64::from), 1 => prop::num::f64::ANY]
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_make_a_body_or_an_error(
+            height in any_number(), points in prop::collection::vec(prop::array::uniform2(any_number()), 0..8),
+        ) {
+            let Ok(body) = Body::new(vec![Layer { height, polygons: vec![points] }]) else { return Ok(()) };
+            let mut arena = crate::testing::arena("");
+            let id = arena.born(&std::sync::Arc::new(body));
+            let position = arena.robot(id).unwrap().position.unwrap();
+            prop_assert!(position.x.is_finite() && position.y.is_finite() && position.z.is_finite());
+            prop_assert_eq!(position.stress, 0.0);
+        }
     }
 }

@@ -1,0 +1,302 @@
+//! From the file to a checked world.
+
+use std::time::Duration;
+
+use glam::DVec2;
+
+use super::{
+    ARENA_SIZE, Area, Floor, MAX_ALTITUDE, Obstacle, Patch, Plan, PlanError, Port, Rules, Scene, Walls, file,
+    outline::{self, Shape},
+};
+use crate::{
+    blocks::Blocks,
+    ground::{Climb, Cover, Ground, MAX_FACETS, Plane},
+    material::{Color, Material, Sonic},
+    polygon::Piece,
+    solid::Solid,
+};
+
+const MAX_TITLE: usize = 200;
+const MAX_NAME: usize = 64;
+const MAX_MATERIALS: usize = 64;
+const MAX_OBSTACLES: usize = 2000;
+const MAX_PATCHES: usize = 64;
+const MAX_AREAS: usize = 500;
+const MAX_DEATHLY: usize = 500;
+const MAX_ZONES: usize = 64;
+const MAX_PORTS: usize = 30;
+const MAX_SECONDS: f64 = 1e6;
+const DEFAULT_PORT: u16 = 7770;
+/// Of the walls around the arena, in mm. Nobody sees it.
+const WALL_THICKNESS: f64 = 20.0;
+
+type Checked<T> = Result<T, PlanError>;
+
+fn wrong(key: impl Into<String>, problem: impl Into<String>) -> PlanError {
+    PlanError::Value { key: key.into(), problem: problem.into() }
+}
+
+/// Not a number is within nothing.
+fn within(key: &str, value: f64, min: f64, max: f64) -> Checked<f64> {
+    match (min..=max).contains(&value) {
+        true => Ok(value),
+        false => Err(wrong(key, format!("{value} is not within {min} to {max}"))),
+    }
+}
+
+fn few<T>(key: &str, list: &[T], max: usize) -> Checked<()> {
+    match list.len() <= max {
+        true => Ok(()),
+        false => Err(wrong(key, format!("there are {}, at most {max} are possible", list.len()))),
+    }
+}
+
+fn short(key: &str, text: &str, max: usize) -> Checked<String> {
+    match (1..=max).contains(&text.chars().count()) && !text.chars().any(char::is_control) {
+        true => Ok(text.to_owned()),
+        false => Err(wrong(key, format!("must be one line of 1 to {max} characters"))),
+    }
+}
+
+fn shape(key: &str, outline: &file::Outline) -> Checked<Shape> {
+    outline::shape(outline).map_err(|problem| wrong(key, problem))
+}
+
+pub(super) fn plan(file: file::File) -> Checked<Plan> {
+    let rules = rules(&file)?;
+    let materials = Materials::new(&file.materials)?;
+    let walls = Walls {
+        height: within("walls.height", file.walls.height, 0.0, MAX_ALTITUDE)?,
+        color: file.walls.color,
+        material: materials.named("walls.material", &file.walls.material)?,
+    };
+    let (floor, areas) = floor(&file.floor)?;
+    let (patches, covers) = patches(&file.terrain.patches)?;
+    let climb = Climb { max_climb: rules.max_climb, max_slope: rules.max_slope, drops: rules.drops };
+    let ground = Ground::new(&covers, &climb, file.floor.color.0, areas)
+        .ok_or_else(|| wrong("terrain", format!("the patches divide the ground into more than {MAX_FACETS} parts")))?;
+    let (obstacles, mut solids) = obstacles(&file.obstacles, &materials, &ground)?;
+    let standing = solids.len();
+    let lowest = covers.iter().flat_map(|cover| heights(&cover.plane, &cover.pieces)).fold(0.0, f64::min);
+    solids.extend(wall_solids(&walls, lowest));
+    few("deathly", &file.deathly, MAX_DEATHLY)?;
+    let deathly: Vec<Shape> =
+        file.deathly.iter().map(|deathly| shape("deathly", &deathly.shape)).collect::<Checked<_>>()?;
+    Ok(Plan {
+        title: short("title", &file.title, MAX_TITLE)?,
+        ports: ports(&file)?,
+        scene: Scene {
+            blocks: Blocks::new(solids.iter().map(|solid| solid.bounds)),
+            obstacles: standing,
+            solids,
+            ground,
+            deathly: deathly.iter().flat_map(|shape| shape.pieces.clone()).collect(),
+        },
+        deathly: deathly.into_iter().flat_map(|shape| shape.polygons).collect(),
+        rules,
+        walls,
+        obstacles,
+        patches,
+        floor,
+    })
+}
+
+fn rules(file: &file::File) -> Checked<Rules> {
+    let idle = within("idle_timeout", file.idle_timeout, 0.0, MAX_SECONDS)?;
+    let lockstep = match &file.lockstep {
+        Some(lockstep) => {
+            let seconds = within("lockstep.timeout", lockstep.timeout, 0.001, MAX_SECONDS)?;
+            Some(Duration::from_secs_f64(seconds))
+        }
+        None => None,
+    };
+    Ok(Rules {
+        isolation: file.isolation,
+        shared_ids: file.shared_ids,
+        idle_timeout: (idle > 0.0).then(|| Duration::from_secs_f64(idle)),
+        lockstep,
+        max_range: within("sensors.max_range", file.sensors.max_range, 1.0, 1e5)?,
+        background: file.sensors.background,
+        ground: file.sensors.ground,
+        dir_zero: file.directions.zero,
+        dir_sense: file.directions.sense,
+        max_climb: within("terrain.max_climb", file.terrain.max_climb, 0.0, MAX_ALTITUDE)?,
+        max_slope: within("terrain.max_slope_deg", file.terrain.max_slope_deg, 0.0, 90.0)?.to_radians(),
+        drops: file.terrain.drops,
+        death_sweep: file.death_sweep,
+        avoid_deathly: file.avoid_deathly,
+    })
+}
+
+struct Materials(Vec<(String, Material)>);
+
+impl Materials {
+    fn new(own: &[file::Material]) -> Checked<Self> {
+        few("material", own, MAX_MATERIALS)?;
+        let mut known: Vec<_> = Material::PREDEFINED.map(|(name, material)| (name.to_owned(), material)).into();
+        for entry in own {
+            let name = short("material.name", &entry.name, MAX_NAME)?;
+            let key = format!("material `{name}`");
+            if known.iter().any(|(other, _)| *other == name) {
+                return Err(wrong(key, "there is one of this name already"));
+            }
+            let sonic = match (entry.sonic, entry.max_incidence_deg) {
+                (file::SonicKind::Specular, Some(degrees)) => {
+                    Sonic::Specular { max_incidence: within(&key, degrees, 0.0, 90.0)?.to_radians() }
+                }
+                (file::SonicKind::Specular, None) => return Err(wrong(key, "needs `max_incidence_deg`")),
+                (_, Some(_)) => return Err(wrong(key, "`max_incidence_deg` belongs to `sonic = \"specular\"`")),
+                (file::SonicKind::Diffuse, None) => Sonic::Diffuse,
+                (file::SonicKind::Absorb, None) => Sonic::Absorb,
+            };
+            known.push((name, Material { visible: entry.visible, sonic }));
+        }
+        Ok(Self(known))
+    }
+
+    fn named(&self, key: &str, name: &str) -> Checked<Material> {
+        let names = || self.0.iter().map(|(name, _)| name.as_str());
+        let found = self.0.iter().find(|(known, _)| known == name).map(|(_, material)| *material);
+        found.ok_or_else(|| unknown(key, "material", name, names()))
+    }
+}
+
+fn unknown<'a>(key: &str, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PlanError {
+    let all = known.clone().collect::<Vec<_>>().join(", ");
+    let hint = file::nearest(name, known).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    wrong(key, format!("there is no {what} `{name}`; {hint}there are {all}"))
+}
+
+type Painted = Vec<(Piece, [u8; 3])>;
+
+fn floor(floor: &file::Floor) -> Checked<(Floor, Painted)> {
+    few("floor.area", &floor.areas, MAX_AREAS)?;
+    let (mut areas, mut painted) = (Vec::new(), Vec::new());
+    for (index, area) in floor.areas.iter().enumerate() {
+        let shape = shape(&format!("floor.area {}", index + 1), &area.shape)?;
+        painted.extend(shape.pieces.into_iter().map(|piece| (piece, area.color.0)));
+        areas.push(Area { outline: shape.polygons, color: area.color });
+    }
+    Ok((Floor { color: floor.color, areas }, painted))
+}
+
+fn patches(patches: &[file::Patch]) -> Checked<(Vec<Patch>, Vec<Cover>)> {
+    few("terrain.patch", patches, MAX_PATCHES)?;
+    let (mut drawn, mut covers) = (Vec::new(), Vec::new());
+    for (index, patch) in patches.iter().enumerate() {
+        let key = format!("terrain.patch {}", index + 1);
+        let shape = shape(&key, &patch.shape)?;
+        let plane = plane(&key, patch)?;
+        for height in heights(&plane, &shape.pieces) {
+            within(&format!("{key}, height of a corner"), height, -MAX_ALTITUDE, MAX_ALTITUDE)?;
+        }
+        for outline in shape.polygons {
+            let heights = outline.iter().map(|point| plane.at(DVec2::from(*point))).collect();
+            drawn.push(Patch { outline, heights, color: patch.color });
+        }
+        covers.push(Cover { pieces: shape.pieces, plane, color: patch.color.map(|color| color.0) });
+    }
+    Ok((drawn, covers))
+}
+
+fn heights(plane: &Plane, pieces: &[Piece]) -> Vec<f64> {
+    pieces.iter().flat_map(|piece| &piece.points).map(|point| plane.at(*point)).collect()
+}
+
+fn plane(key: &str, patch: &file::Patch) -> Checked<Plane> {
+    let ramp = match (patch.height, &patch.ramp) {
+        (Some(height), None) => {
+            let height = within(key, height, -MAX_ALTITUDE, MAX_ALTITUDE)?;
+            return Ok(Plane { height, ..Plane::ZERO });
+        }
+        (None, Some(ramp)) => ramp,
+        _ => return Err(wrong(key, "needs either `height` or `ramp`")),
+    };
+    for value in ramp.from.iter().chain(&ramp.to) {
+        within(&format!("{key}, ramp"), *value, -2.0 * ARENA_SIZE, 2.0 * ARENA_SIZE)?;
+    }
+    let (origin, end) = (DVec2::new(ramp.from[0], ramp.from[1]), DVec2::new(ramp.to[0], ramp.to[1]));
+    let along = end - origin;
+    if along.length() < 1.0 {
+        return Err(wrong(key, "a ramp must be at least 1 mm long"));
+    }
+    let slope = along * ((ramp.to[2] - ramp.from[2]) / along.length_squared());
+    Ok(Plane { origin, height: ramp.from[2], slope })
+}
+
+fn obstacles(list: &[file::Obstacle], materials: &Materials, ground: &Ground) -> Checked<(Vec<Obstacle>, Vec<Solid>)> {
+    few("obstacle", list, MAX_OBSTACLES)?;
+    let (mut obstacles, mut solids) = (Vec::new(), Vec::new());
+    for (index, obstacle) in list.iter().enumerate() {
+        let key = format!("obstacle {}", index + 1);
+        let shape = shape(&key, &obstacle.shape)?;
+        let height = within(&format!("{key}, height"), obstacle.height, 0.001, 2.0 * MAX_ALTITUDE)?;
+        let under = || shape.pieces.iter().flat_map(|piece| &piece.points).map(|point| ground.height(*point));
+        // on a slope it goes down to the lowest ground and has its height above the highest
+        let (low, high) = match obstacle.base {
+            Some(base) => (base, base + height),
+            None => (under().fold(f64::INFINITY, f64::min), under().fold(f64::NEG_INFINITY, f64::max) + height),
+        };
+        within(&format!("{key}, base"), low, -MAX_ALTITUDE, MAX_ALTITUDE)?;
+        within(&format!("{key}, top"), high, -MAX_ALTITUDE, 2.0 * MAX_ALTITUDE)?;
+        let material = materials.named(&format!("{key}, material"), &obstacle.material)?;
+        let Color(color) = obstacle.color;
+        solids.extend(shape.pieces.into_iter().map(|piece| Solid::new(piece, low, high, color, material)));
+        obstacles.push(Obstacle {
+            outline: shape.polygons,
+            low,
+            high,
+            color: obstacle.color,
+            material,
+            material_name: obstacle.material.clone(),
+        });
+    }
+    Ok((obstacles, solids))
+}
+
+fn wall_solids(walls: &Walls, lowest: f64) -> [Solid; 4] {
+    let (inner, outer) = (ARENA_SIZE, ARENA_SIZE + WALL_THICKNESS);
+    let sides = [
+        [-WALL_THICKNESS, -WALL_THICKNESS, outer, 0.0],
+        [-WALL_THICKNESS, inner, outer, outer],
+        [-WALL_THICKNESS, 0.0, 0.0, inner],
+        [inner, 0.0, outer, inner],
+    ];
+    sides.map(|[left, down, right, up]| {
+        let corners = [[left, down], [right, down], [right, up], [left, up]].map(DVec2::from);
+        Solid::new(Piece::convex(corners.to_vec()), lowest, walls.height, walls.color.0, walls.material)
+    })
+}
+
+fn ports(file: &file::File) -> Checked<Vec<Port>> {
+    few("zone", &file.zones, MAX_ZONES)?;
+    few("port", &file.ports, MAX_PORTS)?;
+    let mut zones: Vec<(String, Shape)> = Vec::new();
+    for zone in &file.zones {
+        let name = short("zone.name", &zone.name, MAX_NAME)?;
+        zones.push((name, shape(&format!("zone `{}`", zone.name), &zone.shape)?));
+    }
+    let everywhere = file::Outline {
+        r#box: Some([0.5 * ARENA_SIZE, 0.5 * ARENA_SIZE, ARENA_SIZE, ARENA_SIZE]),
+        ..Default::default()
+    };
+    let default = file::Port { port: DEFAULT_PORT, kind: "robot".to_owned(), color: file::orange(), zone: None };
+    let listed = if file.ports.is_empty() { std::slice::from_ref(&default) } else { &file.ports };
+    let mut ports: Vec<Port> = Vec::new();
+    for port in listed {
+        let key = format!("port {}", port.port);
+        if port.port == 0 || ports.iter().any(|other| other.port == port.port) {
+            return Err(wrong(key, "a port is 1 to 65535, and there only once"));
+        }
+        let zone = match &port.zone {
+            None => shape("zone", &everywhere)?,
+            Some(name) => match zones.iter().find(|(known, _)| known == name) {
+                Some((_, zone)) => Shape { polygons: zone.polygons.clone(), pieces: zone.pieces.clone() },
+                None => return Err(unknown(&key, "zone", name, zones.iter().map(|(known, _)| known.as_str()))),
+            },
+        };
+        let kind = short(&format!("{key}, kind"), &port.kind, MAX_NAME)?;
+        ports.push(Port { port: port.port, kind, color: port.color, start: zone.polygons, zone: zone.pieces });
+    }
+    Ok(ports)
+}

@@ -1,0 +1,94 @@
+//! How a body stands in the world, and what directions mean there.
+
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+use glam::DVec2;
+
+use crate::plan::{DirSense, DirZero, Rules};
+
+/// Where a body's (0, 0) is, and where its +y axis points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stance {
+    pub(crate) at: DVec2,
+    /// A unit vector.
+    pub(crate) heading: DVec2,
+}
+
+impl Stance {
+    /// `angle` is counter-clockwise from the world's +x, in rad.
+    pub(crate) fn new(at: DVec2, angle: f64) -> Self {
+        Self { at, heading: DVec2::from_angle(angle) }
+    }
+
+    /// From the body's frame to the world's.
+    pub(crate) fn world_from_body(&self, point: DVec2) -> DVec2 {
+        self.at + self.heading * point.y - self.heading.perp() * point.x
+    }
+
+    /// From the world's frame to the body's.
+    pub(crate) fn body_from_world(&self, point: DVec2) -> DVec2 {
+        let off = point - self.at;
+        DVec2::new(-self.heading.perp_dot(off), self.heading.dot(off))
+    }
+}
+
+/// +1 if directions grow counter-clockwise, else -1.
+pub(crate) fn sense(rules: &Rules) -> f64 {
+    match rules.dir_sense {
+        DirSense::Ccw => 1.0,
+        DirSense::Cw => -1.0,
+    }
+}
+
+/// Counter-clockwise from the world's +x, in rad.
+pub(crate) fn angle_from_dir(rules: &Rules, dir: f64) -> f64 {
+    let zero = match rules.dir_zero {
+        DirZero::X => 0.0,
+        DirZero::Y => FRAC_PI_2,
+    };
+    zero + sense(rules) * dir
+}
+
+/// The shortest turn between two directions, within (-π, π].
+pub(crate) fn shortest_turn(from: f64, to: f64) -> f64 {
+    let difference = to - from;
+    // the difference of two very large numbers may be more than there are numbers for
+    let difference = if difference.is_finite() { difference } else { to.rem_euclid(TAU) - from.rem_euclid(TAU) };
+    let turn = difference.rem_euclid(TAU);
+    if turn > PI { turn - TAU } else { turn }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_body_s_y_axis_is_the_heading() {
+        let check = |zero, sense, dir: f64, ahead: [f64; 2]| {
+            let rules = Rules { dir_zero: zero, dir_sense: sense, ..Rules::default() };
+            let stance = Stance::new(DVec2::new(100.0, 200.0), angle_from_dir(&rules, dir));
+            let nose = stance.world_from_body(DVec2::new(0.0, 10.0));
+            assert!(nose.distance(DVec2::from(ahead)) < 1e-9, "{zero:?} {sense:?} {dir}: {nose}");
+            let right = stance.world_from_body(DVec2::new(10.0, 0.0));
+            assert!((nose - stance.at).perp_dot(right - stance.at) < 0.0, "+x is to the right of +y");
+            assert!(stance.body_from_world(nose).distance(DVec2::new(0.0, 10.0)) < 1e-9);
+        };
+        check(DirZero::X, DirSense::Ccw, 0.0, [110.0, 200.0]);
+        check(DirZero::X, DirSense::Ccw, FRAC_PI_2, [100.0, 210.0]);
+        check(DirZero::X, DirSense::Cw, FRAC_PI_2, [100.0, 190.0]);
+        check(DirZero::Y, DirSense::Ccw, 0.0, [100.0, 210.0]);
+        check(DirZero::Y, DirSense::Cw, FRAC_PI_2, [110.0, 200.0]);
+    }
+
+    #[test]
+    fn turns_take_the_shorter_way() {
+        let check = |from: f64, to: f64, expected: f64| assert!((shortest_turn(from, to) - expected).abs() < 1e-9);
+        check(0.0, 1.0, 1.0);
+        check(1.0, 0.0, -1.0);
+        check(0.0, PI, PI);
+        check(0.0, -PI, PI);
+        check(0.1, TAU, -0.1);
+        check(20.0 * TAU, 0.5, 0.5);
+        assert!(shortest_turn(f64::MAX, -f64::MAX).abs() <= PI);
+    }
+}

@@ -113,6 +113,11 @@ impl NetParameters {
         }
     }
 
+    /// The same nets, whatever the count of individuals at once: what two Robot Simulators of a run must agree on.
+    pub fn nets(&self) -> Self {
+        Self { concurrent: 1, ..self.clone() }
+    }
+
     /// Weight values (Nw) of a net with so many hidden neurons.
     pub fn weights(&self, hidden: usize) -> usize {
         let (rows, columns) = (self.outputs + hidden, self.inputs + self.outputs + hidden);

@@ -5,6 +5,7 @@
 
 pub mod genotype;
 pub mod robot;
+pub mod run;
 pub mod search;
 
 pub use crate::genotype::{Genotype, NetParameters, ParametersError};

@@ -1,0 +1,121 @@
+//! A world for tests: an empty square of 2 x 2 m. Beams are rays to its sides, and robots are points that stop there.
+
+use std::{collections::BTreeMap, num::NonZeroU16};
+
+use arena::{Answer, Ask, Beam, Pose, Position, RobotId, Sight};
+
+use super::simulator::{World, WorldLost};
+
+const SIDE: f64 = 2000.0;
+
+#[derive(Debug, Default)]
+pub(super) struct Fake {
+    pub(super) robots: BTreeMap<RobotId, Option<Position>>,
+    /// All that was asked, exchange by exchange.
+    pub(super) log: Vec<Vec<Ask>>,
+    pub(super) keeps_log: bool,
+    pub(super) created: u16,
+    /// So many jumps are refused.
+    pub(super) refuses: u32,
+    /// New shapes are refused, but for the first.
+    pub(super) blocks_shapes: bool,
+    /// The ground is deathly beyond this x.
+    pub(super) deathly_from: Option<f64>,
+    /// It dies after so many exchanges.
+    pub(super) dies_after: Option<usize>,
+    pub(super) tilt: [f64; 2],
+}
+
+impl Fake {
+    fn position(&self, pose: Pose, stress: f64) -> Position {
+        Position {
+            x: pose.x,
+            y: pose.y,
+            z: 0.0,
+            dir: pose.dir,
+            tilt_straight: self.tilt[0],
+            tilt_across: self.tilt[1],
+            stress,
+            death: self.deathly_from.is_some_and(|x| pose.x > x),
+        }
+    }
+
+    fn place(&mut self, id: RobotId, position: Position) -> Option<Answer> {
+        self.robots.insert(id, Some(position));
+        Some(Answer::Placed(position))
+    }
+
+    fn known(&self, id: RobotId) -> Result<Position, WorldLost> {
+        self.robots.get(&id).copied().flatten().ok_or_else(|| WorldLost::new(format!("no robot {id:?} with a shape")))
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Result<Option<Answer>, WorldLost> {
+        Ok(match ask {
+            Ask::Create => {
+                self.created += 1;
+                let id = RobotId(NonZeroU16::new(self.created).ok_or_else(|| WorldLost::new("full"))?);
+                self.robots.insert(id, None);
+                Some(Answer::Created(id))
+            }
+            Ask::Kill(id) => {
+                self.robots.remove(id).ok_or_else(|| WorldLost::new(format!("{id:?} is killed twice")))?;
+                None
+            }
+            Ask::Shape(id, _) => match self.robots.get(id) {
+                Some(Some(position)) => {
+                    let stress = f64::from(u8::from(self.blocks_shapes));
+                    let position = Position { stress, ..*position };
+                    self.place(*id, position)
+                }
+                // wherever the world likes: nobody may depend on it
+                Some(None) => {
+                    self.place(*id, self.position(Pose { x: f64::from(self.created), y: 9.0, dir: 1.0 }, 0.0))
+                }
+                None => return Err(WorldLost::new("no such robot")),
+            },
+            Ask::Jump(id, pose) if self.refuses == 0 => {
+                self.known(*id)?;
+                self.place(*id, self.position(*pose, 0.0))
+            }
+            Ask::Jump(id, _) => {
+                self.refuses -= 1;
+                Some(Answer::Placed(Position { stress: 1.0, ..self.known(*id)? }))
+            }
+            Ask::Move(id, pose) => {
+                self.known(*id)?;
+                let inside = Pose { x: pose.x.clamp(0.0, SIDE), y: pose.y.clamp(0.0, SIDE), dir: pose.dir };
+                self.place(*id, self.position(inside, if inside == *pose { 0.0 } else { 0.5 }))
+            }
+            Ask::See(id, beam) => {
+                self.known(*id)?;
+                Some(Answer::Seen(Sight { distance: ray(beam), color: [(beam.x / 8.0) as u8, 100, 200] }))
+            }
+            Ask::Hear(id, beam) => {
+                self.known(*id)?;
+                Some(Answer::Heard(ray(beam)))
+            }
+        })
+    }
+}
+
+/// Distance along a level ray to the square's side.
+fn ray(beam: &Beam) -> f64 {
+    let (sin, cos) = beam.dir.sin_cos();
+    let to = |at: f64, step: f64| if step > 0.0 { (SIDE - at) / step } else { -at / step };
+    to(beam.x, cos).min(to(beam.y, sin)).clamp(0.0, 5000.0)
+}
+
+impl World for Fake {
+    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost> {
+        if self.keeps_log {
+            self.log.push(asks.to_vec());
+        }
+        if let Some(left) = &mut self.dies_after {
+            *left = left.checked_sub(1).ok_or_else(|| WorldLost::new("the connection was closed"))?;
+        }
+        for ask in asks {
+            answers.extend(self.answer(ask)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,533 @@
+//! The net of an individual: `y_t = F(W · x_{t-1})`, all neurons at once.
+//!
+//! `x` is the input, the output, then the hidden neurons; `y` the output, then the hidden ones. Everything starts at 0, so
+//! an input needs one step to an output and two through a hidden neuron. What the protocol leaves open, the body file says:
+//!
+//! ```text
+//! input   x = gain · activity + bias
+//! neuron  u = bias + W · x        s = s + (u - s) · (1 - exp(-dt / tau))        y = F(global gain · gain · s)
+//! ```
+//!
+//! A value that is not among the genes is what leaves the formula alone: no bias, a gain of 1, a tau of 0.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Genotype, NetParameters, genotype::Genes};
+
+/// The transfer function F.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    /// Hyperbolic tangent, -1 to 1.
+    #[default]
+    Tanh,
+    /// 1 / (1 + exp(-u)), 0 to 1.
+    Logistic,
+    /// u itself, kept between -1 and 1.
+    LinearClamped,
+    /// 1 above 0, otherwise 0.
+    Step,
+}
+
+impl Transfer {
+    /// The value of F.
+    pub fn of(self, u: f64) -> f64 {
+        match self {
+            Self::Tanh => u.tanh(),
+            Self::Logistic => 1.0 / (1.0 + (-u).exp()),
+            Self::LinearClamped => u.clamp(-1.0, 1.0),
+            Self::Step => f64::from(u8::from(u > 0.0)),
+        }
+    }
+
+    /// The least and the greatest value of F.
+    pub fn range(self) -> [f64; 2] {
+        match self {
+            Self::Tanh | Self::LinearClamped => [-1.0, 1.0],
+            Self::Logistic | Self::Step => [0.0, 1.0],
+        }
+    }
+}
+
+/// What a value among the genes means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Meaning {
+    /// Of a neuron: added to the sum. Of an input: added to its activity.
+    Bias,
+    /// A factor: of a neuron before F, of an input on its activity, among the globals on every neuron before F.
+    Gain,
+    /// Of a neuron: its time constant, in s.
+    Tau,
+    /// Among the globals: a factor on the wheels' greatest speed.
+    Speed,
+    /// The weight itself; always the first value of a weight.
+    Weight,
+    /// Of a weight: it counts only while this is above 0.
+    Gate,
+}
+
+/// A value among the genes, and what its limits stand for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// What it means.
+    pub means: Meaning,
+    /// What the lowest gene stands for.
+    pub low: f64,
+    /// What the highest gene stands for.
+    pub high: f64,
+}
+
+/// What nets there may be, and what their values mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetPlan {
+    /// What the Population Manager is told.
+    pub parameters: NetParameters,
+    /// The transfer function of all neurons.
+    pub transfer: Transfer,
+    /// Time between two steps, in s.
+    pub dt: f64,
+    /// The global parameters.
+    pub globals: Vec<Value>,
+    /// The values of each input neuron.
+    pub inputs: Vec<Value>,
+    /// The values of each output neuron.
+    pub outputs: Vec<Value>,
+    /// The values of each hidden neuron.
+    pub hidden: Vec<Value>,
+    /// The values of each weight.
+    pub weights: Vec<Value>,
+}
+
+/// Why a genotype describes no net.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GenotypeError {
+    /// Fewer or more hidden neurons than there may be.
+    #[error("an individual with {hidden} hidden neurons; there may be {min} to {max}")]
+    Hidden {
+        /// What was sent.
+        hidden: usize,
+        /// The least count.
+        min: usize,
+        /// The greatest count.
+        max: usize,
+    },
+    /// Not as many values as there must be.
+    #[error("an individual with {found} values of its {of}; with its hidden neurons there must be {expected}")]
+    Count {
+        /// Of what.
+        of: &'static str,
+        /// What was sent.
+        found: usize,
+        /// What there must be.
+        expected: usize,
+    },
+}
+
+/// Weights from one neuron to several that follow each other; together in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    from: u32,
+    to: u32,
+    count: u32,
+}
+
+/// The net of an individual.
+#[derive(Clone, Debug)]
+pub struct Net {
+    transfer: Transfer,
+    inputs: usize,
+    outputs: usize,
+    /// x: input, output, hidden.
+    x: Vec<f64>,
+    sums: Vec<f64>,
+    /// Only those that exist, span by span: the loop over a span's neurons keeps the order of each sum.
+    weights: Vec<f64>,
+    spans: Vec<Span>,
+    bias: Vec<f64>,
+    gain: Vec<f64>,
+    /// How much of the way a neuron goes in a step; empty if all go all the way.
+    pace: Vec<f64>,
+    state: Vec<f64>,
+    /// Gain and bias of each input; empty if they change nothing.
+    scale: Vec<[f64; 2]>,
+    speed: f64,
+    clamped: usize,
+}
+
+impl Net {
+    /// The net that a genotype describes. Values outside their limits are moved to the nearest limit and counted.
+    pub fn new(plan: &NetPlan, genotype: &Genotype) -> Result<Self, GenotypeError> {
+        let parameters = &plan.parameters;
+        check(parameters, genotype)?;
+        let mut clamped = 0;
+        let out = &mut clamped;
+        let globals = Decoded::new(&genotype.globals, parameters.globals, &plan.globals, out);
+        let inputs = Decoded::new(&genotype.input_values, parameters.input, &plan.inputs, out);
+        let outputs = Decoded::new(&genotype.output_values, parameters.output, &plan.outputs, out);
+        let hidden = Decoded::new(&genotype.hidden_values, parameters.hidden, &plan.hidden, out);
+        let weights = Decoded::new(&genotype.weights, parameters.weight, &plan.weights, out);
+
+        let neurons = |means, default| -> Vec<f64> {
+            let outputs = outputs.each(means, default, parameters.outputs);
+            outputs.chain(hidden.each(means, default, genotype.hidden)).collect()
+        };
+        let global = |means| globals.each(means, 1.0, 1).product::<f64>();
+        let pace: Vec<f64> = neurons(Meaning::Tau, 0.0).iter().map(|tau| pace(plan.dt, *tau)).collect();
+        let scale: Vec<[f64; 2]> = inputs
+            .each(Meaning::Gain, 1.0, parameters.inputs)
+            .zip(inputs.each(Meaning::Bias, 0.0, parameters.inputs))
+            .map(|(gain, bias)| [gain, bias])
+            .collect();
+        let rows = parameters.outputs + genotype.hidden;
+        let (spans, weights) = spans(parameters, rows, &weights);
+        Ok(Self {
+            transfer: plan.transfer,
+            inputs: parameters.inputs,
+            outputs: parameters.outputs,
+            x: vec![0.0; parameters.inputs + rows],
+            sums: vec![0.0; rows],
+            weights,
+            spans,
+            bias: neurons(Meaning::Bias, 0.0),
+            gain: neurons(Meaning::Gain, 1.0).into_iter().map(|gain| gain * global(Meaning::Gain)).collect(),
+            pace: if pace.iter().all(|pace| *pace == 1.0) { Vec::new() } else { pace },
+            state: vec![0.0; rows],
+            scale: if scale.iter().all(|scale| *scale == [1.0, 0.0]) { Vec::new() } else { scale },
+            speed: global(Meaning::Speed),
+            clamped,
+        })
+    }
+
+    /// Activities of the input neurons, to be written before a step; they stay as they are.
+    pub fn inputs_mut(&mut self) -> &mut [f64] {
+        &mut self.x[..self.inputs]
+    }
+
+    /// One step of all neurons at once.
+    pub fn step(&mut self) {
+        for (x, [gain, bias]) in self.x.iter_mut().zip(&self.scale) {
+            *x = *x * gain + bias;
+        }
+        self.sums.copy_from_slice(&self.bias);
+        let mut weights = self.weights.as_slice();
+        for span in &self.spans {
+            let x = self.x[span.from as usize];
+            let (of_span, rest) = weights.split_at(span.count as usize);
+            weights = rest;
+            for (sum, weight) in self.sums[span.to as usize..].iter_mut().zip(of_span) {
+                *sum += weight * x;
+            }
+        }
+        if !self.pace.is_empty() {
+            for ((sum, state), pace) in self.sums.iter_mut().zip(&mut self.state).zip(&self.pace) {
+                *state += (*sum - *state) * pace;
+                *sum = *state;
+            }
+        }
+        for ((y, sum), gain) in self.x[self.inputs..].iter_mut().zip(&self.sums).zip(&self.gain) {
+            *y = self.transfer.of(sum * gain);
+        }
+    }
+
+    /// Activities of the output neurons.
+    pub fn outputs(&self) -> &[f64] {
+        &self.x[self.inputs..self.inputs + self.outputs]
+    }
+
+    /// Activities of the hidden neurons.
+    pub fn hidden(&self) -> &[f64] {
+        &self.x[self.inputs + self.outputs..]
+    }
+
+    /// Everything back to 0, as at the start.
+    pub fn reset(&mut self) {
+        self.x.fill(0.0);
+        self.state.fill(0.0);
+    }
+
+    /// The factor on the wheels' greatest speed that is among the genes; 1 if there is none.
+    pub fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    /// How many values were outside their limits.
+    pub fn clamped(&self) -> usize {
+        self.clamped
+    }
+}
+
+fn check(parameters: &NetParameters, genotype: &Genotype) -> Result<(), GenotypeError> {
+    let (min, max) = (parameters.hidden_min, parameters.hidden_max);
+    if genotype.hidden < min || genotype.hidden > max {
+        return Err(GenotypeError::Hidden { hidden: genotype.hidden, min, max });
+    }
+    let counts = [
+        ("global parameters", genotype.globals.len(), parameters.globals.values),
+        ("input neurons", genotype.input_values.len(), parameters.inputs * parameters.input.values),
+        ("output neurons", genotype.output_values.len(), parameters.outputs * parameters.output.values),
+        ("hidden neurons", genotype.hidden_values.len(), genotype.hidden * parameters.hidden.values),
+        ("weights", genotype.weights.len(), parameters.weights(genotype.hidden)),
+    ];
+    match counts.into_iter().find(|(_, found, expected)| found != expected) {
+        Some((of, found, expected)) => Err(GenotypeError::Count { of, found, expected }),
+        None => Ok(()),
+    }
+}
+
+/// The weights that exist, column by column, in spans of neighbouring rows.
+fn spans(parameters: &NetParameters, rows: usize, weights: &Decoded<'_>) -> (Vec<Span>, Vec<f64>) {
+    let (mut spans, mut packed): (Vec<Span>, Vec<f64>) = (Vec::new(), Vec::new());
+    let columns = parameters.inputs + rows;
+    for column in 0..columns {
+        let mut last = None;
+        for row in (0..rows).filter(|&row| parameters.connects(row, column)) {
+            let nth = row * columns + column;
+            let open = weights.get(nth, Meaning::Gate, 1.0) > 0.0;
+            packed.push(if open { weights.get(nth, Meaning::Weight, 0.0) } else { 0.0 });
+            match spans.last_mut() {
+                Some(span) if last.is_some_and(|last| last + 1 == row) => span.count += 1,
+                // no more than MAX_WEIGHTS neurons
+                _ => spans.push(Span { from: column as u32, to: row as u32, count: 1 }),
+            }
+            last = Some(row);
+        }
+    }
+    (spans, packed)
+}
+
+/// The part of the way to its sum that a neuron goes in a step.
+fn pace(dt: f64, tau: f64) -> f64 {
+    if tau > 0.0 { -(-dt / tau).exp_m1() } else { 1.0 }
+}
+
+/// Genes turned into what they stand for, neuron by neuron.
+struct Decoded<'a> {
+    meanings: &'a [Value],
+    values: Vec<f64>,
+}
+
+impl<'a> Decoded<'a> {
+    fn new(values: &[f64], genes: Genes, meanings: &'a [Value], clamped: &mut usize) -> Self {
+        let decode = |(value, &gene): (&Value, &f64)| {
+            let within = gene >= genes.low && gene <= genes.high;
+            *clamped += usize::from(!within);
+            let gene = if gene.is_nan() { genes.low } else { gene.clamp(genes.low, genes.high) };
+            if (value.low, value.high) == (genes.low, genes.high) || genes.low == genes.high {
+                return gene;
+            }
+            value.low + (value.high - value.low) * ((gene - genes.low) / (genes.high - genes.low))
+        };
+        Self { meanings, values: meanings.iter().cycle().zip(values).map(decode).collect() }
+    }
+
+    /// What means something for one neuron or weight.
+    fn get(&self, nth: usize, means: Meaning, default: f64) -> f64 {
+        match self.meanings.iter().position(|value| value.means == means) {
+            Some(at) => self.values.get(nth * self.meanings.len() + at).copied().unwrap_or(default),
+            None => default,
+        }
+    }
+
+    fn each(&self, means: Meaning, default: f64, count: usize) -> impl Iterator<Item = f64> {
+        (0..count).map(move |nth| self.get(nth, means, default))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn genes(values: usize, low: f64, high: f64) -> Genes {
+        Genes { values, low, high }
+    }
+
+    fn value(means: Meaning, low: f64, high: f64) -> Value {
+        Value { means, low, high }
+    }
+
+    /// A plan with weights only, linear up to 1.
+    fn plan(inputs: usize, outputs: usize, hidden_max: usize) -> NetPlan {
+        NetPlan {
+            parameters: NetParameters {
+                concurrent: 1,
+                globals: Genes::default(),
+                inputs,
+                input: Genes::default(),
+                outputs,
+                output: Genes::default(),
+                hidden_min: 0,
+                hidden_max,
+                hidden: Genes::default(),
+                weight: genes(1, -10.0, 10.0),
+                input_to_output: true,
+                recurrent: true,
+            },
+            transfer: Transfer::Tanh,
+            dt: 0.1,
+            globals: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            hidden: Vec::new(),
+            weights: vec![value(Meaning::Weight, -10.0, 10.0)],
+        }
+    }
+
+    fn step(net: &mut Net, inputs: &[f64]) -> Vec<f64> {
+        net.inputs_mut().copy_from_slice(inputs);
+        net.step();
+        net.outputs().to_vec()
+    }
+
+    #[test]
+    fn the_example_of_the_protocol() {
+        // 3.1: Individual 1 1 0 0.3 -1.5 2.7 -0.4 2.1 0.1 -3.6 -0.9
+        let weights = vec![0.3, -1.5, 2.7, -0.4, 2.1, 0.1, -3.6, -0.9];
+        let mut net = Net::new(&plan(2, 2, 0), &Genotype { weights, ..Genotype::default() }).unwrap();
+        let first = step(&mut net, &[1.0, 0.5]);
+        assert_eq!(first, [f64::tanh(0.3 - 0.75), f64::tanh(2.1 + 0.05)]);
+        let second = step(&mut net, &[0.0, 0.0]);
+        let [a, b] = [first[0], first[1]];
+        assert_eq!(second, [f64::tanh(2.7 * a - 0.4 * b), f64::tanh(-3.6 * a - 0.9 * b)]);
+        net.reset();
+        assert_eq!(step(&mut net, &[1.0, 0.5]), first);
+    }
+
+    #[test]
+    fn a_hidden_neuron_is_one_step_on_the_way() {
+        // rows: output, hidden; columns: input, output, hidden
+        let weights = vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0];
+        let genotype = Genotype { hidden: 1, weights, ..Genotype::default() };
+        let plan = NetPlan { transfer: Transfer::LinearClamped, ..plan(1, 1, 1) };
+        let mut net = Net::new(&plan, &genotype).unwrap();
+        let seen: Vec<_> = [0.5, 0.0, 0.0].map(|input| step(&mut net, &[input])[0]).into();
+        assert_eq!(seen, [0.0, 0.5, 0.0]);
+    }
+
+    #[test]
+    fn values_are_what_the_plan_says() {
+        let base = NetPlan { transfer: Transfer::LinearClamped, ..plan(1, 1, 0) };
+        let with = |change: &dyn Fn(&mut NetPlan), genotype: Genotype| {
+            let mut plan = base.clone();
+            change(&mut plan);
+            let genotype = Genotype { weights: vec![0.5, 0.0], ..genotype };
+            let mut net = Net::new(&plan, &genotype).unwrap();
+            (step(&mut net, &[0.5])[0], net.speed(), net.clamped())
+        };
+        let outputs = |values: Vec<f64>| Genotype { output_values: values, ..Genotype::default() };
+        let bias = |plan: &mut NetPlan| {
+            plan.parameters.output = genes(1, -1.0, 1.0);
+            plan.outputs = vec![value(Meaning::Bias, -1.0, 1.0)];
+        };
+        let bias_and_gain = |plan: &mut NetPlan| {
+            plan.parameters.output = genes(2, -1.0, 1.0);
+            plan.outputs = vec![value(Meaning::Bias, -1.0, 1.0), value(Meaning::Gain, 0.0, 4.0)];
+        };
+        let tau = |plan: &mut NetPlan| {
+            plan.parameters.output = genes(1, 0.0, 1.0);
+            plan.outputs = vec![value(Meaning::Tau, 0.0, 1.0)];
+        };
+        let input = |plan: &mut NetPlan| {
+            plan.parameters.input = genes(2, -1.0, 1.0);
+            plan.inputs = vec![value(Meaning::Gain, -1.0, 1.0), value(Meaning::Bias, -1.0, 1.0)];
+        };
+        let global = |plan: &mut NetPlan| {
+            plan.parameters.globals = genes(2, 0.0, 1.0);
+            plan.globals = vec![value(Meaning::Gain, 0.0, 2.0), value(Meaning::Speed, 0.0, 1.0)];
+        };
+        let inputs = Genotype { input_values: vec![-1.0, 0.25], ..Genotype::default() };
+        let globals = Genotype { globals: vec![1.0, 0.25], ..Genotype::default() };
+        let leak = 0.25 * -f64::exp_m1(-0.1);
+        assert_eq!(with(&|_| {}, Genotype::default()), (0.25, 1.0, 0));
+        assert_eq!(with(&bias, outputs(vec![0.5])), (0.75, 1.0, 0));
+        assert_eq!(with(&bias, outputs(vec![-3.0])), (-0.75, 1.0, 1));
+        assert_eq!(with(&bias, outputs(vec![f64::NAN])), (-0.75, 1.0, 1));
+        assert_eq!(with(&bias_and_gain, outputs(vec![-0.125, 0.0])), (0.25, 1.0, 0));
+        assert_eq!(with(&tau, outputs(vec![1.0])), (leak, 1.0, 0));
+        assert_eq!(with(&tau, outputs(vec![0.0])), (0.25, 1.0, 0));
+        assert_eq!(with(&input, inputs), (-0.125, 1.0, 0));
+        assert_eq!(with(&global, globals), (0.5, 0.25, 0));
+    }
+
+    #[test]
+    fn a_gate_shuts_a_weight() {
+        let mut plan = plan(1, 1, 0);
+        plan.parameters.weight = genes(2, -1.0, 1.0);
+        plan.weights = vec![value(Meaning::Weight, -1.0, 1.0), value(Meaning::Gate, -1.0, 1.0)];
+        let net = |gate| {
+            let genotype = Genotype { weights: vec![1.0, gate, 0.0, 0.0], ..Genotype::default() };
+            step(&mut Net::new(&plan, &genotype).unwrap(), &[1.0])[0]
+        };
+        assert_eq!([net(0.5), net(0.0), net(-0.5)], [f64::tanh(1.0), 0.0, 0.0]);
+    }
+
+    #[test]
+    fn transfer_functions() {
+        let cases = [
+            (Transfer::Tanh, [-1.0, 0.0, 1.0]),
+            (Transfer::Logistic, [0.0, 0.5, 1.0]),
+            (Transfer::LinearClamped, [-1.0, 0.0, 1.0]),
+            (Transfer::Step, [0.0, 0.0, 1.0]),
+        ];
+        for (transfer, expected) in cases {
+            assert_eq!([-1e3, 0.0, 1e3].map(|u| transfer.of(u)), expected, "{transfer:?}");
+        }
+    }
+
+    #[test]
+    fn genotypes_of_another_size_are_refused() {
+        let plan = plan(2, 2, 1);
+        let check = |genotype: Genotype, expected: &str| {
+            assert_eq!(
+                Net::new(&plan, &genotype).map(drop).map_err(|error| error.to_string()),
+                Err(expected.to_owned())
+            );
+        };
+        check(
+            Genotype { hidden: 2, ..Genotype::default() },
+            "an individual with 2 hidden neurons; there may be 0 to 1",
+        );
+        check(
+            Genotype { hidden: 1, weights: vec![0.0; 8], ..Genotype::default() },
+            "an individual with 8 values of its weights; with its hidden neurons there must be 15",
+        );
+        check(
+            Genotype { globals: vec![1.0], weights: vec![0.0; 8], ..Genotype::default() },
+            "an individual with 1 values of its global parameters; with its hidden neurons there must be 0",
+        );
+    }
+
+    proptest! {
+        /// The same as a matrix and a vector, with all flags, over several steps.
+        #[test]
+        fn a_net_is_a_matrix(
+            (inputs, outputs, hidden) in (0_usize..6, 1_usize..4, 0_usize..6),
+            (input_to_output, recurrent) in any::<(bool, bool)>(),
+            weights in prop::collection::vec(-12.0..12.0, 15 * 15),
+            seen in prop::collection::vec(-1.0..1.0, 3 * 6),
+        ) {
+            let mut plan = plan(inputs, outputs, 6);
+            plan.parameters = NetParameters { input_to_output, recurrent, ..plan.parameters };
+            let (rows, columns) = (outputs + hidden, inputs + outputs + hidden);
+            let weights = weights[..rows * columns].to_vec();
+            let genotype = Genotype { hidden, weights: weights.clone(), ..Genotype::default() };
+            let mut net = Net::new(&plan, &genotype).unwrap();
+            prop_assert_eq!(net.clamped(), weights.iter().filter(|weight| weight.abs() > 10.0).count());
+
+            let mut x = vec![0.0; columns];
+            for inputs_now in seen.chunks(6) {
+                x[..inputs].copy_from_slice(&inputs_now[..inputs]);
+                let y: Vec<f64> = (0..rows).map(|row| {
+                    let terms = (0..columns).filter(|&column| plan.parameters.connects(row, column));
+                    terms.map(|column| weights[row * columns + column].clamp(-10.0, 10.0) * x[column]).sum::<f64>().tanh()
+                }).collect();
+                x[inputs..].copy_from_slice(&y);
+                let shown = step(&mut net, &inputs_now[..inputs]);
+                prop_assert_eq!(&shown, &y[..outputs]);
+                prop_assert_eq!(net.hidden(), &y[outputs..]);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A world in the same process.
+
+use std::{sync::Arc, time::Duration};
+
+use arena::{Answer, Arena, Ask, Plan};
+
+use super::{World, WorldLost};
+
+/// The connection that robots in this process have; there is no other.
+const CONNECTION: u64 = 0;
+
+/// An arena for robots of one kind. No time passes in it, so that no robot is ever idle for too long.
+#[derive(Debug)]
+pub struct InProcess {
+    arena: Arena,
+    kind: usize,
+}
+
+impl InProcess {
+    /// A new arena.
+    pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
+        Self { arena: Arena::new(plan, seed), kind: 0 }
+    }
+
+    /// With robots of another kind: that of the world file's port with this number, from 0.
+    #[must_use]
+    pub fn with_kind(mut self, kind: usize) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The arena, to be looked at.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+}
+
+impl World for InProcess {
+    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost> {
+        if self.kind >= self.arena.plan().ports().len() {
+            return Err(WorldLost::new(format!("it has no port {} for robots", self.kind + 1)));
+        }
+        for ask in asks {
+            let answer = self.arena.answer(CONNECTION, self.kind, ask, Duration::ZERO).map_err(WorldLost::new)?;
+            match (ask, answer) {
+                (Ask::Kill(_), _) => {}
+                (_, Some(answer)) => answers.push(answer),
+                (_, None) => return Err(WorldLost::new("there is no room for another robot")),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+use std::sync::Arc;
+
+use arena::{Answer, Ask, Position};
+
+use super::*;
+use crate::robot::{
+    BodyFile,
+    fake::Fake,
+    simulator::{World, WorldLost},
+};
+
+const BODY: &str = r#"
+title = "for tests"
+inputs = ["stress", "head", "constant"]
+[[layer]]
+height = 20
+polygons = [[[-30, 40], [30, 40], [30, -40], [-30, -40]]]
+[[sensor]]
+name = "nose"
+groups = ["all"]
+kind = "visual"
+at = [0, 40, 10]
+range = 500
+noise = 0.05
+[[sensor]]
+name = "ear"
+groups = ["all"]
+kind = "sonic"
+mount = "head"
+at = [0, 40, 10]
+direction = 90
+range = 2000
+reading = "distance"
+[wheels]
+axle = 50
+max_speed = 100
+noise = 0.05
+[head]
+limits = [-40, 40]
+max_speed = 100
+layers = [1]
+shape_every = 10
+[net]
+transfer = "linear-clamped"
+[trial]
+steps = 5
+trials = 2
+[fitness]
+worst = -7
+behaviour = ["x", "1 / 0"]
+[fitness.own]
+each_step = "way = way + distance"
+at_end = "fitness = way"
+"#;
+
+pub(crate) fn design(change: impl FnOnce(&mut BodyFile)) -> Arc<Design> {
+    let mut file = BodyFile::parse(BODY).unwrap();
+    change(&mut file);
+    Arc::new(Design::new(file, None).unwrap())
+}
+
+/// Both wheels at half speed, the head at `head`: weights from the constant input.
+pub(crate) fn drives(head: f64) -> Genotype {
+    let mut weights = vec![0.0; 3 * 8];
+    for (row, value) in [0.5, 0.5, head].into_iter().enumerate() {
+        weights[row * 8 + 4] = value;
+    }
+    Genotype { weights, ..Genotype::default() }
+}
+
+fn word(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Create => "create",
+        Ask::Kill(_) => "kill",
+        Ask::Shape(..) => "shape",
+        Ask::Jump(..) => "jump",
+        Ask::Move(..) => "move",
+        Ask::See(..) => "see",
+        Ask::Hear(..) => "hear",
+    }
+}
+
+fn run(trial: &mut Trial, world: &mut Fake) -> Result<Vec<String>, WorldLost> {
+    let mut log = Vec::new();
+    while trial.outcome().is_none() {
+        let (mut asks, mut answers) = (Vec::new(), Vec::new());
+        let expected = trial.asks(&mut asks);
+        log.push(asks.iter().map(word).collect::<Vec<_>>().join(" "));
+        world.exchange(&asks, &mut answers)?;
+        assert_eq!(answers.len(), expected);
+        trial.take(&answers)?;
+    }
+    Ok(log)
+}
+
+fn test(design: &Arc<Design>, genotype: &Genotype, world: &mut Fake) -> (Vec<String>, Outcome) {
+    let mut trial = Trial::new(design.clone(), genotype, 1, 1).unwrap();
+    let log = run(&mut trial, world).unwrap();
+    let farewell = trial.farewell();
+    assert!(matches!(farewell, Some(Ask::Kill(_))) && trial.farewell().is_none());
+    (log, trial.into_outcome().unwrap())
+}
+
+fn quiet(file: &mut BodyFile) {
+    file.trial.noise = 0.0;
+    file.trial.start = Start::Zone([500.0, 500.0, 1500.0, 1500.0]);
+}
+
+#[test]
+fn all_sensors_of_a_step_are_asked_together() {
+    let (log, outcome) = test(&design(quiet), &drives(0.0), &mut Fake::default());
+    let step = ["see hear", "move"];
+    let mut expected = vec!["create", "shape jump"];
+    expected.extend(step.repeat(5));
+    expected.push("jump");
+    expected.extend(step.repeat(5));
+    assert_eq!(log, expected);
+    // five steps of 5 mm; the second behaviour is not finite
+    assert!((outcome.fitness - 25.0).abs() < 1e-9, "{outcome:?}");
+    assert_eq!((outcome.steps, outcome.not_finite, outcome.behaviour[1]), (10, 2, 0.0));
+}
+
+#[test]
+fn a_head_that_turns_is_told_with_the_move() {
+    let (log, _) = test(&design(quiet), &drives(1.0), &mut Fake::default());
+    // 10 degrees a step up to 40; ahead again for the second trial
+    assert_eq!(
+        log[2..12].join(", "),
+        "see hear, shape move, see hear, shape move, see hear, shape move, see hear, shape move, see hear, move"
+    );
+    assert_eq!(log[12], "shape jump");
+}
+
+#[test]
+fn a_blocked_head_stays() {
+    let mut world = Fake { blocks_shapes: true, keeps_log: true, ..Fake::default() };
+    let (log, _) = test(
+        &design(|file| {
+            quiet(file);
+            file.trial.trials = 1;
+        }),
+        &drives(1.0),
+        &mut world,
+    );
+    // it tries each time, from straight ahead
+    assert_eq!(log[2..].join(", "), ["see hear, shape move"; 5].join(", "));
+    let ears = world.log.iter().flatten().filter_map(|ask| match ask {
+        Ask::Hear(_, beam) => Some(beam.dir),
+        _ => None,
+    });
+    let ears: Vec<f64> = ears.collect();
+    assert!(ears.iter().all(|dir| *dir == ears[0]), "{ears:?}");
+}
+
+#[test]
+fn another_start_is_tried_when_one_is_blocked() {
+    let zone = design(quiet);
+    let mut world = Fake { refuses: 3, keeps_log: true, ..Fake::default() };
+    let (log, outcome) = test(&zone, &drives(0.0), &mut world);
+    assert_eq!(log[..6].join(", "), "create, shape jump, jump, jump, jump, see hear");
+    assert_eq!(outcome.blocked, 0);
+    let jumps: Vec<Pose> = world
+        .log
+        .iter()
+        .flatten()
+        .filter_map(|ask| match ask {
+            Ask::Jump(_, pose) => Some(*pose),
+            _ => None,
+        })
+        .collect();
+    assert!(jumps.windows(2).all(|pair| pair[0] != pair[1]));
+
+    let poses = |count: usize| {
+        design(move |file| {
+            quiet(file);
+            file.trial.start = Start::Poses(vec![[1000.0, 1000.0, 90.0]; count]);
+        })
+    };
+    let (_, outcome) = test(&poses(4), &drives(0.0), &mut Fake { refuses: 3, ..Fake::default() });
+    assert_eq!(outcome.blocked, 0);
+    let (_, outcome) = test(&poses(3), &drives(0.0), &mut Fake { refuses: 3, ..Fake::default() });
+    assert_eq!((outcome.blocked, outcome.steps), (1, 5));
+    assert!((outcome.fitness - (25.0 - 7.0) / 2.0).abs() < 1e-9);
+    let (_, outcome) = test(&zone, &drives(0.0), &mut Fake { refuses: u32::MAX, ..Fake::default() });
+    assert_eq!((outcome.blocked, outcome.fitness), (2, -7.0));
+}
+
+#[test]
+fn a_trial_ends_early_on_deathly_ground_or_when_stuck() {
+    let mut deathly = Fake { deathly_from: Some(1012.0), ..Fake::default() };
+    let ahead = |file: &mut BodyFile| {
+        quiet(file);
+        file.trial.start = Start::Poses(vec![[1000.0, 1000.0, 0.0], [1500.0, 1000.0, 0.0]]);
+    };
+    // 5 mm a step, twice from the first pose: the second is no place to start
+    let (_, outcome) = test(&design(ahead), &drives(0.0), &mut deathly);
+    assert_eq!((outcome.steps, outcome.deaths, outcome.blocked), (6, 2, 0));
+    let lives = design(|file| {
+        quiet(file);
+        file.trial.end_on_death = false;
+    });
+    assert_eq!(test(&lives, &drives(0.0), &mut deathly).1.steps, 10);
+    let stuck = design(|file| {
+        quiet(file);
+        file.trial.stuck_after = 3;
+        file.trial.stuck_within = 7.0;
+    });
+    assert_eq!(test(&stuck, &drives(0.0), &mut Fake::default()).1.steps, 10);
+    let still = Genotype { weights: vec![0.0; 24], ..Genotype::default() };
+    assert_eq!(test(&stuck, &still, &mut Fake::default()).1.steps, 6);
+}
+
+#[test]
+fn chance_is_the_same_for_everybody() {
+    let noisy = design(|_| {});
+    let of = |design: &Arc<Design>, generation, genotype: &Genotype| {
+        let mut trial = Trial::new(design.clone(), genotype, generation, 1).unwrap().with_path();
+        run(&mut trial, &mut Fake::default()).unwrap();
+        trial.into_outcome().unwrap()
+    };
+    let first = of(&noisy, 1, &drives(0.0));
+    assert_eq!(first, of(&noisy, 2, &drives(0.0)));
+    assert_eq!(first.path.len(), 12);
+    assert_ne!(first.path[0].position, first.path[6].position);
+    assert_eq!(first.path[0].position, of(&noisy, 1, &drives(1.0)).path[0].position);
+    let fresh = design(|file| file.trial.fresh_each_generation = true);
+    assert_ne!(of(&fresh, 1, &drives(0.0)), of(&fresh, 2, &drives(0.0)));
+    assert_eq!(of(&fresh, 2, &drives(0.0)), of(&fresh, 2, &drives(0.0)));
+    let other = design(|file| file.trial.seed = 2);
+    assert_ne!(first, of(&other, 1, &drives(0.0)));
+}
+
+#[test]
+fn answers_of_another_kind_are_refused() {
+    let placed = Answer::Placed(Position {
+        x: 0.0,
+        y: 0.0,
+        z: 0.0,
+        dir: 0.0,
+        tilt_straight: 0.0,
+        tilt_across: 0.0,
+        stress: 0.0,
+        death: false,
+    });
+    let mut world = Fake::default();
+    let advance = |trial: &mut Trial, world: &mut Fake| {
+        let (mut asks, mut answers) = (Vec::new(), Vec::new());
+        trial.asks(&mut asks);
+        world.exchange(&asks, &mut answers).unwrap();
+        trial.take(&answers).unwrap();
+    };
+    let mut trial = Trial::new(design(quiet), &drives(0.0), 1, 1).unwrap();
+    for wrong in [vec![placed], vec![], vec![Answer::Heard(1.0), placed], vec![placed], vec![placed]] {
+        let _ = trial.asks(&mut Vec::new());
+        if matches!(trial.state, State::Move) {
+            trial.take(&wrong).unwrap();
+        } else {
+            assert!(trial.take(&wrong).is_err(), "{:?}", trial.state);
+            advance(&mut trial, &mut world);
+        }
+    }
+}
+
+#[test]
+fn whoever_is_given_up_asks_nothing_more() {
+    let mut trial = Trial::new(design(quiet), &drives(0.0), 1, 1).unwrap();
+    assert_eq!(trial.abort(), None);
+    trial.restart();
+    let mut world = Fake::default();
+    for _ in 0..3 {
+        let (mut asks, mut answers) = (Vec::new(), Vec::new());
+        trial.asks(&mut asks);
+        world.exchange(&asks, &mut answers).unwrap();
+        trial.take(&answers).unwrap();
+    }
+    assert!(matches!(trial.abort(), Some(Ask::Kill(_))));
+    let mut asks = Vec::new();
+    assert_eq!((trial.asks(&mut asks), asks, trial.outcome()), (0, vec![], None));
+}

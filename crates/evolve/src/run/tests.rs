@@ -1,0 +1,163 @@
+use std::{fs, path::PathBuf};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::genotype::Genes;
+
+const GENERATIONS: usize = 5;
+
+fn start(algorithm: Algorithm) -> Start {
+    let parameters = NetParameters {
+        concurrent: 4,
+        globals: Genes::default(),
+        inputs: 2,
+        input: Genes::default(),
+        outputs: 1,
+        output: Genes { values: 1, low: -1.0, high: 1.0 },
+        hidden_min: 0,
+        hidden_max: 3,
+        hidden: Genes { values: 1, low: -1.0, high: 1.0 },
+        weight: Genes { values: 1, low: -5.0, high: 5.0 },
+        input_to_output: true,
+        recurrent: true,
+    };
+    let settings = Settings { population: Some(8), ..Settings::default() };
+    Start { algorithm, settings, seed: 3, parameters, place: Place::Simulators(vec!["127.0.0.1:7720".to_owned()]) }
+}
+
+/// Something that depends on every gene.
+fn test(genotype: &Genotype) -> Evaluation {
+    let genes = genotype.weights.iter().chain(&genotype.output_values).chain(&genotype.hidden_values);
+    Evaluation { fitness: -genes.zip(1..).map(|(gene, n)| (gene - 0.1 * f64::from(n)).abs()).sum::<f64>(), behaviour: vec![] }
+}
+
+fn generation(run: &mut Run) {
+    let evaluations: Vec<Evaluation> = run.ask().iter().map(test).collect();
+    run.tell(&evaluations).unwrap();
+}
+
+fn whole(algorithm: Algorithm, folder: &Path) -> Run {
+    let mut run = Run::begin(folder, start(algorithm)).unwrap();
+    for _ in 0..GENERATIONS {
+        generation(&mut run);
+    }
+    run
+}
+
+/// What a run leaves on disk, without its lock.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !path.ends_with("lock"))
+        .map(|path| (PathBuf::from(path.file_name().unwrap()), fs::read(&path).unwrap()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_run_that_was_stopped_anywhere_leaves_the_same_as_one_that_was_not() {
+    for algorithm in Algorithm::ALL {
+        let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        drop(whole(algorithm, one.path()));
+        drop(Run::begin(other.path(), start(algorithm)).unwrap());
+        for _ in 0..GENERATIONS {
+            // asked for, tested, and then stopped before anything was told
+            let mut run = Run::resume(other.path()).unwrap();
+            let _ = run.ask().iter().map(test).count();
+            drop(run);
+            generation(&mut Run::resume(other.path()).unwrap());
+        }
+        let differ: Vec<PathBuf> = files(one.path())
+            .into_iter()
+            .zip(files(other.path()))
+            .filter(|(one, other)| one != other)
+            .map(|(one, _)| one.0)
+            .collect();
+        assert!(differ.is_empty(), "{algorithm}: {differ:?} differ");
+    }
+}
+
+#[test]
+fn logs_that_ran_ahead_of_the_checkpoint_are_trimmed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let mut run = whole(Algorithm::Ga, path);
+    let finished = files(path);
+    let kept = fs::read(path.join("checkpoint.json")).unwrap();
+    generation(&mut run);
+    drop(run);
+    // as if it was stopped between log and checkpoint, with half a checkpoint written
+    fs::write(path.join("checkpoint.json"), &kept).unwrap();
+    fs::write(path.join("checkpoint.json.new"), &kept[..kept.len() / 2]).unwrap();
+    fs::write(path.join("best.json"), &finished[0].1).unwrap();
+    assert_eq!(fs::read_to_string(path.join("log.csv")).unwrap().lines().count(), 1 + GENERATIONS + 1);
+    let mut run = Run::resume(path).unwrap();
+    assert_eq!(run.next_generation(), GENERATIONS as u64 + 1);
+    for (name, lines) in [("log.csv", 1 + GENERATIONS), ("log.jsonl", GENERATIONS)] {
+        assert_eq!(fs::read_to_string(path.join(name)).unwrap().lines().count(), lines, "{name}");
+    }
+    generation(&mut run);
+    let numbers: Vec<u64> = run.history().iter().map(|line| line.generation).collect();
+    assert_eq!(numbers, (1..=GENERATIONS as u64 + 1).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_history_says_what_happened() {
+    let folder = TempDir::new().unwrap();
+    let mut run = Run::begin(folder.path(), start(Algorithm::Ga)).unwrap();
+    let count = run.ask().len();
+    let evaluations: Vec<Evaluation> =
+        (0..count).map(|n| Evaluation { fitness: [1.0, 7.0, 4.0][n % 3], behaviour: vec![] }).collect();
+    let line = run.tell(&evaluations).unwrap().clone();
+    assert_eq!((line.generation, line.evaluations, line.best, line.worst), (1, count as u64, 7.0, 1.0));
+    let mean = evaluations.iter().map(|evaluation| evaluation.fitness).sum::<f64>() / count as f64;
+    assert_eq!((line.mean, line.best_so_far), (mean, 7.0));
+    assert_eq!(run.best().map(|best| best.fitness), Some(7.0));
+    let worse: Vec<Evaluation> = run.ask().iter().map(|_| Evaluation { fitness: 2.0, behaviour: vec![] }).collect();
+    let line = run.tell(&worse).unwrap().clone();
+    assert_eq!((line.best, line.best_so_far, line.evaluations), (2.0, 7.0, (count + worse.len()) as u64));
+    assert_eq!(run.best().map(|best| best.generation), Some(1));
+    let read = read(folder.path()).unwrap();
+    assert_eq!(read, run.record());
+    assert_eq!(read_best(folder.path()).unwrap(), *run.best().unwrap());
+}
+
+#[test]
+fn a_folder_has_one_run_and_one_who_goes_on_with_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let said = |result: Result<Run, RunError>| result.unwrap_err().to_string();
+    assert!(said(Run::resume(path)).contains("there is no run in"));
+    let run = Run::begin(path, start(Algorithm::Neat)).unwrap();
+    assert!(said(Run::begin(path, start(Algorithm::Neat))).contains("--resume"));
+    assert!(said(Run::resume(path)).contains("another process"));
+    drop(run);
+    drop(Run::resume(path).unwrap());
+    fs::write(path.join("checkpoint.json"), b"{").unwrap();
+    assert!(said(Run::resume(path)).contains("checkpoint.json does not hold what a run writes"));
+}
+
+#[test]
+fn a_run_that_makes_no_sense_leaves_no_folder() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("run");
+    let mut wrong = start(Algorithm::Ga);
+    wrong.parameters.outputs = 0;
+    assert!(matches!(Run::begin(&path, wrong), Err(RunError::Parameters(_))));
+    let mut wrong = start(Algorithm::Ga);
+    wrong.settings.population = Some(1);
+    assert!(matches!(Run::begin(&path, wrong), Err(RunError::Settings(_))));
+    assert!(!path.exists());
+}
+
+#[test]
+fn evaluations_that_do_not_fit_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let mut run = Run::begin(folder.path(), start(Algorithm::CmaEs)).unwrap();
+    run.ask();
+    assert!(matches!(run.tell(&[]), Err(RunError::Tell(_))));
+    assert!(run.history().is_empty());
+}

@@ -1,0 +1,283 @@
+//! What a user may choose about a search.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::genotype::{NetParameters, ParametersError};
+
+/// A way to search for good nets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Algorithm {
+    /// A genetic algorithm over nets of different sizes.
+    #[serde(rename = "ga")]
+    Ga,
+    /// Covariance matrix adaptation, for nets of one size.
+    #[serde(rename = "cma-es")]
+    CmaEs,
+    /// The evolution strategy of Salimans and others (2017), for nets of one size.
+    #[serde(rename = "openai-es")]
+    OpenAiEs,
+    /// An archive of the best nets of each behaviour.
+    #[serde(rename = "map-elites")]
+    MapElites,
+    /// Nets that grow by neurons and connections.
+    #[serde(rename = "neat")]
+    Neat,
+    /// Good nets and small nets at once.
+    #[serde(rename = "nsga2")]
+    NsgaII,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Ga, Self::CmaEs, Self::OpenAiEs, Self::MapElites, Self::Neat, Self::NsgaII];
+
+    /// The name that users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ga => "ga",
+            Self::CmaEs => "cma-es",
+            Self::OpenAiEs => "openai-es",
+            Self::MapElites => "map-elites",
+            Self::Neat => "neat",
+            Self::NsgaII => "nsga2",
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that no algorithm has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no algorithm {name:?}; there are ga, cma-es, openai-es, map-elites, neat and nsga2")]
+pub struct UnknownAlgorithm {
+    /// What was asked for.
+    pub name: String,
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+        let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
+        found.ok_or_else(|| UnknownAlgorithm { name: name.to_owned() })
+    }
+}
+
+/// What can be chosen about a search. What an algorithm has no use for is ignored by it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// Individuals of a generation, 4 to 10,000. Without: 4 + 3 ln(genes) for `cma-es`, else 100.
+    pub population: Option<usize>,
+    /// Hidden neurons: of every net with `cma-es` and `openai-es`, at most in the first generation with `ga`,
+    /// `map-elites` and `nsga2`. Without: 4, or the nearest that the simulator allows. `neat` starts with the fewest.
+    pub hidden: Option<usize>,
+    /// Typical step of a gene, as a share of its range, above 0 and up to 1; where `cma-es` starts. Without: 0.2 for
+    /// `cma-es`, else 0.05.
+    pub sigma: Option<f64>,
+    /// Chance that a gene of a child is changed (`ga`, `neat`, `nsga2`).
+    pub mutation_rate: f64,
+    /// Chance that an individual has two parents (`ga`, `neat`, `nsga2`) or is drawn along a line between two
+    /// (`map-elites`).
+    pub crossover_rate: f64,
+    /// Chance that a child gets another hidden neuron (`ga`, `map-elites`, `neat`, `nsga2`).
+    pub add_neuron: f64,
+    /// Chance that a child loses a hidden neuron (`ga`, `map-elites`, `nsga2`).
+    pub remove_neuron: f64,
+    /// Chance that a child gets another connection (`neat`).
+    pub add_connection: f64,
+    /// The best ones of a generation, taken over unchanged (`ga`).
+    pub elites: usize,
+    /// How many are drawn when the best of them becomes a parent (`ga`), 1 to 100.
+    pub tournament: usize,
+    /// Whether bad individuals teach too, by negative weights (`cma-es` up to 200 genes).
+    pub active: bool,
+    /// Adam's step for a generation, as a share of a gene's range (`openai-es`).
+    pub learning_rate: f64,
+    /// Pull towards the middle of the ranges for a generation, as a share of the distance (`openai-es`).
+    pub weight_decay: f64,
+    /// Cells of the archive along each axis (`map-elites`), 1 to 1,000.
+    pub cells: usize,
+    /// Lowest and highest value of each entry of the behaviour (`map-elites`). Without: 0 to 1.
+    pub behaviour_limits: Vec<[f64; 2]>,
+    /// Spread along the line between two parents, as a share of their distance (`map-elites`); all other steps are then
+    /// a fifth of `sigma`.
+    pub line: f64,
+    /// Distance from which two nets are of different species at the start (`neat`); it then follows the count of species.
+    pub species_threshold: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            population: None,
+            hidden: None,
+            sigma: None,
+            mutation_rate: 0.1,
+            crossover_rate: 0.7,
+            add_neuron: 0.05,
+            remove_neuron: 0.05,
+            add_connection: 0.1,
+            elites: 2,
+            tournament: 3,
+            active: true,
+            learning_rate: 0.01,
+            weight_decay: 0.005,
+            cells: 20,
+            behaviour_limits: Vec::new(),
+            line: 0.2,
+            species_threshold: 0.3,
+        }
+    }
+}
+
+/// Why no search can be started.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SettingsError {
+    /// A value outside its range.
+    #[error("{name} is {value}, outside {min}..={max}")]
+    OutOfRange {
+        /// The setting, as users write it.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The lowest allowed.
+        min: f64,
+        /// The highest allowed.
+        max: f64,
+    },
+    /// Limits the wrong way round, or not numbers.
+    #[error("a behaviour cannot be between {low} and {high}")]
+    Limits {
+        /// The lowest value.
+        low: f64,
+        /// The highest value.
+        high: f64,
+    },
+    /// Parameters of the net that no run can be started with.
+    #[error(transparent)]
+    Parameters(#[from] ParametersError),
+    /// More than memory should be asked for.
+    #[error("{population} individuals of {genes} genes are too much; choose a smaller population or fewer neurons")]
+    TooLarge {
+        /// Individuals of a generation.
+        population: usize,
+        /// Values of the largest.
+        genes: usize,
+    },
+}
+
+/// Most genes of a generation, all together.
+const MAX_GENES: usize = 1 << 27;
+
+impl Settings {
+    /// Checks all values, for nets of these parameters.
+    pub fn check(&self, parameters: &NetParameters) -> Result<(), SettingsError> {
+        parameters.check()?;
+        let count = |count: usize| count as f64;
+        let (fewest, most) = (count(parameters.hidden_min), count(parameters.hidden_max));
+        let population = self.population.unwrap_or(100);
+        for (name, value, min, max) in [
+            ("population", count(population), 4.0, 10_000.0),
+            ("hidden", self.hidden.map_or(fewest, count), fewest, most),
+            ("sigma", self.sigma.unwrap_or(1.0), 1e-6, 1.0),
+            ("mutation-rate", self.mutation_rate, 0.0, 1.0),
+            ("crossover-rate", self.crossover_rate, 0.0, 1.0),
+            ("add-neuron", self.add_neuron, 0.0, 1.0),
+            ("remove-neuron", self.remove_neuron, 0.0, 1.0),
+            ("add-connection", self.add_connection, 0.0, 1.0),
+            ("elites", count(self.elites), 0.0, count(population) - 1.0),
+            ("tournament", count(self.tournament), 1.0, 100.0),
+            ("learning-rate", self.learning_rate, 0.0, 1.0),
+            ("weight-decay", self.weight_decay, 0.0, 1.0),
+            ("cells", count(self.cells), 1.0, 1_000.0),
+            ("line", self.line, 0.0, 10.0),
+            ("species-threshold", self.species_threshold, 1e-3, 1e3),
+        ] {
+            if !(min..=max).contains(&value) {
+                return Err(SettingsError::OutOfRange { name, value, min, max });
+            }
+        }
+        for &[low, high] in &self.behaviour_limits {
+            if !(low.is_finite() && high.is_finite() && low < high) {
+                return Err(SettingsError::Limits { low, high });
+            }
+        }
+        let genes = largest(parameters);
+        if population.saturating_mul(genes) > MAX_GENES {
+            return Err(SettingsError::TooLarge { population, genes });
+        }
+        Ok(())
+    }
+
+    /// Hidden neurons of nets of one size, or at most of the first generation.
+    pub(super) fn hidden(&self, parameters: &NetParameters) -> usize {
+        self.hidden.unwrap_or(4).clamp(parameters.hidden_min, parameters.hidden_max)
+    }
+}
+
+/// All values of the largest net.
+fn largest(parameters: &NetParameters) -> usize {
+    let NetParameters { globals, inputs, input, outputs, output, hidden_max, hidden, .. } = parameters;
+    let neurons = [(inputs, input), (outputs, output), (hidden_max, hidden)];
+    let values = neurons.map(|(&count, genes)| count.saturating_mul(genes.values));
+    let weights = parameters.weights(*hidden_max);
+    values.into_iter().fold(weights.saturating_add(globals.values), usize::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::samples::parameters;
+
+    #[test]
+    fn algorithms_have_one_name_everywhere() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
+            assert_eq!(serde_json::to_string(&algorithm).unwrap(), format!("\"{algorithm}\""));
+        }
+        let error = "annealing".parse::<Algorithm>().unwrap_err();
+        let expected =
+            "there is no algorithm \"annealing\"; there are ga, cma-es, openai-es, map-elites, neat and nsga2";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn settings_are_read_with_defaults() {
+        let read = |text: &str| toml::from_str::<Settings>(text);
+        assert_eq!(read("").unwrap(), Settings::default());
+        let expected = Settings { population: Some(30), sigma: Some(0.1), ..Settings::default() };
+        assert_eq!(read("population = 30\nsigma = 0.1").unwrap(), expected);
+        assert!(read("popluation = 30").is_err());
+    }
+
+    #[test]
+    fn settings_without_sense_are_refused() {
+        let good = Settings::default;
+        let cases = [
+            (Settings { population: Some(3), ..good() }, "population is 3, outside 4..=10000"),
+            (Settings { hidden: Some(7), ..good() }, "hidden is 7, outside 1..=5"),
+            (Settings { sigma: Some(f64::NAN), ..good() }, "sigma is NaN, outside 0.000001..=1"),
+            (Settings { mutation_rate: -0.1, ..good() }, "mutation-rate is -0.1, outside 0..=1"),
+            (Settings { elites: 100, ..good() }, "elites is 100, outside 0..=99"),
+            (Settings { tournament: 0, ..good() }, "tournament is 0, outside 1..=100"),
+            (Settings { cells: 0, ..good() }, "cells is 0, outside 1..=1000"),
+            (Settings { behaviour_limits: vec![[1.0, 1.0]], ..good() }, "a behaviour cannot be between 1 and 1"),
+        ];
+        for (settings, expected) in cases {
+            assert_eq!(settings.check(&parameters()).map_err(|error| error.to_string()), Err(expected.to_owned()));
+        }
+        assert_eq!(good().check(&parameters()), Ok(()));
+        let large = NetParameters { inputs: 100_000, outputs: 10, hidden_min: 0, hidden_max: 0, ..parameters() };
+        let many = Settings { population: Some(10_000), ..good() };
+        assert!(matches!(many.check(&large), Err(SettingsError::TooLarge { population: 10_000, .. })));
+        assert!(good().check(&NetParameters { outputs: 0, ..parameters() }).is_err());
+    }
+}

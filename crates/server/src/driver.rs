@@ -3,6 +3,7 @@
 
 pub mod conversation;
 pub mod datagram;
+pub mod evo;
 pub mod log;
 pub mod stream;
 

@@ -84,6 +84,27 @@ pub const LISTED: usize = 4_096;
 /// Variables that an OSP client may read and write before the world answers.
 pub const QUESTIONS: usize = 256;
 
+/// Lines of one peer of evolving robots that are taken before others get their turn.
+pub const EVO_LINES_PER_TURN: usize = 256;
+/// Bytes that may wait for such a peer. While so many do, no more of its lines are taken.
+pub const EVO_OUTPUT: usize = 256 * 1024;
+/// Answers of such a peer that may wait for others in lockstep.
+pub const EVO_HELD: usize = 4_096;
+/// Individuals of a manager that may wait to be tested. While so many do, no more of its lines are taken.
+pub const EVO_ORDERS: usize = 4_096;
+/// Robots that were silent for too long are looked for this often.
+pub const EVO_REAP_INTERVAL: Duration = Duration::from_secs(1);
+/// A World Simulator accepts a connection within this time...
+pub const EVO_CONNECT: Duration = Duration::from_secs(5);
+/// ...and answers within this.
+pub const EVO_ANSWER: Duration = Duration::from_secs(30);
+/// A World Simulator that could not be reached is tried again after this time, which doubles with each failure...
+pub const EVO_RECONNECT: Duration = Duration::from_millis(100);
+/// ...up to this.
+pub const EVO_RECONNECT_MOST: Duration = Duration::from_secs(5);
+/// An individual whose world is lost so often in a row is given up.
+pub const EVO_WORLD_ATTEMPTS: u32 = 5;
+
 /// Time from the wish to stop to the end of the process.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 /// Refusals on one socket that are logged in an interval, each with its reason; the others are counted...

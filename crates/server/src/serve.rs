@@ -24,7 +24,9 @@ use crate::{
     access::AllowList,
     config::{ConfigError, Scenario, ServerConfig},
     driver::{
-        conversation, datagram, log,
+        conversation, datagram,
+        evo::{Reception, Served},
+        log,
         stream::{self, Doors},
     },
     http, limits,
@@ -114,6 +116,8 @@ pub struct Server {
     sim: SimThread,
     recording: Option<Recording>,
     tasks: JoinSet<()>,
+    /// What has nothing to do with the world.
+    apart: Vec<Served>,
     stop: CancellationToken,
 }
 
@@ -123,7 +127,10 @@ impl Server {
         let metrics = crate::metrics::install()?;
         let (setup, world) = build_world(scenario)?;
         // sockets first: a port that is taken is found out before a recording is begun
-        let sockets = Sockets::open(scenario, &world).await?;
+        let mut sockets = Sockets::open(scenario, &world).await?;
+        let doors = Doors::default();
+        let apart = start_apart(scenario, &doors)?;
+        sockets.addresses.splice(0..0, apart.iter().flat_map(Served::addresses).cloned());
         let logs = open_logs(scenario).await?;
         let (recording, sender) = match record {
             Some(path) => {
@@ -139,11 +146,11 @@ impl Server {
         let allow = AllowList::new(scenario.base.server.allow.clone());
         let stop = CancellationToken::new();
         let addresses = sockets.addresses.clone();
-        let mut tasks = sockets.run(sim.handle(), metrics, &scenario.base.title, &allow, &stop);
+        let mut tasks = sockets.run(sim.handle(), metrics, &scenario.base.title, &allow, doors, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
-        Ok(Self { addresses, sim, recording, tasks, stop })
+        Ok(Self { addresses, sim, recording, tasks, apart, stop })
     }
 
     /// Everything that listens.
@@ -171,6 +178,7 @@ impl Server {
     pub async fn stop(mut self) {
         let deadline = Instant::now() + limits::SHUTDOWN;
         self.stop.cancel();
+        self.apart.iter().for_each(Served::cancel);
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
                 if let Err(error) = ended {
@@ -182,8 +190,9 @@ impl Server {
             warn!("some connections did not close in time");
             self.tasks.abort_all();
         }
-        let (sim, recording) = (self.sim, self.recording);
+        let (sim, recording, apart) = (self.sim, self.recording, self.apart);
         let end = move || {
+            apart.into_iter().for_each(Served::stop);
             sim.stop();
             if let Some(recording) = recording {
                 recording.finish();
@@ -279,10 +288,10 @@ impl Sockets {
         metrics: PrometheusHandle,
         title: &str,
         allow: &AllowList,
+        doors: Doors,
         stop: &CancellationToken,
     ) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
-        let doors = Doors::default();
         for (protocol, bound) in self.open {
             let (sim, allow, stop) = (sim.clone(), allow.clone(), stop.clone());
             match bound {
@@ -302,6 +311,17 @@ impl Sockets {
         tasks.spawn(http::run(self.page, sim.clone(), metrics, about, allow.clone(), doors, stop.clone()));
         tasks
     }
+}
+
+/// Starts what has nothing to do with the world.
+fn start_apart(scenario: &Scenario, doors: &Doors) -> Result<Vec<Served>, ServeError> {
+    let ServerConfig { bind, ref allow, free_ports, .. } = scenario.base.server;
+    let reception = Reception { bind, allow: allow.clone(), next_free: false, doors: doors.clone() };
+    let mut started = Vec::new();
+    for (_, service) in &scenario.services {
+        started.extend(service.start_apart(&reception, free_ports)?);
+    }
+    Ok(started)
 }
 
 /// Opens the files that the protocols write to.

@@ -13,14 +13,19 @@ use std::{
 use wire::{DecodeError, Message, Split, StreamMessage};
 use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::Director};
 
-use crate::sim_thread::Ticks;
+use crate::{
+    driver::evo::{Reception, Served},
+    serve::ServeError,
+    sim_thread::Ticks,
+};
 
+pub mod evo;
 pub mod odcp;
 pub mod osp;
 pub mod soccer;
 
 /// Every protocol this server speaks. A scenario switches one on with a section of its name.
-pub const PROTOCOLS: &[Protocol] = &[odcp::PROTOCOL, osp::PROTOCOL, soccer::PROTOCOL];
+pub const PROTOCOLS: &[Protocol] = &[evo::PROTOCOL, odcp::PROTOCOL, osp::PROTOCOL, soccer::PROTOCOL];
 
 /// A protocol, as the configuration sees it.
 pub struct Protocol {
@@ -71,6 +76,11 @@ pub trait Service: Send + Sync + fmt::Debug {
 
     /// The sockets it wants in a world with these agents and this pace, or why that cannot be.
     fn endpoints(&self, world: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String>;
+
+    /// Starts servers that have nothing to do with the scenario's world; on any free ports if so wished.
+    fn start_apart(&self, _reception: &Reception, _free_ports: bool) -> Result<Vec<Served>, ServeError> {
+        Ok(Vec::new())
+    }
 }
 
 /// A director, and how a recording describes it.

@@ -1,0 +1,266 @@
+//! The two servers of evolving robots: the World Simulator and the Robot Simulator. Each has a thread of its own for its
+//! sockets, and neither has anything to do with the world of the scenario.
+//!
+//! ```text
+//! Population Manager --7720--> Robot Simulator --7770--> World Simulator
+//!                              (threads that test, each with a link or an arena)
+//! ```
+
+mod link;
+mod pipe;
+mod pool;
+mod robot;
+mod worker;
+mod world;
+
+pub use self::{link::WorldLink, worker::WorldAt};
+
+use std::{
+    io::{self, ErrorKind},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use arena::{Arena, Plan, plan::Isolation};
+use evolve::robot::Design;
+use ipnet::IpNet;
+use tokio::runtime;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error};
+
+use self::{pool::Pool, worker::Worker};
+use super::stream::Doors;
+use crate::{
+    access::{AllowList, check_bind},
+    config::ConfigError,
+    serve::{Address, ServeError},
+    session::evo::world::WorldSimulator,
+};
+
+const PROTOCOL: &str = "evo";
+
+/// Default port of a Robot Simulator, and the last one for others.
+pub const ROBOT_PORTS: (u16, u16) = (7720, 7769);
+/// Default port of a World Simulator, and the last one for others.
+pub const WORLD_PORTS: (u16, u16) = (7770, 7799);
+
+/// Who may come in, and where.
+#[derive(Clone, Debug)]
+pub struct Reception {
+    /// Address of all sockets.
+    pub bind: IpAddr,
+    /// Networks that may connect, besides this machine; needed if `bind` is not this machine alone.
+    pub allow: Vec<IpNet>,
+    /// Whether the next free port is taken when one is in use, up to the last one of its kind.
+    pub next_free: bool,
+    /// Counts connections; to be shared with what else this process serves.
+    pub doors: Doors,
+}
+
+impl Default for Reception {
+    fn default() -> Self {
+        Self { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), allow: Vec::new(), next_free: false, doors: Doors::default() }
+    }
+}
+
+impl Reception {
+    fn allow_list(&self) -> AllowList {
+        AllowList::new(self.allow.clone())
+    }
+
+    fn listen(&self, port: u16, last: u16, title: String) -> Result<(TcpListener, Address), ServeError> {
+        check_bind(self.bind, &self.allow).map_err(ConfigError::from)?;
+        let last = if self.next_free && port != 0 { last.max(port) } else { port };
+        let mut tried = port;
+        loop {
+            let wanted = SocketAddr::new(self.bind, tried);
+            let bound = TcpListener::bind(wanted).and_then(|listener| {
+                listener.set_nonblocking(true)?;
+                let address = listener.local_addr()?;
+                Ok((listener, address))
+            });
+            match bound {
+                Ok((listener, address)) => return Ok((listener, Address { title, kind: "tcp", address })),
+                Err(cause) if cause.kind() == ErrorKind::AddrInUse && tried < last => tried += 1,
+                Err(cause) => {
+                    let address = SocketAddr::new(self.bind, port);
+                    return Err(ServeError::Bind { address, title, cause });
+                }
+            }
+        }
+    }
+}
+
+/// What a World Simulator is to be like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorldOptions {
+    /// For the random places of robots.
+    pub seed: u64,
+    /// One for each port of the plan, 0 for any free one; the plan's own if there are none.
+    pub ports: Vec<u16>,
+    /// Whether a request without sense gets an answer without sense instead of the connection's end (D31).
+    pub lenient: bool,
+}
+
+/// What a Robot Simulator is to be like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotOptions {
+    /// Port for managers; 0 for any free one.
+    pub port: u16,
+    /// Threads that test; 0 for as many as make sense.
+    pub threads: usize,
+    /// Individuals that are tested at once by all threads together; 0 for what the body file says, and one for each
+    /// thread at least.
+    pub concurrent: usize,
+}
+
+impl Default for RobotOptions {
+    fn default() -> Self {
+        Self { port: ROBOT_PORTS.0, threads: 0, concurrent: 0 }
+    }
+}
+
+/// A server that runs on threads of its own. It ends with [`stop`](Self::stop), or when it is dropped.
+#[derive(Debug)]
+pub struct Served {
+    addresses: Vec<Address>,
+    stop: CancellationToken,
+    pool: Option<Arc<Pool>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Served {
+    /// Where it listens.
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// Asks it to end, and does not wait for that.
+    pub fn cancel(&self) {
+        self.stop.cancel();
+        if let Some(pool) = &self.pool {
+            pool.close();
+        }
+    }
+
+    /// Ends it and waits for its threads.
+    pub fn stop(mut self) {
+        self.cancel();
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                error!(protocol = PROTOCOL, "a thread ended with a panic");
+            }
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+/// Starts a World Simulator. All ports lead into the same arena; each is for one kind of robots.
+///
+/// # Errors
+///
+/// When a port is in use, or there are not as many ports as the plan has kinds.
+pub fn serve_world(plan: &Arc<Plan>, options: &WorldOptions, reception: &Reception) -> Result<Served, ServeError> {
+    let kinds = plan.ports();
+    let ports =
+        if options.ports.is_empty() { kinds.iter().map(|kind| kind.port).collect() } else { options.ports.clone() };
+    if ports.len() != kinds.len() {
+        let reason =
+            format!("the world has {} kinds of robots, which need a port each, not {}", kinds.len(), ports.len());
+        return Err(ServeError::Protocol { protocol: PROTOCOL, reason });
+    }
+    let (mut listeners, mut addresses) = (Vec::new(), Vec::new());
+    for (kind, port) in kinds.iter().zip(ports) {
+        let title = match kinds.len() {
+            1 => "World Simulator".to_owned(),
+            _ => format!("World Simulator for {}", kind.kind),
+        };
+        let (listener, address) = reception.listen(port, WORLD_PORTS.1, title)?;
+        listeners.push(listener);
+        addresses.push(address);
+    }
+    let simulator = WorldSimulator::new(Arena::new(Arc::clone(plan), options.seed), options.lenient);
+    let (stop, reception) = (CancellationToken::new(), reception.clone());
+    let stopping = stop.clone();
+    let thread = start("evo world", move || async move {
+        let listeners = listeners.into_iter().map(tokio::net::TcpListener::from_std).collect::<io::Result<Vec<_>>>();
+        match listeners {
+            Ok(listeners) => world::run(listeners, simulator, reception, stopping).await,
+            Err(error) => error!(protocol = PROTOCOL, "cannot listen: {error}"),
+        }
+    })?;
+    Ok(Served { addresses, stop, pool: None, threads: vec![thread] })
+}
+
+/// Starts a Robot Simulator.
+///
+/// # Errors
+///
+/// When the port is in use.
+pub fn serve_robot(
+    design: &Arc<Design>,
+    world_at: &WorldAt,
+    options: &RobotOptions,
+    reception: &Reception,
+) -> Result<Served, ServeError> {
+    let (listener, address) = reception.listen(options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
+    let (threads, places) = staffing(design, world_at, options);
+    let pool = Arc::new(Pool::default());
+    let (stop, reception) = (CancellationToken::new(), reception.clone());
+    let (stopping, parameters, office) = (stop.clone(), design.parameters().clone(), Arc::clone(&pool));
+    let thread = start("evo robot", move || async move {
+        match tokio::net::TcpListener::from_std(listener) {
+            Ok(listener) => robot::run(listener, parameters, places, office, reception, stopping).await,
+            Err(error) => error!(protocol = PROTOCOL, "cannot listen: {error}"),
+        }
+    })?;
+    let mut served = Served { addresses: vec![address], stop, pool: Some(Arc::clone(&pool)), threads: vec![thread] };
+    for number in 0..threads {
+        let concurrent = places / threads + usize::from(number < places % threads);
+        let (world_at, design, pool) = (world_at.clone(), Arc::clone(design), Arc::clone(&pool));
+        let worker = Worker { number, world_at, design, concurrent: concurrent.max(1), pool };
+        let spawned = thread::Builder::new().name(format!("evo test {number}")).spawn(move || worker.run());
+        served.threads.push(spawned.map_err(ServeError::Thread)?);
+    }
+    debug!(protocol = PROTOCOL, "{threads} threads test {places} individuals at once");
+    Ok(served)
+}
+
+/// How many threads test, and how many individuals in all. Where individuals are to meet each other, one thread has them
+/// all.
+fn staffing(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usize, usize) {
+    let alone = match world_at {
+        WorldAt::InProcess(plan, _) => plan.rules().isolation == Isolation::PerRobot,
+        WorldAt::Address(_) => false,
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = match options.threads {
+        0 if alone => cores,
+        0 => 1,
+        threads => threads,
+    };
+    let places = match options.concurrent {
+        0 => design.parameters().concurrent.max(threads),
+        concurrent => concurrent,
+    };
+    (threads.min(places), places)
+}
+
+/// A thread with a runtime of its own.
+fn start<F: Future<Output = ()>>(
+    name: &str,
+    task: impl FnOnce() -> F + Send + 'static,
+) -> Result<JoinHandle<()>, ServeError> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::Thread)?;
+    let run = move || runtime.block_on(async { task().await });
+    thread::Builder::new().name(name.to_owned()).spawn(run).map_err(ServeError::Thread)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The Robot Simulator's link to a World Simulator elsewhere.
+
+use std::{
+    io::{ErrorKind, Read, Write},
+    net::{SocketAddr, TcpStream},
+};
+
+use arena::{Answer, Ask};
+use evolve::robot::{World, WorldLost};
+use wire::evo::{FromWorld, Line, LineBuffer, LineError};
+
+use crate::{
+    limits,
+    session::evo::convert::{answer_from_message, message_from_ask, robot_of},
+};
+
+/// Bytes read at once.
+const READ: usize = 64 * 1024;
+
+/// Requests are sent in pieces of about so many bytes, each after the answers to the one before: however little the
+/// system keeps for a connection, both sides never wait for each other to read.
+const PIECE: usize = 16 * 1024;
+
+/// A world at the other end of a connection.
+#[derive(Debug)]
+pub struct WorldLink {
+    stream: TcpStream,
+    lines: LineBuffer,
+    chunk: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl WorldLink {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// When nobody listens there.
+    pub fn connect(address: SocketAddr) -> Result<Self, WorldLost> {
+        let lost = |error: std::io::Error| WorldLost::new(format!("{address}: {error}"));
+        let stream = TcpStream::connect_timeout(&address, limits::EVO_CONNECT).map_err(lost)?;
+        stream.set_nodelay(true).map_err(lost)?;
+        // a world in lockstep takes its time, but not for ever
+        stream.set_read_timeout(Some(limits::EVO_ANSWER)).map_err(lost)?;
+        stream.set_write_timeout(Some(limits::EVO_ANSWER)).map_err(lost)?;
+        Ok(Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], out: Vec::new() })
+    }
+
+    /// The socket, to be closed from elsewhere.
+    pub(super) fn stream(&self) -> std::io::Result<TcpStream> {
+        self.stream.try_clone()
+    }
+
+    fn receive(&mut self) -> Result<FromWorld, WorldLost> {
+        loop {
+            while let Some(line) = self.lines.next_line().map_err(WorldLost::new)? {
+                match FromWorld::decode(line) {
+                    // a newer world may know more messages
+                    Err(LineError::Blank | LineError::UnknownName { .. }) => {}
+                    decoded => return decoded.map_err(WorldLost::new),
+                }
+            }
+            match self.stream.read(&mut self.chunk) {
+                Ok(0) => return Err(WorldLost::new("it closed the connection")),
+                Ok(length) => self.lines.push(self.chunk.get(..length).unwrap_or_default()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    return Err(WorldLost::new(format!("no answer within {} s", limits::EVO_ANSWER.as_secs())));
+                }
+                Err(error) => return Err(WorldLost::new(error)),
+            }
+        }
+    }
+}
+
+impl World for WorldLink {
+    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost> {
+        let mut rest = asks;
+        while !rest.is_empty() {
+            self.out.clear();
+            let mut sent = 0;
+            for ask in rest {
+                if self.out.len() >= PIECE {
+                    break;
+                }
+                message_from_ask(ask).encode(&mut self.out).map_err(WorldLost::new)?;
+                sent += 1;
+            }
+            self.stream.write_all(&self.out).map_err(WorldLost::new)?;
+            let (asked, later) = rest.split_at(sent);
+            for ask in asked.iter().filter(|ask| !matches!(ask, Ask::Kill(_))) {
+                let message = self.receive()?;
+                let answer = answer_from_message(robot_of(ask), message);
+                answers.push(answer.ok_or_else(|| WorldLost::new("it answers about another robot"))?);
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Evolving robots in a simulated world: a World Simulator and a Robot Simulator. Choices are in
+//! `protocols/evo/decisions.md`.
+//!
+//! The robots live in an arena of their own, not in the scenario's world.
+
+pub(crate) mod convert;
+pub mod robot;
+pub mod world;
+
+use std::{
+    fs,
+    net::ToSocketAddrs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ::world::{Catalogue, clock::Pace};
+use arena::Plan;
+use evolve::robot::{BodyFile, Design};
+use serde::{Deserialize, Serialize};
+
+use super::{Endpoint, Protocol, Service};
+use crate::{
+    driver::evo::{ROBOT_PORTS, Reception, RobotOptions, Served, WorldAt, WorldOptions, serve_robot, serve_world},
+    library::nearest,
+    serve::ServeError,
+};
+
+/// Evolving robots in the list of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "evo",
+    title: "Evolving robots in a simulated world",
+    configure: |section, folder| {
+        Ok(Box::new(EvoService { config: section.try_into::<Config>()?, folder: folder.to_owned() }))
+    },
+    direct: None,
+};
+
+/// The `[evo]` section of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Name of a world, or path of a world file ending in .toml. Without one there is no World Simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    world: Option<String>,
+    /// Name of a body, or path of a body file ending in .toml. Without one there is no Robot Simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// TCP ports of the World Simulator, one for each kind of robots; those of the world file if there are none.
+    world_ports: Vec<u16>,
+    /// TCP port of the Robot Simulator; 0 for any free one.
+    robot_port: u16,
+    /// World Simulator that the Robot Simulator uses, as `host:port`. Without one the world is in this process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    world_address: Option<String>,
+    /// Seed of the random places of robots.
+    seed: u64,
+    /// Whether a request without sense gets an answer without sense instead of the connection's end.
+    lenient: bool,
+    /// Threads of the Robot Simulator that test; 0 for as many as make sense.
+    threads: usize,
+    /// Individuals that are tested at once; 0 for what the body file says.
+    concurrent: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            world: None,
+            body: None,
+            world_ports: Vec::new(),
+            robot_port: ROBOT_PORTS.0,
+            world_address: None,
+            seed: 1,
+            lenient: false,
+            threads: 0,
+            concurrent: 0,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct EvoService {
+    config: Config,
+    /// Where relative paths start.
+    folder: PathBuf,
+}
+
+impl Service for EvoService {
+    fn config(&self) -> toml::Table {
+        toml::Table::try_from(&self.config).unwrap_or_default()
+    }
+
+    fn endpoints(&self, _: &Catalogue, _: Pace) -> Result<Vec<Endpoint>, String> {
+        Ok(Vec::new())
+    }
+
+    fn start_apart(&self, reception: &Reception, free_ports: bool) -> Result<Vec<Served>, ServeError> {
+        let Config { world, body, world_ports, robot_port, seed, lenient, threads, concurrent, .. } = &self.config;
+        let refused = |reason| ServeError::Protocol { protocol: PROTOCOL.name, reason };
+        let plan = world.as_deref().map(|world| plan(world, &self.folder).map_err(refused)).transpose()?;
+        let mut served = Vec::new();
+        if let Some(plan) = &plan {
+            let ports = if free_ports { vec![0; plan.ports().len()] } else { world_ports.clone() };
+            served.push(serve_world(plan, &WorldOptions { seed: *seed, ports, lenient: *lenient }, reception)?);
+        }
+        if let Some(body) = body {
+            let design = design(body, &self.folder).map_err(refused)?;
+            let world_at = self.world_at(plan).map_err(refused)?;
+            let port = if free_ports { 0 } else { *robot_port };
+            let options = RobotOptions { port, threads: *threads, concurrent: *concurrent };
+            served.push(serve_robot(&design, &world_at, &options, reception)?);
+        }
+        Ok(served)
+    }
+}
+
+impl EvoService {
+    fn world_at(&self, plan: Option<Arc<Plan>>) -> Result<WorldAt, String> {
+        match (&self.config.world_address, plan) {
+            (Some(address), _) => {
+                let found = address.to_socket_addrs().map_err(|error| format!("world_address {address}: {error}"))?;
+                let first = found.into_iter().next();
+                first.map(WorldAt::Address).ok_or_else(|| format!("world_address {address} names no host"))
+            }
+            (None, Some(plan)) => Ok(WorldAt::InProcess(plan, self.config.seed)),
+            (None, None) => Err("the Robot Simulator needs a `world`, or the `world_address` of one".to_owned()),
+        }
+    }
+}
+
+/// A world by its name, or from a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Says what is wrong, for people.
+pub fn plan(name: &str, folder: &Path) -> Result<Arc<Plan>, String> {
+    let plan = if name.ends_with(".toml") {
+        Plan::parse(&text(name, folder)?)
+    } else {
+        Plan::shipped(name).ok_or_else(|| {
+            let known = Plan::names();
+            let hint = nearest(name, known.iter().map(String::as_str));
+            let hint = hint.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+            format!("there is no world `{name}`; there are {}.{hint}", known.join(", "))
+        })?
+    };
+    plan.map(Arc::new).map_err(|error| format!("the world {name}: {error}"))
+}
+
+/// A body by its name, or from a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Says what is wrong, for people.
+pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
+    let design = if name.ends_with(".toml") {
+        BodyFile::parse(&text(name, folder)?).and_then(|file| Design::new(file, None))
+    } else {
+        Design::shipped(name)
+    };
+    design.map(Arc::new).map_err(|error| format!("the body {name}: {error}"))
+}
+
+fn text(name: &str, folder: &Path) -> Result<String, String> {
+    let path = folder.join(name);
+    fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! From the wire to the arena and back. Both speak of millimetres and radians.
+
+use std::sync::Arc;
+
+use arena::{Answer, Ask, Body, BodyError, RobotId};
+use evolve::{Genotype, NetParameters};
+use wire::evo::{self, FromWorld, ShapeError, ToWorld};
+
+/// What a message asks of an arena, or why its shape is none.
+pub(crate) fn ask_from_message(message: ToWorld) -> Result<Ask, (RobotId, BodyError)> {
+    Ok(match message {
+        ToWorld::CreateRobot => Ask::Create,
+        ToWorld::KillRobot(id) => Ask::Kill(RobotId(id)),
+        ToWorld::BodyShape(id, layers) => {
+            let layer = |evo::Layer { height, polygons }| arena::Layer { height, polygons };
+            let body = Body::new(layers.into_iter().map(layer).collect()).map_err(|error| (RobotId(id), error))?;
+            Ask::Shape(RobotId(id), Arc::new(body))
+        }
+        ToWorld::JumpTo(id, evo::Pose { x, y, dir }) => Ask::Jump(RobotId(id), arena::Pose { x, y, dir }),
+        ToWorld::MoveTo(id, evo::Pose { x, y, dir }) => Ask::Move(RobotId(id), arena::Pose { x, y, dir }),
+        ToWorld::VisualSensor(id, beam) => Ask::See(RobotId(id), arena_from_beam(beam)),
+        ToWorld::SonicSensor(id, beam) => Ask::Hear(RobotId(id), arena_from_beam(beam)),
+    })
+}
+
+fn arena_from_beam(evo::Beam { x, y, z, dir, tilt, angle_h, angle_v }: evo::Beam) -> arena::Beam {
+    arena::Beam { x, y, z, dir, tilt, angle_h, angle_v }
+}
+
+/// The message that asks this.
+pub(crate) fn message_from_ask(ask: &Ask) -> ToWorld {
+    let pose = |&arena::Pose { x, y, dir }: &arena::Pose| evo::Pose { x, y, dir };
+    match ask {
+        Ask::Create => ToWorld::CreateRobot,
+        Ask::Kill(id) => ToWorld::KillRobot(id.0),
+        Ask::Shape(id, body) => {
+            let layer = |layer: &arena::Layer| evo::Layer { height: layer.height, polygons: layer.polygons.clone() };
+            ToWorld::BodyShape(id.0, body.layers().iter().map(layer).collect())
+        }
+        Ask::Jump(id, to) => ToWorld::JumpTo(id.0, pose(to)),
+        Ask::Move(id, to) => ToWorld::MoveTo(id.0, pose(to)),
+        Ask::See(id, beam) => ToWorld::VisualSensor(id.0, beam_from_arena(beam)),
+        Ask::Hear(id, beam) => ToWorld::SonicSensor(id.0, beam_from_arena(beam)),
+    }
+}
+
+fn beam_from_arena(&arena::Beam { x, y, z, dir, tilt, angle_h, angle_v }: &arena::Beam) -> evo::Beam {
+    evo::Beam { x, y, z, dir, tilt, angle_h, angle_v }
+}
+
+/// Whom a request is about; nobody, if it is for a new robot.
+pub(crate) fn robot_of(ask: &Ask) -> Option<RobotId> {
+    match ask {
+        Ask::Create => None,
+        Ask::Kill(id)
+        | Ask::Shape(id, _)
+        | Ask::Jump(id, _)
+        | Ask::Move(id, _)
+        | Ask::See(id, _)
+        | Ask::Hear(id, _) => Some(*id),
+    }
+}
+
+/// The message for an answer about this robot.
+pub(crate) fn message_from_answer(robot: Option<RobotId>, answer: Answer) -> Option<FromWorld> {
+    Some(match answer {
+        Answer::Created(id) => FromWorld::YourIdentifier(id.0),
+        Answer::Placed(arena::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death }) => {
+            let position = evo::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death };
+            FromWorld::YourPosition(robot?.0, position)
+        }
+        Answer::Seen(arena::Sight { distance, color }) => {
+            FromWorld::VisualSensorReading(robot?.0, evo::Sight { distance, color })
+        }
+        Answer::Heard(distance) => FromWorld::SonicSensorReading(robot?.0, distance),
+    })
+}
+
+/// What a message answers; nothing if it is not about this robot.
+pub(crate) fn answer_from_message(robot: Option<RobotId>, message: FromWorld) -> Option<Answer> {
+    let (about, answer) = match message {
+        FromWorld::YourIdentifier(id) => (None, Answer::Created(RobotId(id))),
+        FromWorld::YourPosition(id, evo::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death }) => {
+            let position = arena::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death };
+            (Some(RobotId(id)), Answer::Placed(position))
+        }
+        FromWorld::VisualSensorReading(id, evo::Sight { distance, color }) => {
+            (Some(RobotId(id)), Answer::Seen(arena::Sight { distance, color }))
+        }
+        FromWorld::SonicSensorReading(id, distance) => (Some(RobotId(id)), Answer::Heard(distance)),
+    };
+    (about == robot).then_some(answer)
+}
+
+/// What a manager is told, with its share of the places.
+pub(crate) fn message_from_parameters(parameters: &NetParameters, share: usize) -> evo::NetParameters {
+    let genes = |genes: evolve::genotype::Genes| evo::Genes { values: genes.values, low: genes.low, high: genes.high };
+    evo::NetParameters {
+        concurrent: share,
+        globals: genes(parameters.globals),
+        inputs: parameters.inputs,
+        input: genes(parameters.input),
+        outputs: parameters.outputs,
+        output: genes(parameters.output),
+        hidden_min: parameters.hidden_min,
+        hidden_max: parameters.hidden_max,
+        hidden: genes(parameters.hidden),
+        weight: genes(parameters.weight),
+        input_to_output: parameters.input_to_output,
+        recurrent: parameters.recurrent,
+    }
+}
+
+/// The genes of an individual for a net.
+pub(crate) fn genotype_from_message(
+    individual: &evo::Individual,
+    net: &evo::NetParameters,
+) -> Result<Genotype, ShapeError> {
+    let parts = individual.parts(net)?;
+    Ok(Genotype {
+        hidden: individual.hidden,
+        globals: parts.globals.to_vec(),
+        input_values: parts.inputs.to_vec(),
+        output_values: parts.outputs.to_vec(),
+        hidden_values: parts.hidden.to_vec(),
+        weights: parts.weights.to_vec(),
+    })
+}

@@ -1,0 +1,222 @@
+use super::{
+    NotFinite,
+    error::LineError,
+    put_line, put_numbers, put_whole,
+    words::{MAX_WHOLE, Words},
+};
+
+pub(super) const INDIVIDUAL: &str = "Individual";
+
+/// Greatest count of anything in [`NetParameters`] (D16).
+pub const MAX_COUNT: usize = 1 << 20;
+/// Most values of an individual (D5).
+pub const MAX_VALUES: usize = 1 << 21;
+
+/// How many values each neuron or weight has, and between which limits they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Genes {
+    /// Values for each.
+    pub values: usize,
+    /// Lowest value.
+    pub low: f64,
+    /// Highest value.
+    pub high: f64,
+}
+
+/// What nets a Robot Simulator can handle.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NetParameters {
+    /// Greatest count of individuals at once (Cci).
+    pub concurrent: usize,
+    /// The global parameters: `values` is their count (Cgp, Lgp, Hgp).
+    pub globals: Genes,
+    /// Count of input neurons (Cin).
+    pub inputs: usize,
+    /// Of each input neuron (Vin, Lin, Hin).
+    pub input: Genes,
+    /// Count of output neurons (Con).
+    pub outputs: usize,
+    /// Of each output neuron (Von, Lon, Hon).
+    pub output: Genes,
+    /// Least count of hidden neurons (CIhn).
+    pub hidden_min: usize,
+    /// Greatest count of hidden neurons (CAhn).
+    pub hidden_max: usize,
+    /// Of each hidden neuron (Vhn, Lhn, Hhn).
+    pub hidden: Genes,
+    /// Of each weight (Vw, Lw, Hw).
+    pub weight: Genes,
+    /// Whether there are weights from input to output neurons (Fio).
+    pub input_to_output: bool,
+    /// Whether there are recurrent weights (Fre).
+    pub recurrent: bool,
+}
+
+impl NetParameters {
+    /// How many values of each kind an individual has: global, input, output, hidden, weight. `None` if the number of
+    /// hidden neurons is outside the limits, or the values are more than [`MAX_VALUES`].
+    pub fn lengths(&self, hidden: usize) -> Option<[usize; 5]> {
+        if !(self.hidden_min..=self.hidden_max).contains(&hidden) {
+            return None;
+        }
+        let targets = hidden.checked_add(self.outputs)?;
+        let weights = targets.checked_add(self.inputs)?.checked_mul(targets)?.checked_mul(self.weight.values)?;
+        let lengths = [
+            self.globals.values,
+            self.inputs.checked_mul(self.input.values)?,
+            self.outputs.checked_mul(self.output.values)?,
+            hidden.checked_mul(self.hidden.values)?,
+            weights,
+        ];
+        let sum = lengths.iter().try_fold(0_usize, |sum, &length| sum.checked_add(length))?;
+        (sum <= MAX_VALUES).then_some(lengths)
+    }
+
+    pub(super) fn decode(words: &mut Words<'_>) -> Result<Self, LineError> {
+        Ok(Self {
+            concurrent: words.count("Cci", MAX_COUNT)?,
+            globals: genes(words, ["Cgp", "Lgp", "Hgp"])?,
+            inputs: words.count("Cin", MAX_COUNT)?,
+            input: genes(words, ["Vin", "Lin", "Hin"])?,
+            outputs: words.count("Con", MAX_COUNT)?,
+            output: genes(words, ["Von", "Lon", "Hon"])?,
+            hidden_min: words.count("CIhn", MAX_COUNT)?,
+            hidden_max: words.count("CAhn", MAX_COUNT)?,
+            hidden: genes(words, ["Vhn", "Lhn", "Hhn"])?,
+            weight: genes(words, ["Vw", "Lw", "Hw"])?,
+            input_to_output: words.flag("Fio")?,
+            recurrent: words.flag("Fre")?,
+        })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        let put_genes = |out: &mut Vec<u8>, genes: &Genes| {
+            put_whole(out, genes.values as u64);
+            put_numbers(out, [&genes.low, &genes.high])
+        };
+        put_whole(out, self.concurrent as u64);
+        put_genes(out, &self.globals)?;
+        put_whole(out, self.inputs as u64);
+        put_genes(out, &self.input)?;
+        put_whole(out, self.outputs as u64);
+        put_genes(out, &self.output)?;
+        put_whole(out, self.hidden_min as u64);
+        put_whole(out, self.hidden_max as u64);
+        put_genes(out, &self.hidden)?;
+        put_genes(out, &self.weight)?;
+        put_whole(out, self.input_to_output.into());
+        put_whole(out, self.recurrent.into());
+        Ok(())
+    }
+}
+
+fn genes(words: &mut Words<'_>, [count, low, high]: [&'static str; 3]) -> Result<Genes, LineError> {
+    let values = words.count(count, MAX_COUNT)?;
+    let [low, high] = words.numbers([low, high])?;
+    Ok(Genes { values, low, high })
+}
+
+/// A genotype to be tested.
+///
+/// How many values there are of each kind depends on the net's parameters, which the message does not carry:
+/// [`parts`](Self::parts).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Individual {
+    /// Number of its generation (Gen).
+    pub generation: u64,
+    /// Its number in the generation (Ind).
+    pub number: u64,
+    /// Count of hidden neurons (Chn).
+    pub hidden: usize,
+    /// All values in the order of the wire: global, input, output, hidden, weights row by row.
+    pub values: Vec<f64>,
+}
+
+/// The values of an individual, by what they belong to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts<'a> {
+    /// Global parameters.
+    pub globals: &'a [f64],
+    /// Of the input neurons, neuron by neuron.
+    pub inputs: &'a [f64],
+    /// Of the output neurons, neuron by neuron.
+    pub outputs: &'a [f64],
+    /// Of the hidden neurons, neuron by neuron.
+    pub hidden: &'a [f64],
+    /// Row by row of the weight matrix, all values of a weight together (D17).
+    pub weights: &'a [f64],
+}
+
+/// Why an individual does not fit a net.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// The net cannot have so many hidden neurons.
+    #[error("Chn is {hidden}, outside {min}..={max}, or such a net is too large")]
+    Hidden {
+        /// As received.
+        hidden: usize,
+        /// The least count.
+        min: usize,
+        /// The greatest count.
+        max: usize,
+    },
+    /// There are too many or too few values.
+    #[error("an individual with {hidden} hidden neurons has {expected} values, not {found}")]
+    Values {
+        /// Count of hidden neurons.
+        hidden: usize,
+        /// What the net needs.
+        expected: usize,
+        /// What there is.
+        found: usize,
+    },
+}
+
+impl Individual {
+    /// Splits the values as the net's parameters say.
+    ///
+    /// # Errors
+    ///
+    /// [`ShapeError`] if they do not fit.
+    pub fn parts(&self, net: &NetParameters) -> Result<Parts<'_>, ShapeError> {
+        let Self { hidden, ref values, .. } = *self;
+        let wrong = ShapeError::Hidden { hidden, min: net.hidden_min, max: net.hidden_max };
+        let lengths = net.lengths(hidden).ok_or(wrong)?;
+        let expected = lengths.iter().sum();
+        if values.len() != expected {
+            return Err(ShapeError::Values { hidden, expected, found: values.len() });
+        }
+        let mut rest = values.as_slice();
+        let [globals, inputs, outputs, hidden, weights] = lengths.map(|length| {
+            let (part, others) = rest.split_at_checked(length).unwrap_or_default();
+            rest = others;
+            part
+        });
+        Ok(Parts { globals, inputs, outputs, hidden, weights })
+    }
+
+    /// Appends the message [`ToRobot::Individual`](super::ToRobot::Individual) with the end of its line.
+    ///
+    /// # Errors
+    ///
+    /// As [`Line::encode`](super::Line::encode).
+    pub fn encode_line(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        put_line(out, INDIVIDUAL, |out| self.encode(out))
+    }
+
+    pub(super) fn decode(words: &mut Words<'_>) -> Result<Self, LineError> {
+        Ok(Self {
+            generation: words.whole("Gen", 0, MAX_WHOLE)?,
+            number: words.whole("Ind", 0, MAX_WHOLE)?,
+            hidden: words.count("Chn", MAX_COUNT)?,
+            values: words.all("a value of the individual", MAX_VALUES)?,
+        })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        put_whole(out, self.generation);
+        put_whole(out, self.number);
+        put_whole(out, self.hidden as u64);
+        put_numbers(out, &self.values)
+    }
+}

@@ -1,0 +1,281 @@
+use super::{
+    Layer, Line, NotFinite, body,
+    error::{LineError, excerpt},
+    put_line, put_number, put_numbers, put_whole,
+    words::Words,
+};
+use std::num::NonZeroU16;
+
+/// Identifier of a robot: "1 ≤ ID ≤ 2^16-1".
+pub type RobotId = NonZeroU16;
+
+/// Where a robot is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose {
+    /// In mm.
+    pub x: f64,
+    /// In mm.
+    pub y: f64,
+    /// Where the body's +y axis points, in rad (D32).
+    pub dir: f64,
+}
+
+/// Where a robot is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Position {
+    /// In mm.
+    pub x: f64,
+    /// In mm.
+    pub y: f64,
+    /// Height above ground zero, in mm.
+    pub z: f64,
+    /// Where the body's +y axis points, in rad (D32).
+    pub dir: f64,
+    /// Tilt straightforward, in rad; positive is uphill (TiltS).
+    pub tilt_straight: f64,
+    /// Tilt across, in rad; positive is left side up (TiltC).
+    pub tilt_across: f64,
+    /// The blocked fraction of the move, 0 to 1.
+    pub stress: f64,
+    /// Whether the robot is on deathly ground.
+    pub death: bool,
+}
+
+/// A sensor's beam.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Beam {
+    /// The sensor's place, in mm.
+    pub x: f64,
+    /// The sensor's place, in mm.
+    pub y: f64,
+    /// The sensor's place, in mm above ground zero.
+    pub z: f64,
+    /// Direction, in rad, as a robot's (D32).
+    pub dir: f64,
+    /// Tilt up, in rad.
+    pub tilt: f64,
+    /// Whole horizontal opening angle, in rad (AngH).
+    pub angle_h: f64,
+    /// Whole vertical opening angle, in rad (AngV).
+    pub angle_v: f64,
+}
+
+/// What a visual sensor finds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sight {
+    /// To what is nearest, in mm.
+    pub distance: f64,
+    /// Red, green and blue of what is nearest.
+    pub color: [u8; 3],
+}
+
+/// What a Robot Simulator sends to a World Simulator.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToWorld {
+    /// Asks for a new robot. Answered by [`FromWorld::YourIdentifier`].
+    CreateRobot,
+    /// Ends a robot. Not answered.
+    KillRobot(RobotId),
+    /// A robot's shape, from the bottom layer to the topmost. Answered by [`FromWorld::YourPosition`].
+    BodyShape(RobotId, Vec<Layer>),
+    /// A new place at once. Answered by [`FromWorld::YourPosition`].
+    JumpTo(RobotId, Pose),
+    /// A move. Answered by [`FromWorld::YourPosition`].
+    MoveTo(RobotId, Pose),
+    /// Asks what a visual sensor sees. Answered by [`FromWorld::VisualSensorReading`].
+    VisualSensor(RobotId, Beam),
+    /// Asks what a sonic sensor hears. Answered by [`FromWorld::SonicSensorReading`].
+    SonicSensor(RobotId, Beam),
+}
+
+/// What a World Simulator sends to a Robot Simulator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FromWorld {
+    /// The answer to [`ToWorld::CreateRobot`].
+    YourIdentifier(RobotId),
+    /// The answer to [`ToWorld::BodyShape`], [`ToWorld::JumpTo`] and [`ToWorld::MoveTo`].
+    YourPosition(RobotId, Position),
+    /// The answer to [`ToWorld::VisualSensor`].
+    VisualSensorReading(RobotId, Sight),
+    /// The answer to [`ToWorld::SonicSensor`]: the distance to what is nearest, in mm.
+    SonicSensorReading(RobotId, f64),
+}
+
+impl ToWorld {
+    /// Whether it is answered.
+    pub fn is_answered(&self) -> bool {
+        !matches!(self, Self::KillRobot(_))
+    }
+}
+
+mod name {
+    pub(super) const CREATE_ROBOT: &str = "CreateRobot";
+    pub(super) const KILL_ROBOT: &str = "KillRobot";
+    pub(super) const BODY_SHAPE: &str = "BodyShape";
+    pub(super) const JUMP_TO: &str = "JumpTo";
+    pub(super) const MOVE_TO: &str = "MoveTo";
+    pub(super) const VISUAL_SENSOR: &str = "VisualSensor";
+    pub(super) const SONIC_SENSOR: &str = "SonicSensor";
+    pub(super) const YOUR_IDENTIFIER: &str = "YourIdentifier";
+    pub(super) const YOUR_POSITION: &str = "YourPosition";
+    pub(super) const VISUAL_SENSOR_READING: &str = "VisualSensorReading";
+    pub(super) const SONIC_SENSOR_READING: &str = "SonicSensorReading";
+}
+
+impl Line for ToWorld {
+    fn decode(line: &[u8]) -> Result<Self, LineError> {
+        let (found, rest) = Words::name(line)?;
+        let after = |name| Words::after(name, rest);
+        let mut words;
+        let message = match found {
+            b"CreateRobot" => {
+                words = after(name::CREATE_ROBOT);
+                Self::CreateRobot
+            }
+            b"KillRobot" => {
+                words = after(name::KILL_ROBOT);
+                Self::KillRobot(id(&mut words)?)
+            }
+            b"BodyShape" => {
+                words = after(name::BODY_SHAPE);
+                Self::BodyShape(id(&mut words)?, body::decode(&mut words)?)
+            }
+            b"JumpTo" => {
+                words = after(name::JUMP_TO);
+                Self::JumpTo(id(&mut words)?, pose(&mut words)?)
+            }
+            b"MoveTo" => {
+                words = after(name::MOVE_TO);
+                Self::MoveTo(id(&mut words)?, pose(&mut words)?)
+            }
+            b"VisualSensor" => {
+                words = after(name::VISUAL_SENSOR);
+                Self::VisualSensor(id(&mut words)?, beam(&mut words)?)
+            }
+            b"SonicSensor" => {
+                words = after(name::SONIC_SENSOR);
+                Self::SonicSensor(id(&mut words)?, beam(&mut words)?)
+            }
+            _ => return Err(LineError::UnknownName { name: excerpt(found) }),
+        };
+        words.end()?;
+        Ok(message)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        match self {
+            Self::CreateRobot => put_line(out, name::CREATE_ROBOT, |_| Ok(())),
+            Self::KillRobot(id) => put_of(out, name::KILL_ROBOT, *id, |_| Ok(())),
+            Self::BodyShape(id, layers) => put_of(out, name::BODY_SHAPE, *id, |out| body::encode(layers, out)),
+            Self::JumpTo(id, pose) => put_of(out, name::JUMP_TO, *id, |out| put_pose(out, pose)),
+            Self::MoveTo(id, pose) => put_of(out, name::MOVE_TO, *id, |out| put_pose(out, pose)),
+            Self::VisualSensor(id, beam) => put_of(out, name::VISUAL_SENSOR, *id, |out| put_beam(out, beam)),
+            Self::SonicSensor(id, beam) => put_of(out, name::SONIC_SENSOR, *id, |out| put_beam(out, beam)),
+        }
+    }
+}
+
+impl Line for FromWorld {
+    fn decode(line: &[u8]) -> Result<Self, LineError> {
+        let (found, rest) = Words::name(line)?;
+        let after = |name| Words::after(name, rest);
+        let mut words;
+        let message = match found {
+            b"YourIdentifier" => {
+                words = after(name::YOUR_IDENTIFIER);
+                Self::YourIdentifier(id(&mut words)?)
+            }
+            b"YourPosition" => {
+                words = after(name::YOUR_POSITION);
+                Self::YourPosition(id(&mut words)?, position(&mut words)?)
+            }
+            b"VisualSensorReading" => {
+                words = after(name::VISUAL_SENSOR_READING);
+                Self::VisualSensorReading(id(&mut words)?, sight(&mut words)?)
+            }
+            b"SonicSensorReading" => {
+                words = after(name::SONIC_SENSOR_READING);
+                Self::SonicSensorReading(id(&mut words)?, words.number("Dist")?)
+            }
+            _ => return Err(LineError::UnknownName { name: excerpt(found) }),
+        };
+        words.end()?;
+        Ok(message)
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        match self {
+            Self::YourIdentifier(id) => put_of(out, name::YOUR_IDENTIFIER, *id, |_| Ok(())),
+            Self::YourPosition(id, position) => {
+                put_of(out, name::YOUR_POSITION, *id, |out| put_position(out, position))
+            }
+            Self::VisualSensorReading(id, Sight { distance, color }) => {
+                put_of(out, name::VISUAL_SENSOR_READING, *id, |out| {
+                    put_number(out, *distance)?;
+                    color.iter().for_each(|&part| put_whole(out, part.into()));
+                    Ok(())
+                })
+            }
+            Self::SonicSensorReading(id, distance) => {
+                put_of(out, name::SONIC_SENSOR_READING, *id, |out| put_number(out, *distance))
+            }
+        }
+    }
+}
+
+fn id(words: &mut Words<'_>) -> Result<RobotId, LineError> {
+    let whole = words.whole("ID", 1, u16::MAX.into())?;
+    let out_of_range = LineError::OutOfRange { field: "ID", value: whole as f64, min: 1, max: u16::MAX.into() };
+    u16::try_from(whole).ok().and_then(NonZeroU16::new).ok_or(out_of_range)
+}
+
+fn pose(words: &mut Words<'_>) -> Result<Pose, LineError> {
+    let [x, y, dir] = words.numbers(["X", "Y", "Dir"])?;
+    Ok(Pose { x, y, dir })
+}
+
+fn beam(words: &mut Words<'_>) -> Result<Beam, LineError> {
+    let [x, y, z, dir, tilt, angle_h, angle_v] = words.numbers(["X", "Y", "Z", "Dir", "Tilt", "AngH", "AngV"])?;
+    Ok(Beam { x, y, z, dir, tilt, angle_h, angle_v })
+}
+
+fn position(words: &mut Words<'_>) -> Result<Position, LineError> {
+    let fields = ["X", "Y", "Z", "Dir", "TiltS", "TiltC", "Stress"];
+    let [x, y, z, dir, tilt_straight, tilt_across, stress] = words.numbers(fields)?;
+    let death = words.flag("Death")?;
+    Ok(Position { x, y, z, dir, tilt_straight, tilt_across, stress, death })
+}
+
+fn sight(words: &mut Words<'_>) -> Result<Sight, LineError> {
+    let distance = words.number("Dist")?;
+    let mut part = |field| words.whole(field, 0, u8::MAX.into()).map(|part| part as u8);
+    Ok(Sight { distance, color: [part("CR")?, part("CG")?, part("CB")?] })
+}
+
+fn put_of(
+    out: &mut Vec<u8>,
+    name: &str,
+    id: RobotId,
+    values: impl FnOnce(&mut Vec<u8>) -> Result<(), NotFinite>,
+) -> Result<(), NotFinite> {
+    put_line(out, name, |out| {
+        put_whole(out, id.get().into());
+        values(out)
+    })
+}
+
+fn put_pose(out: &mut Vec<u8>, Pose { x, y, dir }: &Pose) -> Result<(), NotFinite> {
+    put_numbers(out, [x, y, dir])
+}
+
+fn put_beam(out: &mut Vec<u8>, beam: &Beam) -> Result<(), NotFinite> {
+    let Beam { x, y, z, dir, tilt, angle_h, angle_v } = beam;
+    put_numbers(out, [x, y, z, dir, tilt, angle_h, angle_v])
+}
+
+fn put_position(out: &mut Vec<u8>, position: &Position) -> Result<(), NotFinite> {
+    let Position { x, y, z, dir, tilt_straight, tilt_across, stress, death } = position;
+    put_numbers(out, [x, y, z, dir, tilt_straight, tilt_across, stress])?;
+    put_whole(out, (*death).into());
+    Ok(())
+}

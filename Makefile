@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp compare-soccer fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo compare-soccer fuzz clean help
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -31,6 +31,10 @@ bench-soccer: setup ## measure the soccer server beside the league's own
 
 bench-osp: setup ## measure OSP and ODCP beside a bare echo and bare physics
 	$(CARGO) run --release --bin rossum -- bench osp
+
+bench-evo: setup ## measure the world of the evolving robots beside Enki and navground
+	enki=$$(scripts/fetch-enki) && navground=$$(scripts/fetch-navground) && \
+	  $(CARGO) run --release --bin rossum -- bench evo --enki "$$enki" --navground "$$navground"
 
 compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
 	reference=$$(scripts/fetch-rcsssmj) && \

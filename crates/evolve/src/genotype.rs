@@ -203,8 +203,14 @@ mod tests {
     fn parameters_without_sense_are_refused() {
         let weight = |low, high| Genes { values: 1, low, high };
         let cases = [
-            (NetParameters { weight: weight(1.0, -1.0), ..small() }, "the values of weights cannot be between 1 and -1"),
-            (NetParameters { weight: weight(0.0, f64::NAN), ..small() }, "the values of weights cannot be between 0 and NaN"),
+            (
+                NetParameters { weight: weight(1.0, -1.0), ..small() },
+                "the values of weights cannot be between 1 and -1",
+            ),
+            (
+                NetParameters { weight: weight(0.0, f64::NAN), ..small() },
+                "the values of weights cannot be between 0 and NaN",
+            ),
             (NetParameters { hidden_min: 3, ..small() }, "there cannot be at least 3 and at most 2 hidden neurons"),
             (NetParameters { outputs: 0, ..small() }, "there must be at least one output neuron"),
             (NetParameters { concurrent: 0, ..small() }, "there must be at least one individual at a time"),

@@ -17,8 +17,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::folder::{FolderError, read_best};
 use self::folder::Folder;
+pub use self::folder::{FolderError, read_best};
 use crate::{
     Genotype, NetParameters, ParametersError,
     search::{Algorithm, Evaluation, Search, Settings, SettingsError, TellError},

@@ -3,6 +3,7 @@
 //! Peer and ours run in one process, taking turns, so that a noisy machine is noisy for both. Each figure has a goal;
 //! nothing fails when it is missed, because a busy machine is no defect.
 
+mod evo;
 mod joining;
 mod many_worlds;
 mod osp;
@@ -43,6 +44,8 @@ enum What {
     Soccer(soccer::Options),
     /// Measure OSP and ODCP, beside a bare echo and bare physics
     Osp(osp::Options),
+    /// Measure the world of the evolving robots, beside Enki and navground
+    Evo(evo::Options),
 }
 
 /// One measured figure.
@@ -90,6 +93,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     match &options.what {
         Some(What::Soccer(options)) => return soccer::run(options, out),
         Some(What::Osp(options)) => return osp::run(options, out),
+        Some(What::Evo(options)) => return evo::run(options, out),
         None => {}
     }
     interrupt::ends_the_program()?;

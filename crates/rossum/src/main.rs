@@ -5,10 +5,12 @@ mod agents;
 mod bench;
 mod check_model;
 mod doctor;
+mod evo;
 mod interrupt;
 mod logs;
 mod odcp;
 mod osp;
+mod picture;
 mod replay;
 mod scenarios;
 mod serve;
@@ -42,6 +44,12 @@ enum Command {
     Serve(serve::Options),
     /// Run soccer games for the MuJoCo league's agents and monitors, with the flags of its server
     Soccer(soccer::Options),
+    /// Evolve robots: the Population Manager, alone or with world and robots in one process
+    Evolve(Box<evo::evolve::Options>),
+    /// Run the world of the evolving robots: the World Simulator
+    World(evo::world::Options),
+    /// Test individuals for Population Managers: the Robot Simulator
+    Robot(evo::robot::Options),
     /// Run a recording again and compare it with the original, bit for bit
     Replay(replay::Options),
     /// List the worlds that come with the program, or show one
@@ -83,6 +91,9 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
     match command {
         Command::Serve(options) => serve::run(&options, out),
         Command::Soccer(options) => soccer::run(&options, out),
+        Command::Evolve(options) => evo::evolve::run(&options, out),
+        Command::World(options) => evo::world::run(&options, out),
+        Command::Robot(options) => evo::robot::run(&options, out),
         Command::Replay(options) => replay::run(&options, out),
         Command::Scenarios(options) => scenarios::run(&options, out),
         Command::Agents(options) => agents::run(&options, out),

@@ -68,11 +68,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Makes the folder and says what the run is.
-    pub(super) fn begin(
-        path: &Path,
-        start: &impl Serialize,
-        checkpoint: &impl Serialize,
-    ) -> Result<Self, FolderError> {
+    pub(super) fn begin(path: &Path, start: &impl Serialize, checkpoint: &impl Serialize) -> Result<Self, FolderError> {
         fs::create_dir_all(path).map_err(at(path))?;
         if path.join(START).exists() {
             return Err(FolderError::Taken { path: path.to_owned() });
@@ -184,8 +180,8 @@ fn to_json(path: &Path, content: &impl Serialize) -> Result<Vec<u8>, FolderError
 }
 
 fn line(path: &Path, generation: &Generation) -> Result<String, FolderError> {
-    let text = serde_json::to_string(generation)
-        .map_err(|error| FolderError::Content { path: path.to_owned(), error })?;
+    let text =
+        serde_json::to_string(generation).map_err(|error| FolderError::Content { path: path.to_owned(), error })?;
     Ok(text + "\n")
 }
 

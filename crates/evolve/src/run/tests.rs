@@ -29,7 +29,10 @@ fn start(algorithm: Algorithm) -> Start {
 /// Something that depends on every gene.
 fn test(genotype: &Genotype) -> Evaluation {
     let genes = genotype.weights.iter().chain(&genotype.output_values).chain(&genotype.hidden_values);
-    Evaluation { fitness: -genes.zip(1..).map(|(gene, n)| (gene - 0.1 * f64::from(n)).abs()).sum::<f64>(), behaviour: vec![] }
+    Evaluation {
+        fitness: -genes.zip(1..).map(|(gene, n)| (gene - 0.1 * f64::from(n)).abs()).sum::<f64>(),
+        behaviour: vec![],
+    }
 }
 
 fn generation(run: &mut Run) {

@@ -72,6 +72,18 @@ pub enum LineError {
         /// The greatest number allowed.
         max: u64,
     },
+    /// An angle is outside what the protocol allows.
+    #[error("{field} is {}, outside {min:.4}..={max:.4} rad", spelled(*.value))]
+    Angle {
+        /// The value.
+        field: &'static str,
+        /// In rad, as received.
+        value: f64,
+        /// The least angle allowed, in rad.
+        min: f64,
+        /// The greatest angle allowed, in rad.
+        max: f64,
+    },
 }
 
 /// As short as on the wire: a large number has no hundreds of digits.

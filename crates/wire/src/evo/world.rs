@@ -4,7 +4,7 @@ use super::{
     put_line, put_number, put_numbers, put_whole,
     words::Words,
 };
-use std::num::NonZeroU16;
+use std::{f64::consts::FRAC_PI_2, num::NonZeroU16};
 
 /// Identifier of a robot: "1 ≤ ID ≤ 2^16-1".
 pub type RobotId = NonZeroU16;
@@ -100,6 +100,9 @@ pub enum FromWorld {
     /// The answer to [`ToWorld::SonicSensor`]: the distance to what is nearest, in mm.
     SonicSensorReading(RobotId, f64),
 }
+
+/// How far an angle may be beyond its limit, in rad: clients round π/2 (D41).
+const ANGLE_SLACK: f64 = 0.001;
 
 impl ToWorld {
     /// Whether it is answered.
@@ -236,6 +239,11 @@ fn pose(words: &mut Words<'_>) -> Result<Pose, LineError> {
 
 fn beam(words: &mut Words<'_>) -> Result<Beam, LineError> {
     let [x, y, z, dir, tilt, angle_h, angle_v] = words.numbers(["X", "Y", "Z", "Dir", "Tilt", "AngH", "AngV"])?;
+    for (field, value, min) in [("Tilt", tilt, -FRAC_PI_2), ("AngH", angle_h, 0.0), ("AngV", angle_v, 0.0)] {
+        if value < min - ANGLE_SLACK || value > FRAC_PI_2 + ANGLE_SLACK {
+            return Err(LineError::Angle { field, value, min, max: FRAC_PI_2 });
+        }
+    }
     Ok(Beam { x, y, z, dir, tilt, angle_h, angle_v })
 }
 

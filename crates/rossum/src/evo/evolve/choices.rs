@@ -1,0 +1,215 @@
+//! What a user chooses about a run: by flags, by a file, or not at all.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, ensure};
+use clap::Args;
+use evolve::{
+    run::{Best, Place},
+    search::{Algorithm, Settings},
+};
+use serde::Deserialize;
+
+/// Where Robot Simulators listen by default.
+pub(super) const ROBOT_PORT: u16 = 7720;
+
+/// The flags.
+#[derive(Debug, Args)]
+pub(super) struct Choices {
+    /// World, robots and population in this one process
+    #[arg(long)]
+    all: bool,
+    /// Where Robot Simulators listen; several share the work. Without a port: 7720
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',', conflicts_with = "all")]
+    simulators: Option<Vec<String>>,
+    /// With --all: name of a world (see `rossum world --list`), or a file ending in .toml
+    #[arg(long, value_name = "WORLD")]
+    world: Option<String>,
+    /// With --all: name of a body (see `rossum robot --list`), or a file ending in .toml
+    #[arg(long, value_name = "BODY")]
+    body: Option<String>,
+    /// With --all: what counts instead of the body's own; a name or a file ending in .toml
+    #[arg(long, value_name = "FITNESS")]
+    fitness: Option<String>,
+    /// With --all: threads that test individuals; without: one for each processor
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<usize>,
+    /// How genotypes are moved on: ga, cma-es, openai-es, map-elites, neat or nsga2
+    #[arg(long)]
+    algorithm: Option<Algorithm>,
+    /// How many generations in all
+    #[arg(long, value_name = "COUNT")]
+    generations: Option<u64>,
+    /// Individuals of a generation
+    #[arg(long, value_name = "COUNT")]
+    population: Option<usize>,
+    /// Hidden neurons of the nets, as far as the algorithm lets you choose
+    #[arg(long, value_name = "COUNT")]
+    hidden: Option<usize>,
+    /// End when an individual is as good as this
+    #[arg(long, value_name = "FITNESS", allow_negative_numbers = true)]
+    target: Option<f64>,
+    /// Seed of the algorithm, and with --all of the trials
+    #[arg(long)]
+    seed: Option<u64>,
+    /// File with these choices and all settings of the algorithm, in TOML; flags win
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// The file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    simulators: Option<Vec<String>>,
+    world: Option<String>,
+    body: Option<String>,
+    fitness: Option<String>,
+    threads: Option<usize>,
+    algorithm: Option<Algorithm>,
+    generations: Option<u64>,
+    target: Option<f64>,
+    seed: Option<u64>,
+    settings: Settings,
+}
+
+/// What is to be done, with everything filled in.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Not at hand: everything is in this process.
+    pub(super) simulators: Option<Vec<String>>,
+    pub(super) world: String,
+    pub(super) body: String,
+    pub(super) fitness: Option<String>,
+    pub(super) threads: usize,
+    pub(super) algorithm: Algorithm,
+    pub(super) generations: u64,
+    pub(super) settings: Settings,
+    pub(super) seed: u64,
+    target: Option<f64>,
+    all: bool,
+}
+
+impl Choices {
+    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+        let file = self.config.as_deref().map_or_else(|| Ok(File::default()), read)?;
+        let mut settings = file.settings;
+        settings.population = self.population.or(settings.population);
+        settings.hidden = self.hidden.or(settings.hidden);
+        let simulators = self.simulators.clone().or(file.simulators).filter(|_| !self.all);
+        let threads = self.threads.or(file.threads);
+        let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        ensure!((1..=1_024).contains(&threads), "--threads {threads}: it must be 1 to 1024");
+        let generations = self.generations.or(file.generations).unwrap_or(100);
+        ensure!((1..=1_000_000).contains(&generations), "--generations {generations}: it must be 1 to 1000000");
+        Ok(Plan {
+            simulators,
+            world: self.world.clone().or(file.world).unwrap_or_else(|| "obstacles".to_owned()),
+            body: self.body.clone().or(file.body).unwrap_or_else(|| "platine".to_owned()),
+            fitness: self.fitness.clone().or(file.fitness),
+            threads,
+            algorithm: self.algorithm.or(file.algorithm).unwrap_or(Algorithm::Ga),
+            generations,
+            settings,
+            seed: self.seed.or(file.seed).unwrap_or(1),
+            target: self.target.or(file.target),
+            all: self.all,
+        })
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<File> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("{} is no good", path.display()))
+}
+
+impl Plan {
+    /// Where individuals are tested. A run keeps the files themselves, so that it can go on when they change.
+    pub(super) fn place(&self) -> anyhow::Result<Place> {
+        if !self.all {
+            let default = || vec![format!("127.0.0.1:{ROBOT_PORT}")];
+            return Ok(Place::Simulators(self.simulators.clone().unwrap_or_else(default)));
+        }
+        Ok(Place::Here {
+            world: crate::evo::files::world(&self.world)?,
+            body: crate::evo::files::body(&self.body)?,
+            fitness: self.fitness.as_deref().map(crate::evo::files::fitness).transpose()?,
+            seed: self.seed,
+        })
+    }
+
+    /// A folder for a new run: named after what is evolved, and with a number if there is one already.
+    pub(super) fn folder(&self) -> PathBuf {
+        let stem = |text: &str| {
+            Path::new(text).file_stem().map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned())
+        };
+        let what =
+            if self.all { format!("{}-{}", stem(&self.world), stem(&self.body)) } else { "simulators".to_owned() };
+        let name = format!("{what}-{}-{}", self.algorithm, self.seed);
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        std::iter::once(name.clone())
+            .chain(numbered)
+            .map(|name| Path::new("runs").join(name))
+            .find(|folder| !folder.exists())
+            .unwrap_or_else(|| Path::new("runs").join(name))
+    }
+
+    pub(super) fn is_reached(&self, best: Option<&Best>) -> bool {
+        self.target.zip(best).is_some_and(|(target, best)| best.fitness >= target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        choices: Choices,
+    }
+
+    fn plan(flags: &[&str]) -> anyhow::Result<Plan> {
+        let flags = std::iter::once(&"evolve").chain(flags);
+        Flags::try_parse_from(flags)?.choices.plan()
+    }
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.toml");
+        fs::write(&file, "algorithm = \"neat\"\ngenerations = 7\n[settings]\npopulation = 30\nelites = 5\n").unwrap();
+        let file = file.to_str().unwrap();
+        let read = plan(&["--all", "--config", file]).unwrap();
+        let seen = (read.algorithm, read.generations, read.settings.population, read.settings.elites);
+        assert_eq!(seen, (Algorithm::Neat, 7, Some(30), 5));
+        let read = plan(&["--all", "--config", file, "--generations", "9", "--population", "12"]).unwrap();
+        assert_eq!((read.generations, read.settings.population, read.settings.elites), (9, Some(12), 5));
+    }
+
+    #[test]
+    fn choices_without_sense_are_refused() {
+        for (flags, expected) in [
+            (&["--all", "--threads", "0"][..], "1 to 1024"),
+            (&["--all", "--generations", "0"], "1 to 1000000"),
+            (&["--all", "--simulators", "127.0.0.1"], "cannot be used with"),
+            (&["--algorithm", "annealing"], "there are ga, cma-es"),
+            (&["--config", "/nowhere.toml"], "/nowhere.toml"),
+        ] {
+            let error = plan(flags).map(|plan| plan.seed).unwrap_err();
+            assert!(format!("{error:#}").contains(expected), "{flags:?}: {error:#}");
+        }
+    }
+
+    #[test]
+    fn a_target_ends_a_run_once_it_is_reached() {
+        let read = plan(&["--target", "-0.5"]).unwrap();
+        let best = |fitness| Best { generation: 1, individual: 1, fitness, genotype: Default::default() };
+        assert!(!read.is_reached(None) && !read.is_reached(Some(&best(-0.6))) && read.is_reached(Some(&best(-0.5))));
+    }
+}

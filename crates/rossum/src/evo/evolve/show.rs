@@ -1,0 +1,170 @@
+//! What came of a run: its numbers, the plot of its fitness, the path of its best.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, bail};
+use arena::Pose;
+use clap::Args;
+use evolve::{
+    robot::{InProcess, Key, Outcome, Simulator, Trial},
+    run::{self, Best, Place, Record, Run},
+};
+
+use super::{choices::Plan, testing::Here};
+use crate::{
+    picture::{
+        arena::{self as arena_picture, Way},
+        chart,
+    },
+    table::table,
+};
+
+/// Options of `rossum evolve show`.
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Folder of the run
+    run: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    let record = run::read(&options.run)?;
+    if options.json {
+        serde_json::to_writer_pretty(&mut *out, &record)?;
+        return Ok(writeln!(out)?);
+    }
+    let Record { start, history, best } = &record;
+    let place = match &start.place {
+        Place::Here { world, body, .. } => format!("in {}, with {}", title(world), title(body)),
+        Place::Simulators(simulators) => format!("by the Robot Simulators at {}", simulators.join(", ")),
+    };
+    writeln!(out, "{} with seed {}, tested {place}\n", start.algorithm, start.seed)?;
+    let every = history.len().div_ceil(20).max(1);
+    let last = history.len();
+    let rows: Vec<[String; 6]> = (1..)
+        .zip(history)
+        .filter(|(number, _)| number % every == 0 || *number == last)
+        .map(|(_, line)| {
+            [
+                line.generation.to_string(),
+                line.evaluations.to_string(),
+                format!("{:.4}", line.best_so_far),
+                format!("{:.4}", line.mean),
+                format!("{:.3}", line.diversity),
+                line.hidden.to_string(),
+            ]
+        })
+        .collect();
+    let header = ["generation", "individuals", "best so far", "mean", "diversity", "hidden"];
+    write!(out, "{}", table(header, &rows))?;
+    if let Some(Best { generation, individual, fitness, .. }) = best {
+        writeln!(out, "\nbest {fitness:.6}: individual {individual} of generation {generation}")?;
+    }
+    for name in chart_files(&options.run, &record)? {
+        writeln!(out, "plot: {}", name.display())?;
+    }
+    Ok(())
+}
+
+/// The first `title` of a file.
+fn title(text: &str) -> String {
+    let titled: Option<String> = toml::from_str::<toml::Table>(text)
+        .ok()
+        .and_then(|table| table.get("title").and_then(|title| title.as_str()).map(str::to_owned));
+    titled.unwrap_or_else(|| "a file without a title".to_owned())
+}
+
+/// Draws the chart of a run into its folder.
+pub(super) fn draw_chart(run: &Run) -> anyhow::Result<()> {
+    chart_files(run.folder(), &run.record()).map(|_| ())
+}
+
+fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let chart = chart::draw(&format!("{name}: {}", record.start.algorithm), &record.history);
+    let files = ["fitness.svg", "fitness.png"].map(|name| folder.join(name));
+    for file in &files {
+        chart.write(file)?;
+    }
+    Ok(files.into())
+}
+
+/// Draws the path of the best individual of a run that is tested here.
+pub(super) fn draw_path(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
+    let (Some(best), Some(here)) = (run.best(), Here::at(&run.start().place, 1)?) else { return Ok(()) };
+    let file = run.folder().join("path.png");
+    picture(best, &here, &file)?;
+    Ok(writeln!(out, "plot: {0}/fitness.png   path of the best: {0}/path.png", run.folder().display())?)
+}
+
+/// Runs the best individual once more, says how good it was, and draws its path.
+pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
+    let individual = run::read_best(best)?;
+    let folder = if best.is_dir() { best } else { best.parent().unwrap_or(Path::new(".")) };
+    let place = match run::read(folder) {
+        Ok(record) if matches!(record.start.place, Place::Here { .. }) => record.start.place,
+        _ => match plan.place()? {
+            Place::Simulators(_) => bail!(
+                "{} was tested elsewhere; say where to run it now: --all --world WORLD --body BODY",
+                best.display()
+            ),
+            place => place,
+        },
+    };
+    let here = Here::at(&place, 1)?.context("the place is here")?;
+    let file = file.map_or_else(|| folder.join("path.png"), Path::to_owned);
+    let outcome = picture(&individual, &here, &file)?;
+    let (now, then) = (outcome.fitness, individual.fitness);
+    let compared = if now == then { "as in the run".to_owned() } else { format!("{then} in the run") };
+    writeln!(out, "fitness {now} ({compared}); {} steps, {} deaths", outcome.steps, outcome.deaths)?;
+    Ok(writeln!(out, "path: {}", file.display())?)
+}
+
+fn picture(best: &Best, here: &Here, file: &Path) -> anyhow::Result<Outcome> {
+    let outcome = follow(best, here)?;
+    let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
+    let title = format!("{} in {}", name(&here.design.file().title), name(here.world.title()));
+    let note = format!(
+        "fitness {:.4}, individual {} of generation {}, {} trials",
+        outcome.fitness,
+        best.individual,
+        best.generation,
+        here.design.file().trial.trials
+    );
+    let ways = ways(&outcome);
+    arena_picture::draw(&here.world, &title, &note, Some(here.design.shape()), &ways).write(file)?;
+    Ok(outcome)
+}
+
+/// Tests an individual again, and notes where it goes.
+fn follow(best: &Best, here: &Here) -> anyhow::Result<Outcome> {
+    let mut world = InProcess::new(here.world.clone(), here.seed);
+    let mut simulator = Simulator::new(here.design.clone());
+    let trial = Trial::new(here.design.clone(), &best.genotype, best.generation, best.individual)?.with_path();
+    simulator.submit_trial(Key::default(), trial);
+    loop {
+        if let Some(finished) = simulator.round(&mut world)?.pop() {
+            return Ok(finished.outcome);
+        }
+    }
+}
+
+fn ways(outcome: &Outcome) -> Vec<Way> {
+    let of_a_trial = outcome.path.chunk_by(|a, b| a.trial == b.trial);
+    of_a_trial
+        .map(|points| Way {
+            poses: points.iter().map(|point| pose(&point.position)).collect(),
+            bumps: points.iter().map(|point| point.position.stress > 0.0).collect(),
+            died: points.last().is_some_and(|point| point.position.death),
+        })
+        .collect()
+}
+
+fn pose(position: &arena::Position) -> Pose {
+    Pose { x: position.x, y: position.y, dir: position.dir }
+}

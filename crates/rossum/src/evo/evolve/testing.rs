@@ -1,0 +1,182 @@
+//! Where individuals are tested: in this process, or by Robot Simulators elsewhere.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use arena::plan::Plan as World;
+use client::evo::{Event, Fleet, FleetOptions};
+use evolve::{
+    Genotype, NetParameters,
+    genotype::Genes,
+    robot::{Design, InProcess, evaluate_all},
+    run::Place,
+    search::Evaluation,
+};
+use tracing::{info, warn};
+
+use super::choices::{Plan, ROBOT_PORT};
+use crate::evo::files;
+
+/// Those who test individuals.
+pub(super) enum Testers {
+    Here(Here),
+    Elsewhere { fleet: Box<Fleet>, parameters: NetParameters },
+}
+
+/// World and robots of this process.
+pub(super) struct Here {
+    pub(super) design: Arc<Design>,
+    pub(super) world: Arc<World>,
+    pub(super) seed: u64,
+    threads: usize,
+}
+
+impl Here {
+    /// As a run keeps it; `None` if its individuals are tested elsewhere.
+    pub(super) fn at(place: &Place, threads: usize) -> anyhow::Result<Option<Self>> {
+        let Place::Here { world, body, fitness, seed } = place else { return Ok(None) };
+        Ok(Some(Self {
+            design: files::design(body, fitness.as_deref(), Some(*seed))?,
+            world: files::plan(world)?,
+            seed: *seed,
+            threads,
+        }))
+    }
+}
+
+impl Testers {
+    pub(super) fn at(place: &Place, plan: &Plan) -> anyhow::Result<Self> {
+        if let Some(here) = Here::at(place, plan.threads)? {
+            return Ok(Self::Here(here));
+        }
+        let Place::Simulators(simulators) = place else { unreachable!("all other places are here") };
+        let addresses: Vec<String> = simulators.iter().map(|address| with_port(address)).collect();
+        let mut fleet = Fleet::new(&addresses, FleetOptions::default())?;
+        let told = fleet.net_parameters().with_context(|| {
+            format!(
+                "no Robot Simulator at {}; start one with `rossum robot`, or give --simulators, or --all",
+                addresses.join(", ")
+            )
+        })?;
+        Ok(Self::Elsewhere { fleet: Box::new(fleet), parameters: parameters_from_wire(&told) })
+    }
+
+    /// What nets they can test.
+    pub(super) fn parameters(&self) -> &NetParameters {
+        match self {
+            Self::Here(here) => here.design.parameters(),
+            Self::Elsewhere { parameters, .. } => parameters,
+        }
+    }
+
+    /// Tests a generation, and says how many of it are done.
+    pub(super) fn test(
+        &mut self,
+        generation: u64,
+        individuals: &[Genotype],
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> anyhow::Result<Vec<Evaluation>> {
+        match self {
+            Self::Here(here) => {
+                let world = || Ok(InProcess::new(here.world.clone(), here.seed));
+                let outcomes = evaluate_all(&here.design, generation, individuals, here.threads, world, progress)?;
+                let evaluation = |outcome: evolve::robot::Outcome| Evaluation {
+                    fitness: outcome.fitness,
+                    behaviour: outcome.behaviour,
+                };
+                Ok(outcomes.into_iter().map(evaluation).collect())
+            }
+            Self::Elsewhere { fleet, .. } => elsewhere(fleet, generation, individuals, progress),
+        }
+    }
+}
+
+fn elsewhere(
+    fleet: &mut Fleet,
+    generation: u64,
+    individuals: &[Genotype],
+    progress: &(dyn Fn(usize) + Sync),
+) -> anyhow::Result<Vec<Evaluation>> {
+    let messages = (1..).zip(individuals).map(|(number, genotype)| individual(generation, number, genotype)).collect();
+    let addresses = fleet.addresses().to_vec();
+    let mut tested = 0;
+    let results = fleet.evaluate(messages, |event| {
+        let at = |simulator: &usize| addresses.get(*simulator).map(ToString::to_string).unwrap_or_default();
+        match event {
+            Event::Fitness { .. } => {
+                tested += 1;
+                progress(tested);
+            }
+            Event::Failed { generation, number, attempts, .. } => {
+                warn!(generation, number, attempts, "an individual could not be tested");
+            }
+            Event::Joined { simulator, concurrent } => {
+                info!(simulator = at(simulator), concurrent, "a Robot Simulator is there");
+            }
+            Event::Lost { simulator, reason, resent } => {
+                warn!(simulator = at(simulator), resent, "a Robot Simulator is lost, others do its work: {reason}");
+            }
+            Event::Unusable { simulator, reason } => {
+                warn!(simulator = at(simulator), "a Robot Simulator cannot be used: {reason}");
+            }
+            Event::Unasked { simulator, generation, number } => {
+                warn!(simulator = at(simulator), generation, number, "a fitness came that nobody waits for");
+            }
+        }
+    })?;
+    let fitness = results.into_iter().collect::<Result<Vec<f64>, _>>()?;
+    Ok(fitness.into_iter().map(|fitness| Evaluation { fitness, behaviour: Vec::new() }).collect())
+}
+
+fn with_port(address: &str) -> String {
+    let has_port = address
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']')));
+    if has_port { address.to_owned() } else { format!("{address}:{ROBOT_PORT}") }
+}
+
+fn individual(generation: u64, number: u64, genotype: &Genotype) -> wire::evo::Individual {
+    let Genotype { hidden, globals, input_values, output_values, hidden_values, weights } = genotype;
+    let values = [globals, input_values, output_values, hidden_values, weights];
+    wire::evo::Individual {
+        generation,
+        number,
+        hidden: *hidden,
+        values: values.into_iter().flatten().copied().collect(),
+    }
+}
+
+fn parameters_from_wire(told: &wire::evo::NetParameters) -> NetParameters {
+    let genes = |genes: wire::evo::Genes| Genes { values: genes.values, low: genes.low, high: genes.high };
+    NetParameters {
+        concurrent: told.concurrent,
+        globals: genes(told.globals),
+        inputs: told.inputs,
+        input: genes(told.input),
+        outputs: told.outputs,
+        output: genes(told.output),
+        hidden_min: told.hidden_min,
+        hidden_max: told.hidden_max,
+        hidden: genes(told.hidden),
+        weight: genes(told.weight),
+        input_to_output: told.input_to_output,
+        recurrent: told.recurrent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_port_gets_the_default() {
+        for (given, expected) in [
+            ("127.0.0.1", "127.0.0.1:7720"),
+            ("lab.example:7721", "lab.example:7721"),
+            ("[::1]", "[::1]:7720"),
+            ("[::1]:7722", "[::1]:7722"),
+        ] {
+            assert_eq!(with_port(given), expected);
+        }
+    }
+}

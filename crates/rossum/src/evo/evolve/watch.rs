@@ -1,0 +1,91 @@
+//! How a run goes, for those who watch it.
+
+use std::{
+    io::{IsTerminal, Write},
+    time::{Duration, Instant},
+};
+
+use evolve::run::{Generation, Run};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Shows a run while it goes on.
+pub(super) struct Watch {
+    bar: ProgressBar,
+    json: bool,
+    began: Instant,
+    /// Individuals tested before.
+    before: u64,
+    generations: u64,
+}
+
+impl Watch {
+    /// Says what is going to happen.
+    pub(super) fn begin(run: &Run, generations: u64, json: bool, out: &mut dyn Write) -> anyhow::Result<Self> {
+        let before = run.history().last().map_or(0, |last| last.evaluations);
+        if !json {
+            writeln!(out, "{}", run.describe())?;
+            let more =
+                if before > 0 { format!(", {} generations are done", run.history().len()) } else { String::new() };
+            writeln!(out, "run: {}{more}; ctrl-C stops it, --resume goes on\n", run.folder().display())?;
+        }
+        let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {elapsed} {msg}")?);
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Ok(Self { bar, json, began: now(), before, generations })
+    }
+
+    /// A generation begins.
+    pub(super) fn generation(&self, generation: u64, individuals: usize) {
+        self.bar.set_prefix(format!("generation {generation}/{}", self.generations));
+        self.bar.set_length(individuals as u64);
+        self.bar.set_position(0);
+    }
+
+    /// So many of it are tested.
+    pub(super) fn tested(&self, count: usize) {
+        self.bar.set_position(count as u64);
+    }
+
+    /// A generation has ended.
+    pub(super) fn finished(&self, line: &Generation, out: &mut dyn Write) -> anyhow::Result<()> {
+        if self.json {
+            serde_json::to_writer(&mut *out, line)?;
+            writeln!(out)?;
+            return Ok(out.flush()?);
+        }
+        let Generation { generation, best_so_far, best, mean, diversity, hidden, .. } = line;
+        let text = format!(
+            "generation {generation:4}   best so far {best_so_far:10.4}   best {best:10.4}   mean {mean:10.4}   \
+             diversity {diversity:.3}   hidden {hidden}"
+        );
+        if std::io::stderr().is_terminal() {
+            self.bar.suspend(|| writeln!(out, "{text}"))?;
+        } else {
+            writeln!(out, "{text}")?;
+        }
+        self.bar.set_message(format!("best {best_so_far:.4}  mean {mean:.4}  diversity {diversity:.3}"));
+        Ok(())
+    }
+
+    /// The run has ended.
+    pub(super) fn end(self, run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        if self.json {
+            return Ok(());
+        }
+        let took = now().duration_since(self.began).as_secs_f64();
+        let tested = run.history().last().map_or(0, |last| last.evaluations) - self.before;
+        let rate = tested as f64 / took.max(1e-9);
+        writeln!(out, "\n{tested} individuals in {took:.1} s, {rate:.0} a second")?;
+        if let Some(best) = run.best() {
+            let (generation, individual) = (best.generation, best.individual);
+            writeln!(out, "best {:.4}, individual {individual} of generation {generation}", best.fitness)?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "for people, who have a clock")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,73 @@
+//! What both servers of the evolving robots have in common: where they listen, who may come, and how they end.
+
+use std::{io::Write, net::IpAddr};
+
+use anyhow::Context;
+use clap::Args;
+use server::{
+    driver::evo::{Reception, Served},
+    serve::first_screen,
+};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::info;
+
+/// Options of a server.
+#[derive(Debug, Args)]
+pub(super) struct Listening {
+    /// Address to listen on; other machines also need --allow
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    bind: IpAddr,
+    /// Network that may connect, such as 192.168.1.0/24; may be given several times
+    #[arg(long, value_name = "NETWORK")]
+    allow: Vec<String>,
+    /// If the port is in use, take the next one that is free
+    #[arg(long)]
+    port_auto: bool,
+    /// Listen on any free port; it is printed
+    #[arg(long, conflicts_with = "port_auto")]
+    pub(super) free_ports: bool,
+    /// Print the addresses as one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Listening {
+    pub(super) fn reception(&self) -> anyhow::Result<Reception> {
+        let network = |network: &String| {
+            network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))
+        };
+        let allow = self.allow.iter().map(network).collect::<anyhow::Result<_>>()?;
+        Ok(Reception { bind: self.bind, allow, next_free: self.port_auto, ..Reception::default() })
+    }
+
+    /// Says where the server listens, and lets it run until somebody stops it.
+    pub(super) fn host(
+        &self,
+        title: &str,
+        more: &str,
+        serve: impl FnOnce() -> anyhow::Result<Served>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            // before anything is begun, so that no signal is missed
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            let mut terminate = signal(SignalKind::terminate())?;
+            let served = serve()?;
+            if self.json {
+                let greeting = serde_json::json!({ "title": title, "addresses": served.addresses() });
+                writeln!(out, "{greeting}")?;
+            } else {
+                write!(out, "{}", first_screen(title, served.addresses()))?;
+                writeln!(out, "{more}\nReady. Press ctrl-C to stop.")?;
+            }
+            out.flush()?;
+            tokio::select! {
+                _ = interrupt.recv() => info!("ctrl-C: stopping"),
+                _ = terminate.recv() => info!("asked to end: stopping"),
+            }
+            served.stop();
+            Ok(())
+        })
+    }
+}

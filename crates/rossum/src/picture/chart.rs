@@ -1,0 +1,169 @@
+//! The chart of an evolutionary run: fitness over the generations, and how different the individuals are.
+
+use evolve::run::Generation;
+
+use super::{Anchor, Svg};
+
+const WIDTH: f64 = 900.0;
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 24.0;
+const GREY: &str = "#666";
+const BEST: &str = "#c2410c";
+const MEAN: &str = "#0f766e";
+const BAND: &str = "#0f766e";
+const DIVERSITY: &str = "#6d28d9";
+
+/// A chart of these generations.
+pub(crate) fn draw(title: &str, history: &[Generation]) -> Svg {
+    let mut svg = Svg::new(WIDTH, 560.0);
+    svg.text([LEFT, 32.0], 19.0, "#111", Anchor::Start, title);
+    let last = history.last().map_or(1, |last| last.generation).max(2);
+    let along = Axis::new(1.0, last as f64);
+    let values = history.iter().flat_map(|line| [line.best, line.mean, line.worst, line.best_so_far]);
+    let fitness = Panel { top: 60.0, bottom: 400.0, along, up: Axis::around(values) };
+    fitness.grid(&mut svg, "fitness");
+    let of =
+        |value: fn(&Generation) -> f64| history.iter().map(move |line| fitness.at(line.generation as f64, value(line)));
+    let band = of(|line| line.best).chain(of(|line| line.worst).collect::<Vec<_>>().into_iter().rev());
+    svg.polygon(band, &format!(r#"fill="{BAND}" fill-opacity="0.10""#));
+    svg.line(of(|line| line.mean), &format!(r#"stroke="{MEAN}" stroke-width="2""#));
+    svg.line(of(|line| line.best), &format!(r#"stroke="{BEST}" stroke-width="1" stroke-opacity="0.5""#));
+    svg.line(of(|line| line.best_so_far), &format!(r#"stroke="{BEST}" stroke-width="2.5""#));
+    let diversities = history.iter().map(|line| line.diversity).chain([0.0]);
+    let diversity = Panel { top: 430.0, bottom: 510.0, along, up: Axis::around(diversities) };
+    diversity.grid(&mut svg, "diversity");
+    let points = history.iter().map(|line| diversity.at(line.generation as f64, line.diversity));
+    svg.line(points, &format!(r#"stroke="{DIVERSITY}" stroke-width="2""#));
+    svg.text([(LEFT + WIDTH - RIGHT) / 2.0, 548.0], 13.0, GREY, Anchor::Middle, "generation");
+    for (step, at) in along.ticks() {
+        let [x, y] = diversity.at(at, diversity.up.low);
+        svg.text([x, y + 17.0], 12.0, GREY, Anchor::Middle, &number(at, step));
+    }
+    legend(&mut svg, history.last());
+    svg
+}
+
+fn legend(svg: &mut Svg, last: Option<&Generation>) {
+    let entries = [
+        (BEST, format!("best so far{}", last.map_or(String::new(), |last| format!(" {:.4}", last.best_so_far)))),
+        (MEAN, format!("mean{}", last.map_or(String::new(), |last| format!(" {:.4}", last.mean)))),
+    ];
+    let mut x = WIDTH - RIGHT;
+    for (color, text) in entries.iter().rev() {
+        svg.text([x, 50.0], 13.0, color, Anchor::End, text);
+        x -= 8.0 + 6.6 * text.len() as f64;
+        svg.line([[x - 16.0, 46.0], [x, 46.0]], &format!(r#"stroke="{color}" stroke-width="3""#));
+        x -= 40.0;
+    }
+}
+
+/// Values from `low` to `high`, never of no extent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    fn new(low: f64, high: f64) -> Self {
+        Self { low, high: if high > low { high } else { low + 1.0 } }
+    }
+
+    /// From a tick below all values to one above.
+    fn around(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = values
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        if low > high {
+            return Self::new(0.0, 1.0);
+        }
+        let tight = if high > low { Self { low, high } } else { Self { low: low - 0.5, high: high + 0.5 } };
+        let step = tight.step();
+        Self::new((tight.low / step).floor() * step, (tight.high / step).ceil() * step)
+    }
+
+    /// 1, 2 or 5 times a power of ten, such that four to ten steps fit.
+    fn step(self) -> f64 {
+        let rough = (self.high - self.low) / 5.0;
+        let power = 10_f64.powf(rough.log10().floor());
+        [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|&step| step >= rough).unwrap_or(10.0 * power)
+    }
+
+    /// The steps and where they are.
+    fn ticks(self) -> impl Iterator<Item = (f64, f64)> {
+        let step = self.step();
+        let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
+        (first..=last).map(move |n| (step, n as f64 * step))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Panel {
+    top: f64,
+    bottom: f64,
+    along: Axis,
+    up: Axis,
+}
+
+impl Panel {
+    fn at(self, x: f64, y: f64) -> [f64; 2] {
+        let part = |axis: Axis, value: f64| (value - axis.low) / (axis.high - axis.low);
+        [LEFT + part(self.along, x) * (WIDTH - LEFT - RIGHT), self.bottom + part(self.up, y) * (self.top - self.bottom)]
+    }
+
+    fn grid(self, svg: &mut Svg, name: &str) {
+        for (step, value) in self.up.ticks() {
+            let [x, y] = self.at(self.along.low, value);
+            svg.line([[x, y], [WIDTH - RIGHT, y]], r##"stroke="#e5e5e5" stroke-width="1""##);
+            svg.text([x - 8.0, y + 4.0], 12.0, GREY, Anchor::End, &number(value, step));
+        }
+        let middle = (self.top + self.bottom) / 2.0;
+        svg.push(format_args!(
+            r#"<text transform="translate(20 {middle}) rotate(-90)" font-size="13" fill="{GREY}" text-anchor="middle">{name}</text>"#
+        ));
+    }
+}
+
+/// With as many places as the step between such numbers has.
+fn number(value: f64, step: f64) -> String {
+    let places = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.places$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        let cases: [(&[f64], &[&str]); 4] = [
+            (&[0.13, 0.87], &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+            (&[-3.0, 41.0], &["-10", "0", "10", "20", "30", "40", "50"]),
+            (&[2.0, 2.0], &["1.4", "1.6", "1.8", "2.0", "2.2", "2.4", "2.6"]),
+            (&[], &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
+        ];
+        for (values, expected) in cases {
+            let axis = Axis::around(values.iter().copied());
+            let ticks: Vec<String> = axis.ticks().map(|(step, value)| number(value, step)).collect();
+            assert_eq!(ticks, expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_chart_of_nothing_or_one_generation_can_be_drawn() {
+        let line = Generation {
+            generation: 1,
+            evaluations: 4,
+            best: 1.0,
+            mean: 0.5,
+            worst: 0.0,
+            best_so_far: 1.0,
+            diversity: 0.1,
+            hidden: 0,
+        };
+        for history in [&[][..], &[line]] {
+            let text = draw("a run", history).finish();
+            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+        }
+    }
+}

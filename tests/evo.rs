@@ -1,0 +1,469 @@
+//! The evolving robots over sockets: World Simulator, Robot Simulator and Population Manager, with each other and with
+//! plain sockets that know nothing but the document.
+
+mod running;
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use running::{DEADLINE, Running, rossum, run};
+use tempfile::TempDir;
+
+/// The rectangle of the document, 3.2.
+const RECTANGLE: &str = "1 20 1 4 -30 40 30 40 30 -40 -30 -40";
+
+fn world(name: &str) -> Running {
+    Running::start(rossum().args(["world", name, "--free-ports", "--json", "--seed", "5"]))
+}
+
+fn robot(arguments: &[&str]) -> Running {
+    Running::start(rossum().args(["robot", "--free-ports", "--json"]).args(arguments))
+}
+
+/// A socket that sends and reads lines.
+struct Plain {
+    reader: BufReader<TcpStream>,
+}
+
+impl Plain {
+    fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        stream.set_nodelay(true).expect("no delay");
+        Self { reader: BufReader::new(stream) }
+    }
+
+    fn send(&mut self, bytes: &[u8]) {
+        self.reader.get_mut().write_all(bytes).expect("it is read");
+    }
+
+    fn say(&mut self, line: &str) {
+        self.send(format!("{line}\r\n").as_bytes());
+    }
+
+    /// The next line, which must end as the document says, with single spaces and finite numbers.
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.reader.read_line(&mut line).expect("a line");
+        let line = line.strip_suffix("\r\n").unwrap_or_else(|| panic!("`{line}` does not end in CrLf")).to_owned();
+        for word in line.split(' ').skip(1) {
+            assert!(!word.is_empty() && word.bytes().all(|byte| b"0123456789+-Ee.".contains(&byte)), "{line}");
+        }
+        line
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        self.say(line);
+        self.hear()
+    }
+
+    /// The answer's numbers, after its name.
+    fn numbers(&mut self, line: &str, name: &str) -> Vec<f64> {
+        let answer = self.ask(line);
+        let mut words = answer.split(' ');
+        assert_eq!(words.next(), Some(name), "{line}: {answer}");
+        words.map(|word| word.parse().expect("a number")).collect()
+    }
+
+    fn create(&mut self) -> u64 {
+        self.numbers("CreateRobot", "YourIdentifier")[0] as u64
+    }
+
+    /// The peer has closed the connection and says nothing more.
+    fn closes(mut self) -> bool {
+        let mut rest = Vec::new();
+        self.reader.read_to_end(&mut rest).is_ok() && rest.is_empty()
+    }
+}
+
+#[test]
+fn a_world_answers_as_the_document_says() {
+    let server = world("empty");
+    let mut client = Plain::connect(server.address("World Simulator"));
+    assert_eq!(client.ask("CreateRobot"), "YourIdentifier 1");
+    let placed = client.numbers(&format!("BodyShape 1 {RECTANGLE}"), "YourPosition");
+    assert_eq!(placed.len(), 9);
+    assert!(placed[0] == 1.0 && (0.0..2000.0).contains(&placed[1]) && (0.0..2000.0).contains(&placed[2]));
+    assert_eq!(&placed[5..], [0.0, 0.0, 0.0, 0.0], "no tilt, no stress, no death");
+    // towards +x; the wall is at 2000, the front 40 mm ahead
+    assert_eq!(client.ask("JumpTo 1 1000 1000 0"), "YourPosition 1 1000 1000 0 0 0 0 0 0");
+    assert_eq!(client.ask("MoveTo 1 1100 1000 0"), "YourPosition 1 1100 1000 0 0 0 0 0 0");
+    let moved = client.numbers("MoveTo 1 2820 1000 0", "YourPosition");
+    assert!((moved[1] - 1960.0).abs() < 0.1 && (moved[7] - 0.5).abs() < 1e-3, "half of the way: {moved:?}");
+    // too near to the wall: the old place, and full stress
+    let refused = client.numbers("JumpTo 1 1990 1000 0", "YourPosition");
+    assert_eq!((refused[1], refused[7]), (moved[1], 1.0));
+    client.ask("JumpTo 1 1000 1000 0");
+    let seen = client.numbers("VisualSensor 1 1050 1000 10 0 0 0.2 0.2", "VisualSensorReading");
+    assert!(seen.len() == 5 && (seen[1] - 950.0).abs() < 1e-6, "{seen:?}");
+    let heard = client.numbers("SonicSensor 1 1050 1000 10 0 0 0 0", "SonicSensorReading");
+    assert!(heard.len() == 2 && (heard[1] - 950.0).abs() < 1e-6, "{heard:?}");
+    // the end of a robot has no answer
+    client.say("KillRobot 1");
+    assert_eq!(client.ask("CreateRobot"), "YourIdentifier 2");
+}
+
+#[test]
+fn lines_may_come_in_any_pieces() {
+    let server = world("empty");
+    let mut client = Plain::connect(server.address("World Simulator"));
+    let whole =
+        format!("CreateRobot\r\nBodyShape 1 {RECTANGLE}\nJumpTo  1\t+1000 1.0E3 0. \r\nMoveTo 1 1010 1000 -0\r\n");
+    for byte in whole.bytes() {
+        client.send(&[byte]);
+    }
+    let bytewise: Vec<String> = (0..4).map(|_| client.hear()).collect();
+    client.say("KillRobot 1");
+    let mut other = Plain::connect(server.address("World Simulator"));
+    other.send(b"CreateRobot\nCreateRobot\r\n");
+    assert_eq!([other.hear(), other.hear()], ["YourIdentifier 2", "YourIdentifier 3"]);
+    assert_eq!(bytewise[0], "YourIdentifier 1");
+    assert_eq!(bytewise[2], "YourPosition 1 1000 1000 0 0 0 0 0 0");
+    assert!(bytewise[3].starts_with("YourPosition 1 1010 1000 0 "), "{}", bytewise[3]);
+}
+
+#[test]
+fn bad_lines_cost_their_sender_alone() {
+    let server = world("empty");
+    let address = server.address("World Simulator");
+    let mut witness = Plain::connect(address);
+    let own = witness.create();
+    witness.ask(&format!("BodyShape {own} {RECTANGLE}"));
+    let closing = [
+        "JumpTo ID nan 1000 0",
+        "JumpTo ID inf 1000 0",
+        "JumpTo ID 1e999 1000 0",
+        "JumpTo ID 10,5 1000 0",
+        "JumpTo ID 0x10 1000 0",
+        "JumpTo ID 1000 1000",
+        "JumpTo ID 1000 1000 0 0",
+        "JumpTo ID 1000 1000 ",
+        "JumpTo 1.5 1000 1000 0",
+        "JumpTo 60000 1000 1000 0",
+        "JumpTo 70000 1000 1000 0",
+        "JumpTo 0 1000 1000 0",
+        "JumpTo -1 1000 1000 0",
+        "CreateRobot 1",
+        "BodyShape ID 0",
+        "BodyShape ID 1 20 1 2 0 0 1 1",
+        "BodyShape ID 1 20 1 4000000000 0 0 1 1",
+        "BodyShape ID 1 -20 1 4 -30 40 30 40 30 -40 -30 -40",
+        "VisualSensor ID 0 0 0 0 0 9 0",
+        "KillRobot",
+    ];
+    for line in closing {
+        let mut client = Plain::connect(address);
+        let robot = client.create();
+        client.ask(&format!("BodyShape {robot} {RECTANGLE}"));
+        client.say(&line.replace("ID", &robot.to_string()));
+        assert!(client.closes(), "{line}");
+        assert!(witness.ask(&format!("MoveTo {own} 1000 1000 0")).starts_with("YourPosition"), "{line}");
+    }
+    // somebody else's robot, and one that has ended
+    for foreign in [own, own + 1] {
+        let mut client = Plain::connect(address);
+        client.create();
+        client.say(&format!("JumpTo {foreign} 1000 1000 0"));
+        assert!(client.closes());
+    }
+    // without a shape there is no place
+    let mut client = Plain::connect(address);
+    let robot = client.create();
+    client.say(&format!("MoveTo {robot} 1000 1000 0"));
+    assert!(client.closes());
+    // what nobody knows has no answer, and costs nothing
+    let mut client = Plain::connect(address);
+    client.say("Hello there 1 2 3");
+    client.say("createrobot");
+    client.say("YourIdentifier 1");
+    client.say("KillRobot 65000");
+    client.create();
+}
+
+#[test]
+fn long_lines_and_sudden_ends_harm_nobody() {
+    let server = world("empty");
+    let address = server.address("World Simulator");
+    let mut witness = Plain::connect(address);
+    // a line of 1 MB that is no message, and one that is: numbers may be as long as they like to be
+    let mut client = Plain::connect(address);
+    client.send(&[b'x'; 1 << 20]);
+    client.say("");
+    let robot = client.create();
+    client.ask(&format!("BodyShape {robot} {RECTANGLE}"));
+    let long = format!("JumpTo {robot} 1000.{} 1000 0", "0".repeat(1 << 20));
+    assert!(client.ask(&long).starts_with(&format!("YourPosition {robot} 1000 1000 ")));
+    // in the middle of a line
+    let mut leaver = Plain::connect(address);
+    leaver.create();
+    leaver.send(b"MoveTo 1 10");
+    drop(leaver);
+    witness.create();
+    // more than the longest line there may be
+    let mut flood = TcpStream::connect(address).expect("it listens");
+    let chunk = vec![b'1'; 1 << 20];
+    let sent = (0..40).take_while(|_| flood.write_all(&chunk).is_ok()).count();
+    assert!(sent < 40, "a line without an end is not read for ever");
+    witness.create();
+}
+
+#[test]
+fn there_is_an_end_to_robots_and_not_to_the_world() {
+    let server = world("empty");
+    let mut client = Plain::connect(server.address("World Simulator"));
+    let all = "CreateRobot\r\n".repeat(5_000);
+    let mut seen = Vec::new();
+    while seen.len() < 65_000 {
+        client.send(all.as_bytes());
+        seen.extend((0..5_000).map(|_| client.hear()));
+    }
+    client.send("CreateRobot\r\n".repeat(535).as_bytes());
+    seen.extend((0..535).map(|_| client.hear()));
+    let expected: Vec<String> = (1..=65_535).map(|id| format!("YourIdentifier {id}")).collect();
+    assert_eq!(seen, expected);
+    // none is left, and none was idle for long: no answer. Others go on, and what is freed is used again
+    client.say("CreateRobot");
+    client.say("KillRobot 777");
+    assert_eq!(client.ask("CreateRobot"), "YourIdentifier 777");
+}
+
+/// Weights that do nothing: the robot stands.
+fn zeros(parameters: &[f64], hidden: usize) -> String {
+    let [cgp, cin, vin, con, von, vhn, vw] = [1, 4, 5, 8, 9, 14, 17].map(|at| parameters[at] as usize);
+    let count = cgp + cin * vin + con * von + hidden * vhn + (cin + hidden + con) * (hidden + con) * vw;
+    " 0".repeat(count)
+}
+
+#[test]
+fn a_robot_simulator_answers_as_the_document_says() {
+    let server = robot(&["platine", "--in-process", "empty"]);
+    let mut manager = Plain::connect(server.address("Robot Simulator"));
+    let parameters = manager.numbers("SendNetParameters", "NetParameters");
+    assert_eq!(parameters.len(), 22);
+    let [least, most] = [12, 13].map(|at| parameters[at] as usize);
+    assert!(least <= most && parameters[0] >= 2.0, "{parameters:?}");
+    // as many as it takes at once, and answered in any order
+    let genes = zeros(&parameters, least);
+    manager.say(&format!("Individual 1 1 {least}{genes}"));
+    manager.say(&format!("Individual 1 2 {least}{genes}"));
+    let mut answers = [manager.hear(), manager.hear()];
+    answers.sort();
+    let fitness = answers[0].strip_prefix("Fitness 1 1 ").unwrap_or_else(|| panic!("{answers:?}")).to_owned();
+    // the same genes, the same fitness; the parameters do not change
+    assert_eq!(answers[1], format!("Fitness 1 2 {fitness}"));
+    assert_eq!(manager.numbers("SendNetParameters", "NetParameters"), parameters);
+    // the same numbers twice: both are answered
+    manager.say(&format!("Individual 2 7 {least}{genes}"));
+    manager.say(&format!("Individual 2 7 {least}{genes}"));
+    assert_eq!([manager.hear(), manager.hear()], [(); 2].map(|()| format!("Fitness 2 7 {fitness}")));
+    // genes beyond their limits count as at them
+    let beyond = genes.replace(" 0", " 1e9");
+    let limited = genes.replace(" 0", &format!(" {}", parameters[19]));
+    let of = |manager: &mut Plain, genes: &str| manager.ask(&format!("Individual 3 1 {least}{genes}"));
+    assert_eq!(of(&mut manager, &beyond), of(&mut manager, &limited));
+}
+
+#[test]
+fn bad_individuals_cost_their_manager_alone() {
+    let server = robot(&["platine", "--in-process", "empty"]);
+    let address = server.address("Robot Simulator");
+    let mut witness = Plain::connect(address);
+    let parameters = witness.numbers("SendNetParameters", "NetParameters");
+    let least = parameters[12] as usize;
+    let genes = zeros(&parameters, least);
+    for line in [
+        format!("Individual 1 1 {least}{genes} 0"),
+        format!("Individual 1 1 {least}{}", &genes[2..]),
+        format!("Individual 1 1 {}{genes}", parameters[13] + 1.0),
+        format!("Individual 1 1 1e300{genes}"),
+        format!("Individual 1 1 {least}{} nan", &genes[2..]),
+        "Individual 1".to_owned(),
+        "SendNetParameters 1".to_owned(),
+    ] {
+        let mut client = Plain::connect(address);
+        client.say(&line);
+        assert!(client.closes(), "{line}");
+    }
+    // gone with work under way
+    let mut leaver = Plain::connect(address);
+    for number in 0..20 {
+        leaver.say(&format!("Individual 1 {number} {least}{genes}"));
+    }
+    leaver.send(b"Individual 1 99");
+    drop(leaver);
+    assert!(witness.ask(&format!("Individual 1 1 {least}{genes}")).starts_with("Fitness 1 1 "));
+}
+
+/// A short run, with these arguments; what it wrote of its generations.
+fn evolve(folder: &Path, arguments: &[&str]) -> String {
+    let folder = folder.to_str().expect("a name");
+    let common = ["evolve", "--generations", "3", "--population", "8", "--seed", "4", "--out", folder];
+    let ended = run(&[&common, arguments].concat());
+    assert_eq!(ended.code, Some(0), "{arguments:?}: {}{}", ended.stdout, ended.stderr);
+    fs::read_to_string(Path::new(folder).join("log.csv")).expect("a log")
+}
+
+#[test]
+fn a_run_over_sockets_equals_one_in_a_process_bit_for_bit() {
+    let folder = TempDir::new().expect("a folder");
+    let here = evolve(&folder.path().join("here"), &["--all", "--world", "obstacles", "--threads", "2"]);
+    let world = world("obstacles");
+    let address = world.address("World Simulator").to_string();
+    let one = robot(&["platine", "--world", &address, "--seed", "4"]);
+    let other = robot(&["platine", "--in-process", "obstacles", "--seed", "4"]);
+    for (name, simulators) in [("wire", vec![&one]), ("both", vec![&one, &other])] {
+        let addresses: Vec<String> =
+            simulators.iter().map(|simulator| simulator.address("Robot Simulator").to_string()).collect();
+        let there = evolve(&folder.path().join(name), &["--simulators", &addresses.join(",")]);
+        assert_eq!(there, here, "{name}");
+    }
+}
+
+/// A process that would go on, and is killed at the end. What it says is held, as a pipe that nobody holds ends it.
+struct Doomed(Child, BufReader<ChildStdout>);
+
+impl Doomed {
+    /// Starts a run of many generations and waits until so many are finished.
+    fn start(folder: &Path, arguments: &[&str], generations: usize) -> Self {
+        let mut child = rossum()
+            .args(["evolve", "--generations", "100000", "--population", "8", "--seed", "4", "--json", "--out"])
+            .arg(folder)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let stdout = child.stdout.take().expect("it is piped");
+        let mut doomed = Self(child, BufReader::new(stdout));
+        assert_eq!(doomed.1.by_ref().lines().take(generations).count(), generations);
+        doomed
+    }
+}
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        // one that has ended cannot be killed
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    let folder = TempDir::new().expect("a folder");
+    let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
+    for generations in [1, 3] {
+        // at any time: wherever it is when the lines have been read
+        drop(Doomed::start(&killed.with_extension(generations.to_string()), &["--all"], generations));
+    }
+    let killed = killed.with_extension("3");
+    let finished = fs::read_to_string(killed.join("log.csv")).expect("a log").lines().count() - 1;
+    assert!(finished >= 3, "what was told was written before: {finished}");
+    let target = (finished + 4).to_string();
+    let name = |path: &PathBuf| path.to_str().expect("a name").to_owned();
+    let ended = run(&["evolve", "--resume", &name(&killed), "--generations", &target, "--all"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let ended =
+        run(&["evolve", "--all", "--population", "8", "--seed", "4", "--generations", &target, "--out", &name(&whole)]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for file in ["log.csv", "log.jsonl", "best.json", "checkpoint.json"] {
+        let read = |folder: &Path| fs::read_to_string(folder.join(file)).expect("it is there");
+        assert!(read(&killed) == read(&whole), "{file} differs");
+    }
+}
+
+#[test]
+fn the_work_of_a_dead_simulator_is_done_by_another() {
+    let folder = TempDir::new().expect("a folder");
+    let alive = robot(&["platine", "--in-process", "empty", "--seed", "4"]);
+    let dying = robot(&["platine", "--in-process", "empty", "--seed", "4"]);
+    let addresses = [&alive, &dying].map(|simulator| simulator.address("Robot Simulator").to_string());
+    let run_folder = folder.path().join("run");
+    let mut run = Doomed::start(&run_folder, &["--simulators", &addresses.join(",")], 2);
+    drop(dying);
+    let csv = || fs::read_to_string(run_folder.join("log.csv")).expect("a log");
+    let before = csv().lines().count();
+    running::eventually("generations that are finished by the other one", || {
+        assert!(run.0.try_wait().expect("it can be asked").is_none(), "it goes on");
+        (csv().lines().count() > before + 2).then_some(())
+    });
+    drop(run);
+    let generations: Vec<u64> = csv()
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').next().and_then(|word| word.parse().ok()).expect("a number"))
+        .collect();
+    assert!(generations.iter().copied().eq(1..=generations.len() as u64), "each once: {generations:?}");
+}
+
+#[test]
+fn a_run_can_be_looked_at() {
+    let folder = TempDir::new().expect("a folder");
+    let place = folder.path().join("run");
+    evolve(&place, &["--all", "--world", "maze"]);
+    let name = place.to_str().expect("a name");
+    let begins = |file: &str, with: &[u8]| {
+        let bytes = fs::read(place.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(bytes.starts_with(with) && bytes.len() > 2_000, "{file}");
+    };
+    let png = b"\x89PNG".as_slice();
+    for (file, with) in [("fitness.svg", b"<svg".as_slice()), ("fitness.png", png), ("path.png", png)] {
+        begins(file, with);
+        fs::remove_file(place.join(file)).expect("it is there");
+    }
+    let shown = run(&["evolve", "show", name]);
+    assert!(shown.code == Some(0) && shown.stdout.contains("best so far"), "{shown:?}");
+    begins("fitness.png", png);
+    let json = run(&["evolve", "show", name, "--json"]);
+    let record: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(record["history"].as_array().map(Vec::len), Some(3));
+    let replayed = run(&["evolve", "--replay", name]);
+    assert!(replayed.code == Some(0) && replayed.stdout.contains("as in the run"), "{replayed:?}");
+    begins("path.png", png);
+    // and what is wrong is said
+    for (arguments, expected) in [
+        (&["evolve", "show", "/nowhere"][..], "there is no run in /nowhere"),
+        (&["evolve", "--all", "--out", name], "there is a run in"),
+        (&["evolve", "--all", "--world", "moon"], "there is no world \"moon\""),
+        (&["evolve", "--all", "--body", "snake"], "snake"),
+        (&["world", "moon"], "there is no world \"moon\""),
+        (&["robot", "snake", "--in-process", "empty"], "snake"),
+    ] {
+        let ended = run(arguments);
+        assert!(ended.code == Some(1) && ended.stderr.contains(expected), "{arguments:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn the_examples_work() {
+    let example = |name: &str, arguments: &[&str]| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/evo").join(name);
+        let output = Command::new("python3").arg(file).args(arguments).output().expect("Python is there");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+        text
+    };
+    let world = world("obstacles");
+    let text = example("robot.py", &["--world", &world.address("World Simulator").to_string(), "--steps", "300"]);
+    let driven =
+        text.lines().last().and_then(|line| line.strip_prefix("driven ")?.split(' ').next()?.parse::<f64>().ok());
+    assert!(driven.is_some_and(|metres| metres > 0.5), "{text}");
+    let simulator = robot(&["platine", "--in-process", "obstacles"]);
+    let address = simulator.address("Robot Simulator").to_string();
+    let text = example("manager.py", &["--simulator", &address, "--generations", "3", "--population", "8"]);
+    assert_eq!(text.lines().count(), 3, "{text}");
+}
+
+#[test]
+fn the_playground_has_evolving_robots_too() {
+    let server = Running::serve(&[]);
+    let mut world = Plain::connect(server.address("World Simulator"));
+    assert_eq!(world.ask("CreateRobot"), "YourIdentifier 1");
+    let mut simulator = Plain::connect(server.address("Robot Simulator"));
+    assert_eq!(simulator.numbers("SendNetParameters", "NetParameters").len(), 22);
+}

@@ -232,6 +232,34 @@ fn there_is_an_end_to_robots_and_not_to_the_world() {
     assert_eq!(client.ask("CreateRobot"), "YourIdentifier 777");
 }
 
+#[test]
+fn robots_of_two_kinds_meet_in_one_world() {
+    let server = world("coevolution");
+    let [mut prey, mut predator] =
+        ["prey", "predator"].map(|kind| Plain::connect(server.address(&format!("World Simulator for {kind}"))));
+    let (hunted, hunter) = (prey.create(), predator.create());
+    assert_ne!(hunted, hunter, "no two robots of a world have the same number");
+    for (client, id, start) in [(&mut prey, hunted, 60.0..440.0), (&mut predator, hunter, 1560.0..1940.0)] {
+        let placed = client.numbers(&format!("BodyShape {id} {RECTANGLE}"), "YourPosition");
+        assert!(start.contains(&placed[1]), "each kind has its own start: {placed:?}");
+    }
+    // nose to nose, 120 mm apart
+    prey.ask(&format!("JumpTo {hunted} 200 200 0"));
+    predator.ask(&format!("JumpTo {hunter} 400 200 3.141592653589793"));
+    let seen = prey.numbers(&format!("VisualSensor {hunted} 245 200 10 0 0 0.1 0.1"), "VisualSensorReading");
+    assert!((seen[1] - 115.0).abs() < 0.1, "{seen:?}");
+    assert_eq!(&seen[2..], [192.0, 57.0, 43.0], "the colour of its kind");
+    let moved = predator.numbers(&format!("MoveTo {hunter} 160 200 3.141592653589793"), "YourPosition");
+    assert!((moved[1] - 280.0).abs() < 0.1 && (moved[7] - 0.5).abs() < 1e-3, "it bumps into the other: {moved:?}");
+    // who leaves is no obstacle any more
+    drop(prey);
+    running::eventually("an empty way", || {
+        predator.ask(&format!("JumpTo {hunter} 400 200 3.141592653589793"));
+        let moved = predator.numbers(&format!("MoveTo {hunter} 160 200 3.141592653589793"), "YourPosition");
+        (moved[7] == 0.0).then_some(())
+    });
+}
+
 /// Weights that do nothing: the robot stands.
 fn zeros(parameters: &[f64], hidden: usize) -> String {
     let [cgp, cin, vin, con, von, vhn, vw] = [1, 4, 5, 8, 9, 14, 17].map(|at| parameters[at] as usize);
@@ -257,10 +285,16 @@ fn a_robot_simulator_answers_as_the_document_says() {
     // the same genes, the same fitness; the parameters do not change
     assert_eq!(answers[1], format!("Fitness 1 2 {fitness}"));
     assert_eq!(manager.numbers("SendNetParameters", "NetParameters"), parameters);
-    // the same numbers twice: both are answered
-    manager.say(&format!("Individual 2 7 {least}{genes}"));
-    manager.say(&format!("Individual 2 7 {least}{genes}"));
-    assert_eq!([manager.hear(), manager.hear()], [(); 2].map(|()| format!("Fitness 2 7 {fitness}")));
+    // the same numbers again and again: answered in the order in which they were sent
+    let others: Vec<String> = (1..=6).map(|n| genes.replacen(" 0", &format!(" {n}"), 12)).collect();
+    let mut of = |numbers: &str, genes: &str| manager.ask(&format!("Individual {numbers} {least}{genes}"));
+    let alone: Vec<String> = others.iter().map(|genes| of("2 7", genes)).collect();
+    for genes in &others {
+        manager.say(&format!("Individual 2 7 {least}{genes}"));
+    }
+    let together: Vec<String> = others.iter().map(|_| manager.hear()).collect();
+    assert_eq!(together, alone);
+    assert!(alone.windows(2).any(|two| two[0] != two[1]), "they are different: {alone:?}");
     // genes beyond their limits count as at them
     let beyond = genes.replace(" 0", " 1e9");
     let limited = genes.replace(" 0", &format!(" {}", parameters[19]));
@@ -324,6 +358,22 @@ fn a_run_over_sockets_equals_one_in_a_process_bit_for_bit() {
     }
 }
 
+#[test]
+fn robots_in_lockstep_do_not_wait_for_a_time_out() {
+    let folder = TempDir::new().expect("a folder");
+    let text = run(&["world", "obstacles", "--print"]).stdout;
+    let file = folder.path().join("lockstep.toml");
+    // a single time-out would be longer than the test may take
+    fs::write(&file, format!("lockstep = {{ timeout = 25 }}\n{text}")).expect("written");
+    let world = world(file.to_str().expect("a name"));
+    let address = world.address("World Simulator").to_string();
+    let simulator = robot(&["platine", "--world", &address, "--seed", "4", "--concurrent", "8"]);
+    let address = simulator.address("Robot Simulator").to_string();
+    let there = evolve(&folder.path().join("there"), &["--simulators", &address]);
+    let here = evolve(&folder.path().join("here"), &["--all"]);
+    assert_eq!(there, here);
+}
+
 /// A process that would go on, and is killed at the end. What it says is held, as a pipe that nobody holds ends it.
 struct Doomed(Child, BufReader<ChildStdout>);
 
@@ -366,7 +416,7 @@ fn a_killed_run_goes_on_where_it_was() {
     assert!(finished >= 3, "what was told was written before: {finished}");
     let target = (finished + 4).to_string();
     let name = |path: &PathBuf| path.to_str().expect("a name").to_owned();
-    let ended = run(&["evolve", "--resume", &name(&killed), "--generations", &target, "--all"]);
+    let ended = run(&["evolve", "--resume", &name(&killed), "--generations", &target]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let ended =
         run(&["evolve", "--all", "--population", "8", "--seed", "4", "--generations", &target, "--out", &name(&whole)]);
@@ -431,6 +481,7 @@ fn a_run_can_be_looked_at() {
         (&["evolve", "--all", "--out", name], "there is a run in"),
         (&["evolve", "--all", "--world", "moon"], "there is no world \"moon\""),
         (&["evolve", "--all", "--body", "snake"], "snake"),
+        (&["evolve", "--world", "maze"], "say --all"),
         (&["world", "moon"], "there is no world \"moon\""),
         (&["robot", "snake", "--in-process", "empty"], "snake"),
     ] {

@@ -72,7 +72,7 @@ fuzz_target!(|input: &[u8]| {
 /// Takes all lines of a peer; says whether the connection is over.
 fn take(world: &mut WorldSimulator, buffer: &mut LineBuffer, number: u64, now: Duration) -> bool {
     loop {
-        let turn = world.lines(number, buffer, now);
+        let turn = world.lines(number, buffer, || now);
         let out = world.out(number).map(std::mem::take).unwrap_or_default();
         assert!(out.is_empty() || out.ends_with(b"\r\n"));
         for line in out.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    f64::consts::PI,
+    f64::consts::{PI, TAU},
     sync::Arc,
     time::Duration,
 };
@@ -15,14 +15,17 @@ use crate::{
     Answer, Ask, Beam, Body, Plan, Pose, Position, RobotId, Sight,
     place::{self, Around},
     plan::Isolation,
-    robot::{Robot, Robots, Shaped},
+    robot::{Member, Robot, Robots, Shaped},
     sense::{self, Candidate, Mode},
+    solid::Bounds,
     stance::{Stance, angle_from_dir, sense, shortest_turn},
     sweep::{self, Motion},
 };
 
-/// Coordinates beyond this are taken for this, in mm; it keeps squares of them finite.
+/// No way is followed farther, and no sensor is farther away, in mm; it keeps squares finite.
 const FARTHEST: f64 = 1e6;
+/// Whole turns are taken off directions beyond this, in rad.
+const LARGE_DIR: f64 = 1e6;
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,8 +70,8 @@ pub struct Arena {
     seed: u64,
     created: u64,
     robots: Robots,
-    /// Robots that meet each other, by what they have in common.
-    groups: BTreeMap<u64, Vec<RobotId>>,
+    /// Robots that meet each other, by what they have in common; in the order of their identifiers.
+    groups: BTreeMap<u64, Vec<Member>>,
     /// Kept from query to query, so that none has to allocate.
     candidates: Vec<Candidate>,
 }
@@ -128,7 +131,9 @@ impl Arena {
         self.created += 1;
         self.robots.add(Robot { id, owner: connection, kind, number, heard: now, shaped: None });
         if let Some(group) = self.group(connection) {
-            self.groups.entry(group).or_default().push(id);
+            let members = self.groups.entry(group).or_default();
+            let place = members.partition_point(|member| member.id < id);
+            members.insert(place, Member { id, bounds: Bounds::NOTHING });
         }
         Some(id)
     }
@@ -202,7 +207,7 @@ impl Arena {
         }
         for group in groups {
             let Some(members) = self.groups.get_mut(&group) else { continue };
-            members.retain(|member| self.robots.get(*member).is_some());
+            members.retain(|member| self.robots.get(member.id).is_some());
             if members.is_empty() {
                 self.groups.remove(&group);
             }
@@ -272,24 +277,29 @@ impl Arena {
             return Ok(self.stressed(id, 1.0));
         }
         let start = pose_of(&shaped.position);
-        let goal = DVec2::new(target.x, target.y).clamp(DVec2::splat(-FARTHEST), DVec2::splat(FARTHEST));
         let rules = self.plan.rules();
+        let by = DVec2::new(target.x, target.y) - shaped.stance.at;
         let turn = shortest_turn(start.dir, target.dir);
+        // of a way that is too long to be worked with, only the beginning is
+        let begun = (FARTHEST / by.abs().max_element()).min(1.0);
         let motion = Motion {
             from: shaped.stance.at,
             angle: angle_from_dir(rules, start.dir),
-            by: goal - shaped.stance.at,
-            turn: sense(rules) * turn,
+            by: by * begun,
+            turn: sense(rules) * turn * begun,
         };
         let outcome = sweep::run(&self.around(id), &shaped.body, shaped.stand, &motion);
-        let pose = if outcome.share >= 1.0 {
+        let share = outcome.share * begun;
+        let pose = if share >= 1.0 {
             target
         } else {
             let at = motion.from + motion.by * outcome.share;
-            Pose { x: at.x, y: at.y, dir: start.dir + turn * outcome.share }
+            // a part of a turn would be lost in a very large number
+            let dir = if start.dir.abs() < LARGE_DIR { start.dir } else { start.dir % TAU };
+            Pose { x: at.x, y: at.y, dir: dir + turn * share }
         };
         let body = shaped.body.clone();
-        Ok(self.put(id, body, pose, false, 1.0 - outcome.share, outcome.died))
+        Ok(self.put(id, body, pose, false, 1.0 - share, outcome.died))
     }
 
     fn sense(&mut self, id: RobotId, beam: &Beam, mode: Mode) -> Result<Sight, Refusal> {
@@ -328,6 +338,13 @@ impl Arena {
         let color = |kind: usize| self.plan.ports()[kind].color.0;
         let kind = self.robots.get(id).map_or(0, |robot| robot.kind);
         let solids = if is_met { place::solids(&body, &stance, &stand, color(kind)) } else { Vec::new() };
+        let owner = self.robots.get(id).map_or(0, |robot| robot.owner);
+        let members = self.group(owner).and_then(|group| self.groups.get_mut(&group));
+        if let Some(members) = members
+            && let Ok(place) = members.binary_search_by_key(&id, |member| member.id)
+        {
+            members[place].bounds = solids.iter().fold(Bounds::NOTHING, |all, solid| all.with(solid.bounds));
+        }
         if let Some(robot) = self.robots.get_mut(id) {
             robot.shaped = Some(Shaped { body, position, stance, stand, is_lost, solids });
         }

@@ -45,6 +45,8 @@ pub(crate) struct Facet {
     pub(crate) color: Option<[u8; 3]>,
     /// Whether robots cannot climb it.
     pub(crate) is_steep: bool,
+    /// Of its highest corner, in mm.
+    pub(crate) top: f64,
 }
 
 /// The upright face of a step.
@@ -238,7 +240,8 @@ impl Ground {
 impl Facet {
     fn new(piece: Piece, plane: Plane, color: Option<[u8; 3]>, climb: &Climb) -> Self {
         let bounds = Bounds::of(&piece.points);
-        Self { piece, bounds, plane, color, is_steep: plane.slope.length().atan() > climb.max_slope }
+        let top = piece.points.iter().map(|point| plane.at(*point)).fold(f64::NEG_INFINITY, f64::max);
+        Self { piece, bounds, plane, color, is_steep: plane.slope.length().atan() > climb.max_slope, top }
     }
 }
 
@@ -311,7 +314,8 @@ fn half(points: &[DVec2], corner: DVec2, normal: DVec2, outer: bool) -> Vec<DVec
     kept
 }
 
-fn within(mut points: Vec<DVec2>, cutter: &Piece) -> Vec<DVec2> {
+/// The part of a convex polygon that lies in another.
+pub(crate) fn within(mut points: Vec<DVec2>, cutter: &Piece) -> Vec<DVec2> {
     for (corner, normal) in cutter.points.iter().zip(&cutter.normals) {
         points = half(&points, *corner, *normal, false);
     }

@@ -2,7 +2,12 @@
 
 use std::{num::NonZeroU16, sync::Arc, time::Duration};
 
-use crate::{Body, Position, RobotId, ground::Plane, solid::Solid, stance::Stance};
+use crate::{
+    Body, Position, RobotId,
+    ground::Plane,
+    solid::{Bounds, Solid},
+    stance::Stance,
+};
 
 /// Most robots at a time.
 pub(crate) const MAX_ROBOTS: usize = u16::MAX as usize;
@@ -31,6 +36,14 @@ pub(crate) struct Shaped {
     pub(crate) is_lost: bool,
     /// As others meet it; empty if nobody can.
     pub(crate) solids: Vec<Solid>,
+}
+
+/// A robot among those that meet each other, with what is needed to pass it over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) id: RobotId,
+    /// Of its solids; nothing if nobody can meet it.
+    pub(crate) bounds: Bounds,
 }
 
 /// All robots that live.

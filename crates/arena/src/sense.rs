@@ -13,12 +13,15 @@ use crate::{
     polygon::MAX_PIECE_POINTS,
     pyramid::Pyramid,
     robot::Shaped,
-    solid::Solid,
+    solid::{Bounds, Solid},
     stance::angle_from_dir,
 };
 
 /// A sensor that is so close to its own robot's bounding box belongs to it, and does not find it, in mm.
 const OWN_MARGIN: f64 = 10.0;
+
+/// What rises by no more than this above the level from which ground counts is still level with it, in mm.
+const GRAZED: f64 = 1e-6;
 
 /// Which sense is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +56,10 @@ pub(crate) fn nearest(around: &Around<'_>, beam: &Beam, mode: Mode, candidates: 
     };
     search.ground(around, finds_ground);
     search.obstacles(around, candidates);
-    for other in around.others() {
+    let (pyramid, reach) = (search.pyramid, search.best);
+    let may_be_found =
+        |bounds: &Bounds| bounds.distance_squared(pyramid.apex.truncate()) < reach && pyramid.may_meet(bounds);
+    for other in around.others(may_be_found) {
         search.robot(&other.solids);
     }
     if let Some(own) = around.own().filter(|own| !own.is_lost && !is_mounted(own, search.pyramid.apex)) {
@@ -67,13 +73,24 @@ pub(crate) fn nearest(around: &Around<'_>, beam: &Beam, mode: Mode, candidates: 
 }
 
 /// Whether a sensor sits on its robot, rather than somewhere in the world.
+///
+/// On a slope the body is upright here; a Robot Simulator may tilt it with its sensors. Either is right.
 fn is_mounted(own: &Shaped, apex: DVec3) -> bool {
     let [min, max] = own.body.bounds();
-    let (min, max) = (DVec2::from(min) - OWN_MARGIN, DVec2::from(max) + OWN_MARGIN);
-    let place = own.stance.body_from_world(apex.truncate());
-    let height = apex.z - own.stand.height;
-    let is_beside = place.cmpge(min).all() && place.cmple(max).all();
-    is_beside && height >= -OWN_MARGIN && height <= own.body.height() + OWN_MARGIN
+    let min = DVec2::from(min).extend(0.0) - OWN_MARGIN;
+    let max = DVec2::from(max).extend(own.body.height()) + OWN_MARGIN;
+    let is_near = |place: DVec3| place.cmpge(min).all() && place.cmple(max).all();
+    let upright = own.stance.body_from_world(apex.truncate()).extend(apex.z - own.stand.height);
+    is_near(upright) || (own.stand.slope != DVec2::ZERO && is_near(tilted(own, apex)))
+}
+
+/// The place in the frame of a body that is tilted as the ground under it.
+fn tilted(own: &Shaped, place: DVec3) -> DVec3 {
+    let (heading, slope) = (own.stance.heading, own.stand.slope);
+    let ahead = heading.extend(slope.dot(heading)).normalize();
+    let up = (-slope).extend(1.0).normalize();
+    let off = place - own.stance.at.extend(own.stand.height);
+    DVec3::new(ahead.cross(up).dot(off), ahead.dot(off), up.dot(off))
 }
 
 struct Search {
@@ -243,15 +260,22 @@ impl Search {
         Some(point)
     }
 
-    /// The floor, if the beam finds it. Steps, and slopes too steep to climb, are there as obstacles are.
+    /// The floor, if the beam finds it. If not, what rises above the eye is there all the same; so are steps, and slopes
+    /// too steep to climb, as obstacles are, but not what of them lies lower than the ground under the sensor.
     fn ground(&mut self, around: &Around<'_>, finds_ground: bool) {
         let ground = &around.plan.scene.ground;
         if !finds_ground && ground.is_flat {
             return;
         }
         let apex = self.pyramid.apex;
+        // where the ground begins to count, seen from the apex
+        let (from, from_barrier) = match finds_ground {
+            true => (f64::NEG_INFINITY, f64::NEG_INFINITY),
+            false => (0.0, (ground.height(apex.truncate()) - apex.z).min(0.0)),
+        };
         for facet in &ground.facets {
-            if !(finds_ground || facet.is_steep) || !self.pyramid.may_meet(&facet.bounds) {
+            let from = if facet.is_steep { from_barrier } else { from };
+            if facet.top - apex.z <= from + GRAZED || !self.pyramid.may_meet(&facet.bounds) {
                 continue;
             }
             let height = (apex.z - facet.plane.at(apex.truncate())) / (1.0 + facet.plane.slope.length_squared()).sqrt();
@@ -261,31 +285,54 @@ impl Search {
             if height <= 0.0 || height * height >= self.best {
                 continue;
             }
-            let mut corners = [DVec3::ZERO; MAX_PIECE_POINTS];
-            for (corner, point) in corners.iter_mut().zip(&facet.piece.points) {
-                *corner = point.extend(facet.plane.at(*point)) - apex;
-            }
+            let corners = facet.piece.points.iter().map(|point| point.extend(facet.plane.at(*point)) - apex);
+            let (corners, count) = above(corners, from);
             let upright = facet.plane.slope.extend(-1.0);
             let foot = upright * (height / upright.length());
-            let is_on = facet.piece.contains((apex + foot).truncate());
-            let side = Side { corners: &corners[..facet.piece.points.len()], height, foot: is_on.then_some(foot) };
+            let is_on = foot.z >= from && facet.piece.contains((apex + foot).truncate());
+            let side = Side { corners: &corners[..count], height, foot: is_on.then_some(foot) };
             if let Some(point) = self.face(&side, None) {
                 self.color = ground.color((apex + point).truncate());
             }
         }
         for cliff in &ground.cliffs {
             let height = cliff.normal.dot(apex.truncate() - cliff.corners[0].truncate());
-            if height <= 0.0 || !self.pyramid.may_meet(&cliff.bounds) {
+            if height <= 0.0 || height * height >= self.best || !self.pyramid.may_meet(&cliff.bounds) {
                 continue;
             }
             let corners = cliff.corners.map(|corner| corner - apex);
+            if corners.iter().all(|corner| corner.z <= from_barrier + GRAZED) {
+                continue;
+            }
             let foot = foot_on_cliff(&corners, (cliff.normal * -height).extend(0.0));
-            if let Some(point) = self.face(&Side { corners: &corners, height, foot }, None) {
+            let (corners, count) = above(corners.into_iter(), from_barrier);
+            if let Some(point) = self.face(&Side { corners: &corners[..count], height, foot }, None) {
                 // just behind the edge is the upper ground
                 self.color = ground.color((apex + point).truncate() - cliff.normal * 0.01);
             }
         }
     }
+}
+
+/// The corners of what of a face lies above a level, and how many there are.
+fn above(corners: impl Iterator<Item = DVec3> + Clone, level: f64) -> ([DVec3; MAX_PIECE_POINTS + 1], usize) {
+    let mut kept = [DVec3::ZERO; MAX_PIECE_POINTS + 1];
+    let mut count = 0;
+    let mut keep = |corner| {
+        kept[count] = corner;
+        count += 1;
+    };
+    let next = corners.clone().cycle().skip(1);
+    for (corner, next) in corners.zip(next) {
+        if corner.z >= level {
+            keep(corner);
+        }
+        if (corner.z < level && next.z > level) || (corner.z > level && next.z < level) {
+            // exactly there, where a level fan cuts it
+            keep(corner.lerp(next, (level - corner.z) / (next.z - corner.z)).truncate().extend(level));
+        }
+    }
+    (kept, count)
 }
 
 /// The foot of the perpendicular, if it is between the lower and the upper edge.

@@ -40,21 +40,19 @@ pub(crate) fn sense(rules: &Rules) -> f64 {
     }
 }
 
-/// Counter-clockwise from the world's +x, in rad.
+/// Counter-clockwise from the world's +x, in rad. Whole turns are taken off first, here as for turns: otherwise very
+/// large directions would be rounded differently.
 pub(crate) fn angle_from_dir(rules: &Rules, dir: f64) -> f64 {
     let zero = match rules.dir_zero {
         DirZero::X => 0.0,
         DirZero::Y => FRAC_PI_2,
     };
-    zero + sense(rules) * dir
+    zero + sense(rules) * (dir % TAU)
 }
 
 /// The shortest turn between two directions, within (-π, π].
 pub(crate) fn shortest_turn(from: f64, to: f64) -> f64 {
-    let difference = to - from;
-    // the difference of two very large numbers may be more than there are numbers for
-    let difference = if difference.is_finite() { difference } else { to.rem_euclid(TAU) - from.rem_euclid(TAU) };
-    let turn = difference.rem_euclid(TAU);
+    let turn = (to % TAU - from % TAU).rem_euclid(TAU);
     if turn > PI { turn - TAU } else { turn }
 }
 
@@ -90,5 +88,10 @@ mod tests {
         check(0.1, TAU, -0.1);
         check(20.0 * TAU, 0.5, 0.5);
         assert!(shortest_turn(f64::MAX, -f64::MAX).abs() <= PI);
+        for (from, to) in [(0.3, 1e15), (1e16, 2.0), (1e300, -3e200)] {
+            let heading = |dir: f64| DVec2::from_angle(angle_from_dir(&Rules::default(), dir));
+            let turned = heading(from).rotate(DVec2::from_angle(shortest_turn(from, to)));
+            assert!(turned.distance(heading(to)) < 1e-12, "{from} {to}");
+        }
     }
 }

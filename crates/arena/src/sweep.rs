@@ -114,7 +114,7 @@ fn leg(around: &Around<'_>, body: &Body, stand: &Plane, motion: &Motion) -> f64 
             }
         }
     });
-    around.each_barrier(&bounds, |ground, barrier| {
+    around.each_barrier(&bounds, |ground, barrier, _| {
         for part in body.parts().iter().filter(|part| barrier.blocks(ground, stand, part.low, part.high)) {
             // who stands on an edge already may leave it either way
             let is_across = Placed::new(&part.piece, &motion.stance(0.0)).separation(&barrier.piece).distance < -TOUCH;

@@ -35,6 +35,10 @@ pub struct Start {
     pub seed: u64,
     /// What nets the Robot Simulator takes.
     pub parameters: NetParameters,
+    /// How many generations there are to be in all.
+    pub generations: u64,
+    /// The run ends with an individual that is as good as this.
+    pub target: Option<f64>,
     /// Where the individuals are tested, for people and for those who go on with the run.
     pub place: Place,
 }
@@ -159,6 +163,7 @@ impl Run {
     pub fn resume(folder: &Path) -> Result<Self, RunError> {
         let (folder, start, checkpoint): (_, Start, Checkpoint) = Folder::resume(folder)?;
         folder.trim_logs(&checkpoint.history)?;
+        folder.save_best(checkpoint.best.as_ref())?;
         Ok(Self { folder, start, checkpoint, asked: Vec::new() })
     }
 
@@ -221,7 +226,12 @@ impl Run {
             generation,
             evaluations: before + evaluations.len() as u64,
             best: best.as_ref().map_or(0.0, |best| best.fitness),
-            mean: evaluations.iter().map(fitness).sum::<f64>() / count,
+            // each by itself: the sum may be beyond all numbers
+            mean: evaluations
+                .iter()
+                .map(|evaluation| evaluation.fitness / count)
+                .sum::<f64>()
+                .clamp(f64::MIN, f64::MAX),
             worst: evaluations.iter().map(fitness).min_by(f64::total_cmp).unwrap_or_default(),
             best_so_far: [best.as_ref(), self.checkpoint.best.as_ref()]
                 .into_iter()

@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Tables and numbers for people.
 
 /// Rows in aligned columns below a header, without spaces at the ends of lines.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
@@ -17,6 +17,11 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> 
         text.push('\n');
     }
     text
+}
+
+/// A number with four places, without the hundreds of digits that some have.
+pub(crate) fn short(number: f64) -> String {
+    if number.abs() < 1e7 { format!("{number:.4}") } else { format!("{number:.4e}") }
 }
 
 #[cfg(test)]

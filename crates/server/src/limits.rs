@@ -84,7 +84,9 @@ pub const LISTED: usize = 4_096;
 /// Variables that an OSP client may read and write before the world answers.
 pub const QUESTIONS: usize = 256;
 
-/// Lines of one peer of evolving robots that are taken before others get their turn.
+/// How long lines of one peer of evolving robots are taken before others get their turn...
+pub const EVO_TURN: Duration = Duration::from_millis(5);
+/// ...and how many.
 pub const EVO_LINES_PER_TURN: usize = 256;
 /// Bytes that may wait for such a peer. While so many do, no more of its lines are taken.
 pub const EVO_OUTPUT: usize = 256 * 1024;

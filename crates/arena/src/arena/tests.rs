@@ -199,6 +199,46 @@ fn a_new_shape_is_corrected_by_as_little_as_possible() {
 }
 
 #[test]
+fn no_shape_keeps_the_world_busy_for_long() {
+    use std::{fmt::Write, time::Instant};
+    let mut world = "isolation = \"shared\"\n".to_owned();
+    for index in 0..2000 {
+        let (x, y) = (index % 50 * 40 + 20, index / 50 * 50 + 25);
+        let shape = format!("shape = {{ disc = [{x}, {y}, 5], sides = 16 }}");
+        write!(world, "[[obstacle]]\n{shape}\nheight = 10\ncolor = \"#000000\"\n").unwrap();
+    }
+    // 330 triangles that stand all over a square
+    let comb = |size: f64| {
+        let tooth = |index: u32| {
+            let (x, y) = (f64::from(index % 18) * size / 18.0, f64::from(index / 18) * size / 18.0);
+            vec![[x, y], [x + 2.0, y], [x, y + 2.0]]
+        };
+        Arc::new(Body::new(vec![Layer { height: 40.0, polygons: (0..330).map(tooth).collect() }]).unwrap())
+    };
+    let mut arena = arena(&world);
+    for _ in 0..20_000 {
+        arena.born(&boxy(0.01, 0.01, 1.0));
+    }
+    let robot = arena.born(&boxy(1.0, 1.0, 1.0));
+    let mut longest = Duration::ZERO;
+    for body in
+        [boxy(900.0, 900.0, 40.0), boxy(3500.0, 80.0, 40.0), boxy(1990.0, 1990.0, 40.0), comb(1800.0), comb(300.0)]
+    {
+        let new = arena.create(0, ME, Duration::ZERO).unwrap();
+        for id in [new, robot] {
+            let start = Instant::now();
+            arena.shaped_as(id, &body);
+            longest = longest.max(start.elapsed());
+        }
+    }
+    // some tens of milliseconds, with much left for a slow and busy machine
+    assert!(longest < Duration::from_millis(500), "{longest:?}");
+    let start = Instant::now();
+    arena.seen(robot, beam([1000.0, 1000.0, 30.0], 0.0, 0.0, 1.0, 1.0));
+    assert!(start.elapsed() < Duration::from_millis(5), "{:?}", start.elapsed());
+}
+
+#[test]
 fn a_new_shape_may_be_turned_if_that_is_the_only_way() {
     let canyon = "[[obstacle]]\nshape = { box = [1000, 450, 2000, 900] }\nheight = 100\ncolor = \"#c0392b\"\n\
                   [[obstacle]]\nshape = { box = [1000, 1550, 2000, 900] }\nheight = 100\ncolor = \"#c0392b\"\n";

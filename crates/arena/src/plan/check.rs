@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     blocks::Blocks,
-    ground::{Climb, Cover, Ground, MAX_FACETS, Plane},
+    ground::{self, Climb, Cover, Ground, MAX_FACETS, Plane},
     material::{Color, Material, Sonic},
-    polygon::Piece,
+    polygon::{self, Piece},
     solid::Solid,
 };
 
@@ -102,7 +102,10 @@ pub(super) fn plan(file: file::File) -> Checked<Plan> {
 }
 
 fn rules(file: &file::File) -> Checked<Rules> {
-    let idle = within("idle_timeout", file.idle_timeout, 0.0, MAX_SECONDS)?;
+    let idle = match file.idle_timeout {
+        0.0 => 0.0,
+        seconds => within("idle_timeout (0 is none)", seconds, 1.0, MAX_SECONDS)?,
+    };
     let lockstep = match &file.lockstep {
         Some(lockstep) => {
             let seconds = within("lockstep.timeout", lockstep.timeout, 0.001, MAX_SECONDS)?;
@@ -268,13 +271,23 @@ fn wall_solids(walls: &Walls, lowest: f64) -> [Solid; 4] {
     })
 }
 
+fn reaches_arena(piece: &Piece) -> bool {
+    let corners = [[0.0, 0.0], [ARENA_SIZE, 0.0], [ARENA_SIZE, ARENA_SIZE], [0.0, ARENA_SIZE]].map(DVec2::from);
+    polygon::signed_area(&ground::within(piece.points.clone(), &Piece::convex(corners.to_vec()))) > 0.0
+}
+
 fn ports(file: &file::File) -> Checked<Vec<Port>> {
     few("zone", &file.zones, MAX_ZONES)?;
     few("port", &file.ports, MAX_PORTS)?;
     let mut zones: Vec<(String, Shape)> = Vec::new();
     for zone in &file.zones {
         let name = short("zone.name", &zone.name, MAX_NAME)?;
-        zones.push((name, shape(&format!("zone `{}`", zone.name), &zone.shape)?));
+        let key = format!("zone `{name}`");
+        let shape = shape(&key, &zone.shape)?;
+        if !shape.pieces.iter().any(reaches_arena) {
+            return Err(wrong(key, format!("is outside of the arena, which goes from 0 to {ARENA_SIZE}")));
+        }
+        zones.push((name, shape));
     }
     let everywhere = file::Outline {
         r#box: Some([0.5 * ARENA_SIZE, 0.5 * ARENA_SIZE, ARENA_SIZE, ARENA_SIZE]),

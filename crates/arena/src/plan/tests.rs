@@ -24,6 +24,7 @@ fn mistakes_are_named_with_a_remedy() {
     check("[walls]\nmaterial = \"glas\"", "did you mean `glass`");
     check("[sensors]\nmax_range = inf", "sensors.max_range");
     check("idle_timeout = -1", "idle_timeout");
+    check("idle_timeout = 1e-300", "is not within 1 to");
     check("lockstep = { timeout = 0 }", "lockstep.timeout");
     check(&block("shape = {}"), "obstacle 1: a shape is one of");
     check(&block("shape = { box = [1, 2, 3, 4], disc = [1, 2, 3] }"), "a shape is one of");
@@ -48,6 +49,7 @@ fn mistakes_are_named_with_a_remedy() {
         "[[zone]]\nname = \"west\"\nshape = { disc = [1, 2, 3] }\n[[port]]\nport = 1\nzone = \"wst\"",
         "did you mean `west`",
     );
+    check("[[zone]]\nname = \"out\"\nshape = { box = [2500, 500, 900, 900] }", "zone `out`: is outside of the arena");
     check("title = 3", "duplicate key");
     assert!(Plan::parse("").is_err());
     assert!(matches!(Plan::parse(&" ".repeat(2 << 20)), Err(PlanError::TooLong { .. })));

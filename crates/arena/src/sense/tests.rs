@@ -244,7 +244,7 @@ fn a_wide_beam_hears_a_mirroring_wall_where_it_is_hit_upright() {
 }
 
 #[test]
-fn steps_are_seen_and_ramps_are_not() {
+fn what_rises_above_the_eye_is_seen_and_the_floor_is_not() {
     let world = "[terrain]\nmax_climb = 5\n\
                  [[terrain.patch]]\nshape = { box = [1500, 1000, 400, 400] }\nheight = 50\ncolor = \"#0a0b0c\"\n\
                  [[terrain.patch]]\nshape = { box = [1100, 1600, 400, 400] }\n\
@@ -254,12 +254,45 @@ fn steps_are_seen_and_ramps_are_not() {
     let at_step = arena.seen(id, beam([1000.0, 1000.0, 25.0], 0.0, 0.0, 0.1, 0.1));
     assert_eq!((at_step.distance, at_step.color), (300.0, [10, 11, 12]));
     let at_ramp = arena.seen(id, beam([700.0, 1600.0, 25.0], 0.0, 0.0, 0.1, 0.0));
-    assert_eq!(at_ramp.distance, 1300.0);
+    // where the ramp is as high as the eye; lower down it is floor
+    assert!((at_ramp.distance - 325.0).abs() < 1e-9, "{at_ramp:?}");
+    let over_ramp = arena.seen(id, beam([700.0, 1600.0, 90.0], 0.0, 0.0, 0.1, 0.2));
+    assert_eq!(over_ramp.distance, 1300.0);
     // looking down on the ramp, half-way up
     let down = arena.seen(id, beam([1100.0, 1600.0, 100.0], 0.0, -FRAC_PI_2, 0.0, 0.0));
     assert!((down.distance - 60.0).abs() < 1e-9, "{down:?}");
     let under = arena.seen(id, beam([1500.0, 1000.0, 25.0], 0.0, -FRAC_PI_2, 0.1, 0.1));
     assert_eq!(under.distance, 0.0);
+}
+
+#[test]
+fn a_ramp_hides_what_is_behind_and_a_pit_is_not_seen_through_the_floor() {
+    let mut arena = Arena::new(std::sync::Arc::new(Plan::shipped("cliff").unwrap().unwrap()), 1);
+    let id = arena.born(&boxy(60.0, 80.0, 40.0));
+    let lamp = [0xf1, 0xc4, 0x0f];
+    let ahead = arena.seen(id, beam([1000.0, 300.0, 25.0], FRAC_PI_2, 0.0, 0.1, 0.1));
+    assert!(ahead.color != lamp && ahead.distance < 300.0, "{ahead:?}");
+    // over the edge of the plateau
+    assert_eq!(arena.seen(id, beam([1000.0, 300.0, 180.0], FRAC_PI_2, 0.05, 0.1, 0.0)).color, lamp);
+    // across the pit, whose far wall is below the ground here: the side of the ramp behind it
+    let across = arena.seen(id, beam([200.0, 720.0, 25.0], 0.0, 0.0, 0.1, 0.6));
+    assert_eq!(across.distance, 560.0);
+}
+
+#[test]
+fn a_tilted_robot_does_not_see_itself() {
+    let world = "[[terrain.patch]]\nshape = { box = [1000, 1000, 1600, 1600] }\n\
+                 ramp = { from = [200, 1000, 0], to = [1800, 1000, 480] }\n";
+    let mut arena = arena(world);
+    for dir in [0.0, 1.0, PI] {
+        let id = arena.born_at(&boxy(100.0, 110.0, 100.0), pose(1000.0, 1000.0, dir));
+        let at = *arena.robot(id).unwrap().position.unwrap();
+        // 105 mm above the bottom, at the middle of the lower side: outside of the upright box if it looks uphill
+        let (sin, cos) = 0.3_f64.atan().sin_cos();
+        let (x, z) = (1000.0 - 50.0 * cos - 105.0 * sin, at.z - 50.0 * sin + 105.0 * cos);
+        assert!(arena.seen(id, beam([x, 1000.0, z], 0.0, 0.3_f64.atan(), 0.3, 0.3)).distance > 200.0, "{dir}");
+        arena.ask(&crate::Ask::Kill(id)).unwrap();
+    }
 }
 
 fn any_number() -> impl Strategy<Value = f64> {

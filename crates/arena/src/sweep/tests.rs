@@ -61,6 +61,30 @@ fn known_moves() {
 }
 
 #[test]
+fn a_very_long_way_is_straight() {
+    let mut arena = arena("");
+    let id = arena.born_at(&boxy(60.0, 60.0, 20.0), pose(1000.0, 1000.0, 0.0));
+    for (x, y) in [(3e8, 1e8), (3e200, 1e200)] {
+        let end = arena.moved(id, pose(1000.0 + x, 1000.0 + y, 0.0));
+        assert!((end.x - 1970.0).abs() < 0.02 && (end.y - 1000.0 - 970.0 / 3.0).abs() < 0.02, "{end:?}");
+        assert!((1.0 - end.stress - 970.0 / x).abs() < 1e-3 * 970.0 / x + 1e-15, "{end:?}");
+        arena.jumped(id, pose(1000.0, 1000.0, 0.0));
+    }
+}
+
+/// Directions so large that they are some way apart.
+#[test]
+fn a_very_large_direction_does_not_turn_a_body_into_a_wall() {
+    let mut arena = arena("");
+    let id = arena.born_at(&boxy(60.0, 200.0, 20.0), pose(1000.0, 40.0, 0.0));
+    for step in 0..200 {
+        let dir = 1e14 * f64::from(step) * if step % 2 == 0 { 1.0 } else { -37.0 };
+        let end = arena.moved(id, pose(1000.0, 40.0, dir));
+        assert_eq!(arena.jumped(id, pose(end.x, end.y, end.dir)).stress, 0.0, "{dir}: {end:?}");
+    }
+}
+
+#[test]
 fn a_turn_stops_where_a_corner_hits() {
     // the corner is 50 mm from the middle; a wall 45 mm away stops it
     let mut arena = arena("");
@@ -177,10 +201,21 @@ fn terrain_carries_tilts_and_blocks() {
     // from the ramp over its side is a fall
     arena.jumped(id, pose(900.0, 700.0, 0.0));
     assert_eq!(arena.moved(id, pose(900.0, 300.0, 0.0)).stress, 0.0);
-    assert_eq!(arena.jumped(id, pose(1400.0, 1000.0, 0.0)).stress, 1.0, "across an edge");
+    // a fall may end across an edge: so may a jump, and there another shape leaves the robot where it is
+    let across = pose(1420.0, 1000.0, 0.0);
+    arena.jumped(id, pose(1200.0, 1000.0, 0.0));
+    let fallen = arena.moved(id, across);
+    assert_eq!((fallen.stress, fallen.x), (0.0, 1420.0));
+    assert_eq!(arena.shaped_as(id, &boxy(60.0, 80.0, 20.0)), fallen);
+    assert_eq!(arena.shaped_as(id, &boxy(65.0, 90.0, 20.0)).x, 1420.0);
+    assert_eq!(arena.jumped(id, across).stress, 0.0);
+    // but a shape does not grow into a cliff that the robot only stands at
+    assert_eq!(arena.jumped(id, pose(1460.0, 1000.0, 0.0)).stress, 0.0);
+    assert!((arena.shaped_as(id, &boxy(60.0, 160.0, 20.0)).x - 1480.0).abs() < 0.5);
 
     let mut careful = super::tests::arena(&world.replace("max_climb", "drops = \"block\"\nmax_climb"));
     let id = careful.born_at(&boxy(60.0, 80.0, 20.0), pose(1200.0, 1000.0, 0.0));
+    assert_eq!(careful.jumped(id, across).stress, 1.0);
     let edge = careful.moved(id, pose(1600.0, 1000.0, 0.0));
     assert!((edge.x - 1360.0).abs() < 0.02, "{edge:?}");
 
@@ -296,11 +331,10 @@ fn a_long_walk_never_leads_into_anything() {
                 wrongly += usize::from((1..=40).map(|i| 0.005 * f64::from(i)).all(is_free));
                 arena.jumped(id, on(0.0));
             }
-            // across an edge is where a fall ends, but where no robot is put
-            if world != "cliff" {
-                let again = arena.jumped(id, pose(end.x, end.y, end.dir));
-                assert_eq!(again.stress, 0.0, "{world}, step {step}: {end:?}");
-            }
+            let again = arena.shaped_as(id, &hook());
+            assert_eq!((again.stress, again.x, again.y), (0.0, end.x, end.y), "{world}, step {step}: {end:?}");
+            let again = arena.jumped(id, pose(end.x, end.y, end.dir));
+            assert_eq!(again.stress, 0.0, "{world}, step {step}: {end:?}");
         }
         // a corner that is only just grazed is free again a little further on
         assert!(wrongly * 50 <= blocked, "{world}: {wrongly} of {blocked} blocked moves were free");

@@ -1,10 +1,13 @@
-use super::{ClientError, PATIENCE, link::Link};
+use super::{ClientError, PATIENCE, link::Link, now};
 use std::{
     collections::VecDeque,
     net::{TcpStream, ToSocketAddrs},
     time::Duration,
 };
 use wire::evo::{FromRobot, Individual, Line as _, NetParameters, ToRobot};
+
+/// Most answers that are kept while something else is waited for.
+const MAX_EARLY: usize = 65_536;
 
 /// What a Robot Simulator says of an individual.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,12 +53,15 @@ impl Simulator {
 
     pub(super) fn net_parameters_within(&mut self, patience: Duration) -> Result<NetParameters, ClientError> {
         self.link.send(&ToRobot::SendNetParameters.to_line()?)?;
+        let until = now() + patience;
         loop {
-            match self.link.receive(patience)?.ok_or(ClientError::NoAnswer)? {
+            let left = until.saturating_duration_since(now());
+            match self.link.receive(left)?.ok_or(ClientError::NoAnswer)? {
                 FromRobot::NetParameters(parameters) => return Ok(parameters),
-                FromRobot::Fitness { generation, number, fitness } => {
+                FromRobot::Fitness { generation, number, fitness } if self.early.len() < MAX_EARLY => {
                     self.early.push_back(Fitness { generation, number, fitness });
                 }
+                FromRobot::Fitness { .. } => return Err(ClientError::OtherAnswer { asked: "SendNetParameters" }),
             }
         }
     }

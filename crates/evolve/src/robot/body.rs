@@ -18,6 +18,8 @@ use crate::ParametersError;
 pub const MAX_FILE: usize = 1 << 20;
 /// Most sensors.
 pub const MAX_SENSORS: usize = 64;
+/// Most groups of a sensor.
+pub const MAX_GROUPS: usize = 16;
 /// Most points of a body.
 pub const MAX_POINTS: usize = 4096;
 /// Most steps of a trial.
@@ -359,6 +361,9 @@ pub struct FitnessFile {
     /// One line that says what counts.
     #[serde(default)]
     pub title: String,
+    /// Whether to stand still may be just right; then no trial ends early because of it.
+    #[serde(default)]
+    pub may_stand: bool,
     /// Run when a trial starts.
     #[serde(default)]
     pub start: String,
@@ -396,10 +401,10 @@ pub enum BodyFileError {
         problem: String,
     },
     /// No run can be started with such a net.
-    #[error("net: {0}")]
+    #[error(transparent)]
     Net(#[from] ParametersError),
     /// The fitness script does not say anything.
-    #[error("fitness: {0}")]
+    #[error(transparent)]
     Script(#[from] ScriptError),
     /// Nothing has this name.
     #[error("there is no {what} `{name}`; {}", suggestion(.name, .known))]

@@ -12,7 +12,7 @@ use std::{
 
 use arena::{Answer, Ask};
 
-pub use self::in_process::InProcess;
+pub use self::in_process::{InProcess, OtherDirections};
 use super::{Design, GenotypeError, Outcome, Trial, trial::WrongAnswer};
 use crate::Genotype;
 
@@ -67,7 +67,9 @@ pub struct Finished {
 struct Seat {
     key: Key,
     trial: Trial,
-    /// Answers that it waits for.
+    /// Whether it has asked something in this round...
+    has_asked: bool,
+    /// ...and how many answers it waits for.
     waits: usize,
 }
 
@@ -119,7 +121,7 @@ impl Simulator {
 
     /// Takes a trial that was made elsewhere, such as one that notes its path.
     pub fn submit_trial(&mut self, key: Key, trial: Trial) {
-        self.queue.push_back(Seat { key, trial, waits: 0 });
+        self.queue.push_back(Seat { key, trial, has_asked: false, waits: 0 });
     }
 
     /// Individuals that are tested now or wait.
@@ -137,9 +139,13 @@ impl Simulator {
         out.append(&mut self.farewells);
         let free = self.concurrent.saturating_sub(self.live.len()).min(self.queue.len());
         self.live.extend(self.queue.drain(..free));
+        // whoever is ready to move waits for those who still sense, so that all moves go out together: in a world in
+        // lockstep a single one would wait for the others
+        let is_early = self.live.iter().any(|seat| !seat.trial.moves());
         let mut waits = 0;
         for seat in &mut self.live {
-            seat.waits = seat.trial.asks(out);
+            seat.has_asked = !(is_early && seat.trial.moves());
+            seat.waits = if seat.has_asked { seat.trial.asks(out) } else { 0 };
             waits += seat.waits;
         }
         waits
@@ -152,7 +158,7 @@ impl Simulator {
             return Err(WorldLost::new(format!("{} answers instead of {expected}", answers.len())));
         }
         let mut ended = false;
-        for seat in &mut self.live {
+        for seat in self.live.iter_mut().filter(|seat| seat.has_asked) {
             let (own, rest) = answers.split_at(seat.waits);
             seat.trial.take(own)?;
             seat.waits = 0;

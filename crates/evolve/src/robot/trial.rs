@@ -129,6 +129,11 @@ impl Trial {
         self
     }
 
+    /// Whether its next question is a move.
+    pub(super) fn moves(&self) -> bool {
+        self.state == State::Move
+    }
+
     /// Number of the generation.
     pub fn generation(&self) -> u64 {
         self.generation

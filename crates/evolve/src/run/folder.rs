@@ -129,7 +129,11 @@ impl Folder {
             // the new name, too, must survive a power cut
             File::open(&self.path)?.sync_all()
         };
-        write().map_err(at(&path))
+        write().map_err(|error| {
+            // half a file is of no use, and may be what fills the disk; one that is not there needs no removal
+            let _ = fs::remove_file(&fresh);
+            at(&path)(error)
+        })
     }
 
     fn append(&self, name: &str, text: &str) -> Result<(), FolderError> {
@@ -187,5 +191,6 @@ fn line(path: &Path, generation: &Generation) -> Result<String, FolderError> {
 
 fn csv(line: &Generation) -> String {
     let Generation { generation, evaluations, best, mean, worst, best_so_far, diversity, hidden } = line;
-    format!("{generation},{evaluations},{best},{mean},{worst},{best_so_far},{diversity},{hidden}\n")
+    // with an exponent where there would be hundreds of digits
+    format!("{generation},{evaluations},{best:?},{mean:?},{worst:?},{best_so_far:?},{diversity:?},{hidden}\n")
 }

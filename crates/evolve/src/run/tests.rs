@@ -23,7 +23,15 @@ fn start(algorithm: Algorithm) -> Start {
         recurrent: true,
     };
     let settings = Settings { population: Some(8), ..Settings::default() };
-    Start { algorithm, settings, seed: 3, parameters, place: Place::Simulators(vec!["127.0.0.1:7720".to_owned()]) }
+    Start {
+        algorithm,
+        settings,
+        seed: 3,
+        parameters,
+        generations: 9,
+        target: None,
+        place: Place::Simulators(vec!["127.0.0.1:7720".to_owned()]),
+    }
 }
 
 /// Something that depends on every gene.
@@ -126,6 +134,19 @@ fn the_history_says_what_happened() {
     let read = read(folder.path()).unwrap();
     assert_eq!(read, run.record());
     assert_eq!(read_best(folder.path()).unwrap(), *run.best().unwrap());
+}
+
+#[test]
+fn numbers_at_the_end_of_all_numbers_can_be_written_and_read() {
+    let folder = TempDir::new().unwrap();
+    let mut run = Run::begin(folder.path(), start(Algorithm::Ga)).unwrap();
+    for worst in [f64::MIN, f64::MAX] {
+        let evaluations: Vec<Evaluation> =
+            run.ask().iter().map(|_| Evaluation { fitness: worst, behaviour: vec![] }).collect();
+        assert!(run.tell(&evaluations).unwrap().mean.is_finite());
+    }
+    assert_eq!(read(folder.path()).unwrap(), run.record());
+    assert!(fs::read_to_string(folder.path().join("log.csv")).unwrap().lines().all(|line| line.len() < 200));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::{io::Write, path::PathBuf};
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use evolve::run::{Place, Run, Start};
+use tracing::warn;
 
 use self::{
     choices::{Choices, Plan},
@@ -24,7 +25,13 @@ pub(crate) struct Options {
     #[command(flatten)]
     choices: Choices,
     /// Go on with the run in this folder, after its last finished generation
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["replay", "out"])]
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = [
+            "replay", "out", "all", "world", "body", "fitness", "algorithm", "population", "hidden", "seed", "config",
+        ]
+    )]
     resume: Option<PathBuf>,
     /// Run the best individual of a run, or the one in a file, and draw its path over the arena
     #[arg(long, value_name = "BEST")]
@@ -62,12 +69,12 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if let Some(Command::Show(options)) = &options.command {
         return show::run(options, out);
     }
-    let plan = options.choices.plan()?;
+    let mut plan = options.choices.plan()?;
     if let Some(best) = &options.replay {
         return show::replay(best, &plan, options.picture.as_deref(), out);
     }
     let (run, testers) = match &options.resume {
-        Some(folder) => resume(folder, &plan)?,
+        Some(folder) => resume(folder, &mut plan)?,
         None => begin(options.out.clone(), &plan)?,
     };
     evolve(run, testers, &plan, options.json, out)
@@ -81,14 +88,17 @@ fn begin(folder: Option<PathBuf>, plan: &Plan) -> anyhow::Result<(Run, Testers)>
         settings: plan.settings.clone(),
         seed: plan.seed,
         parameters: testers.parameters().clone(),
+        generations: plan.generations(),
+        target: plan.target,
         place,
     };
     let folder = folder.unwrap_or_else(|| plan.folder());
     Ok((Run::begin(&folder, start)?, testers))
 }
 
-fn resume(folder: &std::path::Path, plan: &Plan) -> anyhow::Result<(Run, Testers)> {
+fn resume(folder: &std::path::Path, plan: &mut Plan) -> anyhow::Result<(Run, Testers)> {
     let run = Run::resume(folder)?;
+    plan.go_on(run.start());
     let place = match (&run.start().place, &plan.simulators) {
         // they may have moved since
         (Place::Simulators(_), Some(simulators)) => Place::Simulators(simulators.clone()),
@@ -105,22 +115,23 @@ fn resume(folder: &std::path::Path, plan: &Plan) -> anyhow::Result<(Run, Testers
 
 /// Generation after generation, until there are enough or one is good enough.
 fn evolve(mut run: Run, mut testers: Testers, plan: &Plan, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let watch = Watch::begin(&run, plan.generations, json, out)?;
-    while run.next_generation() <= plan.generations && !plan.is_reached(run.best()) {
+    let watch = Watch::begin(&run, &testers.describe(), plan.generations(), json, out)?;
+    while run.next_generation() <= plan.generations() && !plan.is_reached(run.best()) {
         let generation = run.next_generation();
         let individuals = run.ask().to_vec();
         watch.generation(generation, individuals.len());
-        let evaluations =
-            testers.test(generation, &individuals, &|tested| watch.tested(tested)).with_context(|| {
-                format!("generation {generation} was not finished; go on with --resume {}", run.folder().display())
-            })?;
-        let line = run.tell(&evaluations)?.clone();
+        let folder = run.folder().display().to_string();
+        let unfinished = || format!("generation {generation} was not finished; go on with --resume {folder}");
+        let tested = testers.test(generation, &individuals, &|tested| watch.tested(tested));
+        let evaluations = tested.with_context(unfinished)?;
+        let line = run.tell(&evaluations).with_context(unfinished)?.clone();
         watch.finished(&line, out)?;
         if line.generation % CHART_EVERY == 0 {
-            show::draw_chart(&run)?;
+            // a picture is worth less than the run
+            show::draw_chart(&run).unwrap_or_else(|error| warn!("no plot: {error:#}"));
         }
     }
-    show::draw_chart(&run)?;
     watch.end(&run, out)?;
+    show::draw_chart(&run)?;
     show::draw_path(&run, out)
 }

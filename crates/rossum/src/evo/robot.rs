@@ -86,8 +86,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 }
 
 fn world_address(text: &str) -> anyhow::Result<SocketAddr> {
-    let with_port = if text.contains(':') { text.to_owned() } else { format!("{text}:{}", WORLD_PORTS.0) };
-    let mut found = with_port.to_socket_addrs().with_context(|| format!("--world {text}"))?;
+    let mut found =
+        host::with_port(text, WORLD_PORTS.0).to_socket_addrs().with_context(|| format!("--world {text}"))?;
     found.next().with_context(|| format!("--world {text}: there is no such host"))
 }
 

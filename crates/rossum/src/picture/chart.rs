@@ -3,6 +3,7 @@
 use evolve::run::Generation;
 
 use super::{Anchor, Svg};
+use crate::table::short;
 
 const WIDTH: f64 = 900.0;
 const LEFT: f64 = 76.0;
@@ -45,8 +46,8 @@ pub(crate) fn draw(title: &str, history: &[Generation]) -> Svg {
 
 fn legend(svg: &mut Svg, last: Option<&Generation>) {
     let entries = [
-        (BEST, format!("best so far{}", last.map_or(String::new(), |last| format!(" {:.4}", last.best_so_far)))),
-        (MEAN, format!("mean{}", last.map_or(String::new(), |last| format!(" {:.4}", last.mean)))),
+        (BEST, format!("best so far{}", last.map_or(String::new(), |last| format!(" {}", short(last.best_so_far))))),
+        (MEAN, format!("mean{}", last.map_or(String::new(), |last| format!(" {}", short(last.mean))))),
     ];
     let mut x = WIDTH - RIGHT;
     for (color, text) in entries.iter().rev() {
@@ -57,16 +58,18 @@ fn legend(svg: &mut Svg, last: Option<&Generation>) {
     }
 }
 
-/// Values from `low` to `high`, never of no extent.
+/// Values from `low` to `high`, never of no extent, with a tick every `step`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
     low: f64,
     high: f64,
+    step: f64,
 }
 
 impl Axis {
     fn new(low: f64, high: f64) -> Self {
-        Self { low, high: if high > low { high } else { low + 1.0 } }
+        let high = if high > low { high } else { low + 1.0 };
+        Self { low, high, step: round_step(high - low) }
     }
 
     /// From a tick below all values to one above.
@@ -77,24 +80,26 @@ impl Axis {
         if low > high {
             return Self::new(0.0, 1.0);
         }
-        let tight = if high > low { Self { low, high } } else { Self { low: low - 0.5, high: high + 0.5 } };
-        let step = tight.step();
-        Self::new((tight.low / step).floor() * step, (tight.high / step).ceil() * step)
-    }
-
-    /// 1, 2 or 5 times a power of ten, such that four to ten steps fit.
-    fn step(self) -> f64 {
-        let rough = (self.high - self.low) / 5.0;
-        let power = 10_f64.powf(rough.log10().floor());
-        [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|&step| step >= rough).unwrap_or(10.0 * power)
+        // so that it has an extent also where a half more is no more
+        let half = if high > low { 0.0 } else { (0.5_f64).max(high.abs() * 1e-6) };
+        let (low, high) = ((low - half).max(f64::MIN / 4.0), (high + half).min(f64::MAX / 4.0));
+        let step = round_step(high - low);
+        Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
     }
 
     /// The steps and where they are.
     fn ticks(self) -> impl Iterator<Item = (f64, f64)> {
-        let step = self.step();
+        let step = self.step;
         let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         (first..=last).map(move |n| (step, n as f64 * step))
     }
+}
+
+/// 1, 2 or 5 times a power of ten, such that some five steps fit into the extent.
+fn round_step(extent: f64) -> f64 {
+    let rough = extent / 5.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|&step| step >= rough).unwrap_or(10.0 * power)
 }
 
 #[derive(Clone, Copy)]
@@ -107,7 +112,7 @@ struct Panel {
 
 impl Panel {
     fn at(self, x: f64, y: f64) -> [f64; 2] {
-        let part = |axis: Axis, value: f64| (value - axis.low) / (axis.high - axis.low);
+        let part = |axis: Axis, value: f64| (value.clamp(axis.low, axis.high) - axis.low) / (axis.high - axis.low);
         [LEFT + part(self.along, x) * (WIDTH - LEFT - RIGHT), self.bottom + part(self.up, y) * (self.top - self.bottom)]
     }
 
@@ -126,6 +131,9 @@ impl Panel {
 
 /// With as many places as the step between such numbers has.
 fn number(value: f64, step: f64) -> String {
+    if step >= 1e6 {
+        return format!("{value:.1e}");
+    }
     let places = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
     format!("{value:.places$}")
 }
@@ -136,10 +144,11 @@ mod tests {
 
     #[test]
     fn ticks_are_round_numbers() {
-        let cases: [(&[f64], &[&str]); 4] = [
+        let cases: [(&[f64], &[&str]); 5] = [
             (&[0.13, 0.87], &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
             (&[-3.0, 41.0], &["-10", "0", "10", "20", "30", "40", "50"]),
             (&[2.0, 2.0], &["1.4", "1.6", "1.8", "2.0", "2.2", "2.4", "2.6"]),
+            (&[3.0e9, 8.0e9], &["3.0e9", "4.0e9", "5.0e9", "6.0e9", "7.0e9", "8.0e9"]),
             (&[], &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
         ];
         for (values, expected) in cases {
@@ -161,7 +170,8 @@ mod tests {
             diversity: 0.1,
             hidden: 0,
         };
-        for history in [&[][..], &[line]] {
+        let huge = Generation { best: 1.7e308, mean: -1.7e308, worst: f64::MIN, best_so_far: f64::MAX, ..line.clone() };
+        for history in [&[][..], &[line], &[huge]] {
             let text = draw("a run", history).finish();
             assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         }

@@ -23,7 +23,7 @@ use std::{
 };
 
 use arena::{Arena, Plan, plan::Isolation};
-use evolve::robot::Design;
+use evolve::robot::{Design, InProcess, simulator::OtherDirections};
 use ipnet::IpNet;
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
@@ -209,6 +209,10 @@ pub fn serve_robot(
     options: &RobotOptions,
     reception: &Reception,
 ) -> Result<Served, ServeError> {
+    if let WorldAt::InProcess(plan, _) = world_at {
+        let refused = |error: OtherDirections| ServeError::Protocol { protocol: PROTOCOL, reason: error.to_string() };
+        InProcess::suits(plan).map_err(refused)?;
+    }
     let (listener, address) = reception.listen(options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
     let (threads, places) = staffing(design, world_at, options);
     let pool = Arc::new(Pool::default());

@@ -1,8 +1,8 @@
 //! What a body file may say.
 
 use super::{
-    BodyFile, BodyFileError, Feeling, HeadFile, MAX_CONCURRENT, MAX_POINTS, MAX_SENSORS, MAX_STEPS, MAX_TRIALS, Mount,
-    NetFile, Reading, SensorFile, SensorKind, Start, TrialFile, ValuesFile, WheelsFile,
+    BodyFile, BodyFileError, Feeling, HeadFile, MAX_CONCURRENT, MAX_GROUPS, MAX_POINTS, MAX_SENSORS, MAX_STEPS,
+    MAX_TRIALS, Mount, NetFile, Reading, SensorFile, SensorKind, Start, TrialFile, ValuesFile, WheelsFile,
 };
 use crate::robot::{net::Meaning, noise::MOTOR_NOISE_SPAN, script};
 
@@ -64,6 +64,9 @@ fn sensors(sensors: &[SensorFile], has_head: bool) -> Result<(), BodyFileError> 
     }
     for (nth, sensor) in (1..).zip(sensors) {
         let place = |key: &str| format!("sensor {nth} ({}): {key}", sensor.name);
+        if sensor.groups.len() > MAX_GROUPS {
+            return wrong(place("groups"), format!("a sensor is in at most {MAX_GROUPS} groups"));
+        }
         for word in sensor.groups.iter().chain([&sensor.name]) {
             if !script::is_name(word) {
                 return wrong(place("name"), format!("`{word}` is no word of letters, digits and _ for a script"));

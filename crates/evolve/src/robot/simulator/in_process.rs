@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use arena::{Answer, Arena, Ask, Plan};
+use arena::{
+    Answer, Arena, Ask, Plan,
+    plan::{DirSense, DirZero, Rules},
+};
 
 use super::{World, WorldLost};
 
@@ -16,10 +19,24 @@ pub struct InProcess {
     kind: usize,
 }
 
+/// A world whose directions are not those of the robots here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the world's `directions` are others than those of our robots, which count counter-clockwise from +x; leave them out"
+)]
+pub struct OtherDirections;
+
 impl InProcess {
     /// A new arena.
     pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
         Self { arena: Arena::new(plan, seed), kind: 0 }
+    }
+
+    /// Checks that robots can find their way in a world. Over a connection nobody can tell.
+    pub fn suits(plan: &Plan) -> Result<(), OtherDirections> {
+        let Rules { dir_zero, dir_sense, .. } = plan.rules();
+        let is_usual = (*dir_zero, *dir_sense) == (DirZero::X, DirSense::Ccw);
+        is_usual.then_some(()).ok_or(OtherDirections)
     }
 
     /// With robots of another kind: that of the world file's port with this number, from 0.

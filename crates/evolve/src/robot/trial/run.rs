@@ -209,7 +209,7 @@ impl Run {
         let (dx, dy) = (position.x - x, position.y - y);
         if dx * dx + dy * dy > trial.stuck_within * trial.stuck_within {
             self.spot = ([position.x, position.y], self.step);
-        } else if trial.stuck_after > 0 && self.step - since >= trial.stuck_after {
+        } else if trial.stuck_after > 0 && self.step - since >= trial.stuck_after && !design.fitness().may_stand {
             return false;
         }
         self.step < trial.steps && !(trial.end_on_death && position.death)

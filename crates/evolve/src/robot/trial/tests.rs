@@ -208,6 +208,9 @@ fn a_trial_ends_early_on_deathly_ground_or_when_stuck() {
     assert_eq!(test(&stuck, &drives(0.0), &mut Fake::default()).1.steps, 10);
     let still = Genotype { weights: vec![0.0; 24], ..Genotype::default() };
     assert_eq!(test(&stuck, &still, &mut Fake::default()).1.steps, 6);
+    let fitness = crate::robot::FitnessFile { may_stand: true, ..stuck.fitness().clone() };
+    let patient = Arc::new(Design::new(stuck.file().clone(), Some(fitness)).unwrap());
+    assert_eq!(test(&patient, &still, &mut Fake::default()).1.steps, 10);
 }
 
 #[test]

@@ -8,13 +8,10 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Args;
 use evolve::{
-    run::{Best, Place},
+    run::{Best, Place, Start},
     search::{Algorithm, Settings},
 };
 use serde::Deserialize;
-
-/// Where Robot Simulators listen by default.
-pub(super) const ROBOT_PORT: u16 = 7720;
 
 /// The flags.
 #[derive(Debug, Args)]
@@ -50,7 +47,7 @@ pub(super) struct Choices {
     #[arg(long, value_name = "COUNT")]
     hidden: Option<usize>,
     /// End when an individual is as good as this
-    #[arg(long, value_name = "FITNESS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FITNESS", allow_negative_numbers = true, value_parser = finite)]
     target: Option<f64>,
     /// Seed of the algorithm, and with --all of the trials
     #[arg(long)]
@@ -64,6 +61,7 @@ pub(super) struct Choices {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
+    all: bool,
     simulators: Option<Vec<String>>,
     world: Option<String>,
     body: Option<String>,
@@ -86,25 +84,32 @@ pub(super) struct Plan {
     pub(super) fitness: Option<String>,
     pub(super) threads: usize,
     pub(super) algorithm: Algorithm,
-    pub(super) generations: u64,
     pub(super) settings: Settings,
     pub(super) seed: u64,
-    target: Option<f64>,
+    pub(super) target: Option<f64>,
+    generations: Option<u64>,
     all: bool,
 }
 
 impl Choices {
     pub(super) fn plan(&self) -> anyhow::Result<Plan> {
         let file = self.config.as_deref().map_or_else(|| Ok(File::default()), read)?;
+        let all = self.all || file.all;
         let mut settings = file.settings;
         settings.population = self.population.or(settings.population);
         settings.hidden = self.hidden.or(settings.hidden);
-        let simulators = self.simulators.clone().or(file.simulators).filter(|_| !self.all);
+        let simulators = self.simulators.clone().or(file.simulators).filter(|_| !all);
         let threads = self.threads.or(file.threads);
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         ensure!((1..=1_024).contains(&threads), "--threads {threads}: it must be 1 to 1024");
-        let generations = self.generations.or(file.generations).unwrap_or(100);
-        ensure!((1..=1_000_000).contains(&generations), "--generations {generations}: it must be 1 to 1000000");
+        let generations = self.generations.or(file.generations);
+        let is_sensible = generations.is_none_or(|generations| (1..=1_000_000).contains(&generations));
+        ensure!(is_sensible, "--generations: it must be 1 to 1000000");
+        let names = [(&self.world, &file.world), (&self.body, &file.body), (&self.fitness, &file.fitness)];
+        ensure!(
+            all || names.into_iter().all(|(flag, file)| flag.is_none() && file.is_none()),
+            "world, body and fitness are the Robot Simulator's business; to have it in this process, say --all"
+        );
         Ok(Plan {
             simulators,
             world: self.world.clone().or(file.world).unwrap_or_else(|| "obstacles".to_owned()),
@@ -112,13 +117,19 @@ impl Choices {
             fitness: self.fitness.clone().or(file.fitness),
             threads,
             algorithm: self.algorithm.or(file.algorithm).unwrap_or(Algorithm::Ga),
-            generations,
             settings,
             seed: self.seed.or(file.seed).unwrap_or(1),
             target: self.target.or(file.target),
-            all: self.all,
+            generations,
+            all,
         })
     }
+}
+
+fn finite(text: &str) -> anyhow::Result<f64> {
+    let number: f64 = text.parse()?;
+    ensure!(number.is_finite(), "no fitness can be {text}");
+    Ok(number)
 }
 
 fn read(path: &Path) -> anyhow::Result<File> {
@@ -127,10 +138,21 @@ fn read(path: &Path) -> anyhow::Result<File> {
 }
 
 impl Plan {
+    /// How many generations in all.
+    pub(super) fn generations(&self) -> u64 {
+        self.generations.unwrap_or(100)
+    }
+
+    /// Fills in what was chosen when the run began.
+    pub(super) fn go_on(&mut self, start: &Start) {
+        self.generations = self.generations.or(Some(start.generations));
+        self.target = self.target.or(start.target);
+    }
+
     /// Where individuals are tested. A run keeps the files themselves, so that it can go on when they change.
     pub(super) fn place(&self) -> anyhow::Result<Place> {
         if !self.all {
-            let default = || vec![format!("127.0.0.1:{ROBOT_PORT}")];
+            let default = || vec!["127.0.0.1".to_owned()];
             return Ok(Place::Simulators(self.simulators.clone().unwrap_or_else(default)));
         }
         Ok(Place::Here {
@@ -183,13 +205,13 @@ mod tests {
     fn flags_win_over_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run.toml");
-        fs::write(&file, "algorithm = \"neat\"\ngenerations = 7\n[settings]\npopulation = 30\nelites = 5\n").unwrap();
+        fs::write(&file, "all = true\nworld = \"maze\"\nalgorithm = \"neat\"\ngenerations = 7\n[settings]\npopulation = 30\nelites = 5\n").unwrap();
         let file = file.to_str().unwrap();
-        let read = plan(&["--all", "--config", file]).unwrap();
-        let seen = (read.algorithm, read.generations, read.settings.population, read.settings.elites);
+        let read = plan(&["--config", file]).unwrap();
+        let seen = (read.algorithm, read.generations(), read.settings.population, read.settings.elites);
         assert_eq!(seen, (Algorithm::Neat, 7, Some(30), 5));
         let read = plan(&["--all", "--config", file, "--generations", "9", "--population", "12"]).unwrap();
-        assert_eq!((read.generations, read.settings.population, read.settings.elites), (9, Some(12), 5));
+        assert_eq!((read.generations(), read.settings.population, read.settings.elites), (9, Some(12), 5));
     }
 
     #[test]
@@ -199,6 +221,8 @@ mod tests {
             (&["--all", "--generations", "0"], "1 to 1000000"),
             (&["--all", "--simulators", "127.0.0.1"], "cannot be used with"),
             (&["--algorithm", "annealing"], "there are ga, cma-es"),
+            (&["--world", "maze"], "say --all"),
+            (&["--target", "nan"], "no fitness can be nan"),
             (&["--config", "/nowhere.toml"], "/nowhere.toml"),
         ] {
             let error = plan(flags).map(|plan| plan.seed).unwrap_err();

@@ -19,7 +19,7 @@ use crate::{
         arena::{self as arena_picture, Way},
         chart,
     },
-    table::table,
+    table::{short, table},
 };
 
 /// Options of `rossum evolve show`.
@@ -53,8 +53,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
             [
                 line.generation.to_string(),
                 line.evaluations.to_string(),
-                format!("{:.4}", line.best_so_far),
-                format!("{:.4}", line.mean),
+                short(line.best_so_far),
+                short(line.mean),
                 format!("{:.3}", line.diversity),
                 line.hidden.to_string(),
             ]
@@ -63,7 +63,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     let header = ["generation", "individuals", "best so far", "mean", "diversity", "hidden"];
     write!(out, "{}", table(header, &rows))?;
     if let Some(Best { generation, individual, fitness, .. }) = best {
-        writeln!(out, "\nbest {fitness:.6}: individual {individual} of generation {generation}")?;
+        writeln!(out, "\nbest {fitness:?}: individual {individual} of generation {generation}")?;
     }
     for name in chart_files(&options.run, &record)? {
         writeln!(out, "plot: {}", name.display())?;
@@ -104,7 +104,11 @@ pub(super) fn draw_path(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// Runs the best individual once more, says how good it was, and draws its path.
 pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
-    let individual = run::read_best(best)?;
+    // the folder's file of the best may be a generation behind
+    let individual = match best.is_dir() {
+        true => run::read(best)?.best.with_context(|| format!("no generation is finished in {}", best.display()))?,
+        false => run::read_best(best)?,
+    };
     let folder = if best.is_dir() { best } else { best.parent().unwrap_or(Path::new(".")) };
     let place = match run::read(folder) {
         Ok(record) if matches!(record.start.place, Place::Here { .. }) => record.start.place,
@@ -130,8 +134,8 @@ fn picture(best: &Best, here: &Here, file: &Path) -> anyhow::Result<Outcome> {
     let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
     let title = format!("{} in {}", name(&here.design.file().title), name(here.world.title()));
     let note = format!(
-        "fitness {:.4}, individual {} of generation {}, {} trials",
-        outcome.fitness,
+        "fitness {}, individual {} of generation {}, {} trials",
+        short(outcome.fitness),
         best.individual,
         best.generation,
         here.design.file().trial.trials

@@ -1,9 +1,9 @@
 //! Where individuals are tested: in this process, or by Robot Simulators elsewhere.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
-use arena::plan::Plan as World;
+use arena::plan::{Isolation, Plan as World};
 use client::evo::{Event, Fleet, FleetOptions};
 use evolve::{
     Genotype, NetParameters,
@@ -12,10 +12,14 @@ use evolve::{
     run::Place,
     search::Evaluation,
 };
+use server::driver::evo::ROBOT_PORTS;
 use tracing::{info, warn};
 
-use super::choices::{Plan, ROBOT_PORT};
-use crate::evo::files;
+use super::choices::Plan;
+use crate::evo::{files, host::with_port};
+
+/// Somebody who is there answers within this.
+const PROMPT: Duration = Duration::from_secs(1);
 
 /// Those who test individuals.
 pub(super) enum Testers {
@@ -35,12 +39,9 @@ impl Here {
     /// As a run keeps it; `None` if its individuals are tested elsewhere.
     pub(super) fn at(place: &Place, threads: usize) -> anyhow::Result<Option<Self>> {
         let Place::Here { world, body, fitness, seed } = place else { return Ok(None) };
-        Ok(Some(Self {
-            design: files::design(body, fitness.as_deref(), Some(*seed))?,
-            world: files::plan(world)?,
-            seed: *seed,
-            threads,
-        }))
+        let world = files::plan(world)?;
+        InProcess::suits(&world)?;
+        Ok(Some(Self { design: files::design(body, fitness.as_deref(), Some(*seed))?, world, seed: *seed, threads }))
     }
 }
 
@@ -50,8 +51,11 @@ impl Testers {
             return Ok(Self::Here(here));
         }
         let Place::Simulators(simulators) = place else { unreachable!("all other places are here") };
-        let addresses: Vec<String> = simulators.iter().map(|address| with_port(address)).collect();
+        let addresses: Vec<String> = simulators.iter().map(|address| with_port(address, ROBOT_PORTS.0)).collect();
         let mut fleet = Fleet::new(&addresses, FleetOptions::default())?;
+        if fleet.next_within(PROMPT)?.is_none_or(|event| matches!(event, Event::Unusable { .. })) {
+            warn!("waiting for a Robot Simulator at {}; `rossum robot` starts one", addresses.join(", "));
+        }
         let told = fleet.net_parameters().with_context(|| {
             format!(
                 "no Robot Simulator at {}; start one with `rossum robot`, or give --simulators, or --all",
@@ -59,6 +63,23 @@ impl Testers {
             )
         })?;
         Ok(Self::Elsewhere { fleet: Box::new(fleet), parameters: parameters_from_wire(&told) })
+    }
+
+    /// Who and where they are, for people.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Here(here) => {
+                let alone = match here.world.rules().isolation {
+                    Isolation::PerRobot => "",
+                    _ => "\neach robot is alone here; to have them meet, run world, robot and evolve apart",
+                };
+                format!("tested here, on {} threads: {}{alone}", here.threads, here.design.fitness().title)
+            }
+            Self::Elsewhere { fleet, .. } => {
+                let addresses: Vec<String> = fleet.addresses().iter().map(ToString::to_string).collect();
+                format!("tested by Robot Simulators at {}; change that with --simulators", addresses.join(", "))
+            }
+        }
     }
 
     /// What nets they can test.
@@ -128,13 +149,6 @@ fn elsewhere(
     Ok(fitness.into_iter().map(|fitness| Evaluation { fitness, behaviour: Vec::new() }).collect())
 }
 
-fn with_port(address: &str) -> String {
-    let has_port = address
-        .rsplit_once(':')
-        .is_some_and(|(host, port)| port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']')));
-    if has_port { address.to_owned() } else { format!("{address}:{ROBOT_PORT}") }
-}
-
 fn individual(generation: u64, number: u64, genotype: &Genotype) -> wire::evo::Individual {
     let Genotype { hidden, globals, input_values, output_values, hidden_values, weights } = genotype;
     let values = [globals, input_values, output_values, hidden_values, weights];
@@ -161,22 +175,5 @@ fn parameters_from_wire(told: &wire::evo::NetParameters) -> NetParameters {
         weight: genes(told.weight),
         input_to_output: told.input_to_output,
         recurrent: told.recurrent,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_without_a_port_gets_the_default() {
-        for (given, expected) in [
-            ("127.0.0.1", "127.0.0.1:7720"),
-            ("lab.example:7721", "lab.example:7721"),
-            ("[::1]", "[::1]:7720"),
-            ("[::1]:7722", "[::1]:7722"),
-        ] {
-            assert_eq!(with_port(given), expected);
-        }
     }
 }

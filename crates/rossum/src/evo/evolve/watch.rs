@@ -8,6 +8,8 @@ use std::{
 use evolve::run::{Generation, Run};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::table::short;
+
 /// Shows a run while it goes on.
 pub(super) struct Watch {
     bar: ProgressBar,
@@ -20,10 +22,16 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Says what is going to happen.
-    pub(super) fn begin(run: &Run, generations: u64, json: bool, out: &mut dyn Write) -> anyhow::Result<Self> {
+    pub(super) fn begin(
+        run: &Run,
+        testers: &str,
+        generations: u64,
+        json: bool,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<Self> {
         let before = run.history().last().map_or(0, |last| last.evaluations);
         if !json {
-            writeln!(out, "{}", run.describe())?;
+            writeln!(out, "{}\n{testers}", run.describe())?;
             let more =
                 if before > 0 { format!(", {} generations are done", run.history().len()) } else { String::new() };
             writeln!(out, "run: {}{more}; ctrl-C stops it, --resume goes on\n", run.folder().display())?;
@@ -55,15 +63,19 @@ impl Watch {
         }
         let Generation { generation, best_so_far, best, mean, diversity, hidden, .. } = line;
         let text = format!(
-            "generation {generation:4}   best so far {best_so_far:10.4}   best {best:10.4}   mean {mean:10.4}   \
-             diversity {diversity:.3}   hidden {hidden}"
+            "generation {generation:4}   best so far {:>10}   best {:>10}   mean {:>10}   diversity {diversity:.3}   \
+             hidden {hidden}",
+            short(*best_so_far),
+            short(*best),
+            short(*mean)
         );
         if std::io::stderr().is_terminal() {
             self.bar.suspend(|| writeln!(out, "{text}"))?;
         } else {
             writeln!(out, "{text}")?;
         }
-        self.bar.set_message(format!("best {best_so_far:.4}  mean {mean:.4}  diversity {diversity:.3}"));
+        let (best, mean) = (short(*best_so_far), short(*mean));
+        self.bar.set_message(format!("best {best}  mean {mean}  diversity {diversity:.3}"));
         Ok(())
     }
 
@@ -79,7 +91,8 @@ impl Watch {
         writeln!(out, "\n{tested} individuals in {took:.1} s, {rate:.0} a second")?;
         if let Some(best) = run.best() {
             let (generation, individual) = (best.generation, best.individual);
-            writeln!(out, "best {:.4}, individual {individual} of generation {generation}", best.fitness)?;
+            let fitness = short(best.fitness);
+            writeln!(out, "best {fitness}, individual {individual} of generation {generation}")?;
         }
         Ok(())
     }

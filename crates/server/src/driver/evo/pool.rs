@@ -95,7 +95,8 @@ impl Pool {
         if let Some(manager) = lock(&self.desk).managers.get_mut(&order.key.owner) {
             manager.waiting.push_back(order);
         }
-        self.wake.notify_one();
+        // also those who rest wait for this
+        self.wake.notify_all();
     }
 
     /// Takes up to `room` individuals, from all managers in turn. Waits for one if `waits`, or for a manager to leave.

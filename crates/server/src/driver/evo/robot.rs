@@ -1,6 +1,7 @@
 //! The Robot Simulator's thread for its managers; the testing is done by others.
 
 use std::{
+    collections::{BTreeMap, VecDeque, btree_map::Entry},
     net::SocketAddr,
     sync::{
         Arc,
@@ -9,7 +10,7 @@ use std::{
 };
 
 use ::metrics::{Counter, counter, describe_counter};
-use evolve::NetParameters;
+use evolve::{NetParameters, robot::Key};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
@@ -24,7 +25,7 @@ use crate::{
     limits,
     session::{
         Refusal,
-        evo::robot::{Heard, ManagerSession, share},
+        evo::robot::{Heard, ManagerSession, Order, share},
     },
 };
 
@@ -73,6 +74,7 @@ impl Office {
             out: Vec::new(),
             unfinished: 0,
             finished: 0,
+            twins: BTreeMap::new(),
         };
         let mut pipe = Pipe::new(stream);
         let reason = tokio::select! {
@@ -89,7 +91,7 @@ impl Office {
 
     async fn exchange(&self, desk: &mut Desk, mailbox: &Mailbox, pipe: &mut Pipe) -> String {
         loop {
-            desk.tell(mailbox);
+            desk.tell(mailbox, &self.pool);
             let are_left = match desk.take_lines(pipe, &self.pool) {
                 Ok(are_left) => are_left,
                 Err(reason) => {
@@ -119,6 +121,9 @@ struct Desk {
     out: Vec<u8>,
     unfinished: usize,
     finished: u64,
+    /// Individuals under way, each with those of the same numbers that wait until it is done, so that answers come in
+    /// their order.
+    twins: BTreeMap<Key, VecDeque<Order>>,
 }
 
 impl Desk {
@@ -131,8 +136,14 @@ impl Desk {
     }
 
     /// Puts into words what came of individuals.
-    fn tell(&mut self, mailbox: &Mailbox) {
+    fn tell(&mut self, mailbox: &Mailbox, pool: &Pool) {
         for tested in mailbox.take() {
+            match self.twins.get_mut(&tested.key).and_then(VecDeque::pop_front) {
+                Some(twin) => pool.submit(twin),
+                None => {
+                    self.twins.remove(&tested.key);
+                }
+            }
             self.unfinished = self.unfinished.saturating_sub(1);
             self.finished += 1;
             if let Some(remark) = tested.remark {
@@ -156,7 +167,13 @@ impl Desk {
                 Heard::Done => {}
                 Heard::Order(order) => {
                     self.unfinished += 1;
-                    pool.submit(order);
+                    match self.twins.entry(order.key) {
+                        Entry::Occupied(first) => first.into_mut().push_back(order),
+                        Entry::Vacant(place) => {
+                            place.insert(VecDeque::new());
+                            pool.submit(order);
+                        }
+                    }
                 }
                 Heard::Refused(reason) => self.refuse(reason),
                 Heard::Over(reason) => return Err(reason),

@@ -119,7 +119,7 @@ impl Floor {
         loop {
             let (turn, written, has_room) = {
                 let mut simulator = self.simulator();
-                let turn = simulator.lines(connection, &mut pipe.lines, self.time());
+                let turn = simulator.lines(connection, &mut pipe.lines, || self.time());
                 match simulator.out(connection) {
                     Some(out) => (turn, pipe.write(out), out.len() < limits::EVO_OUTPUT),
                     None => return "nobody knows of it any more".to_owned(),

@@ -90,9 +90,14 @@ impl WorldSimulator {
     }
 
     /// Takes lines that a peer has sent, up to a limit, so that others get their turn.
-    pub fn lines(&mut self, connection: u64, lines: &mut LineBuffer, now: Duration) -> Turn {
-        let mut turn = Turn::default();
+    /// `clock` says the time, as some lines take long.
+    pub fn lines(&mut self, connection: u64, lines: &mut LineBuffer, clock: impl Fn() -> Duration) -> Turn {
+        let (mut turn, began) = (Turn::default(), clock());
         for _ in 0..limits::EVO_LINES_PER_TURN {
+            let now = clock();
+            if now.saturating_sub(began) > limits::EVO_TURN {
+                break;
+            }
             let Some(peer) = self.peers.get_mut(&connection) else { return turn };
             turn.is_full = peer.out.len() >= limits::EVO_OUTPUT;
             turn.is_held = peer.held.len() >= limits::EVO_HELD || peer.held_bytes >= limits::EVO_OUTPUT;

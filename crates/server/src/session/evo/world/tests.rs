@@ -28,7 +28,7 @@ impl Client {
 
     fn say_at(&mut self, world: &mut WorldSimulator, text: &str, now: Duration) -> Turn {
         self.lines.push(text.as_bytes());
-        world.lines(self.connection, &mut self.lines, now)
+        world.lines(self.connection, &mut self.lines, || now)
     }
 
     fn hear(&mut self, world: &mut WorldSimulator) -> String {
@@ -192,7 +192,7 @@ fn a_world_holds_all_robots_there_can_be() {
     client.lines.push("CreateRobot\r\n".repeat(65_537).as_bytes());
     let (mut created, mut refused) = (0, 0);
     loop {
-        let turn = world.lines(1, &mut client.lines, Duration::ZERO);
+        let turn = world.lines(1, &mut client.lines, || Duration::ZERO);
         assert_eq!(turn.close, None);
         refused += turn.refusals.len();
         created += client.hear(&mut world).lines().count();

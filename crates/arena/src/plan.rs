@@ -116,7 +116,8 @@ pub enum Isolation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroundSense {
-    /// Only if the whole beam is below the horizon. Otherwise each horizontal beam would end a few centimetres on.
+    /// Only if the whole beam is below the horizon, or where it rises above the sensor. Otherwise each horizontal beam
+    /// would end a few centimetres on.
     BelowHorizon,
     /// Wherever it is in the beam.
     Always,

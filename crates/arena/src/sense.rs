@@ -3,6 +3,8 @@
 //! A beam is convex. So whatever is nearest in it cannot be hidden by something else in it, and the nearest point of each
 //! face that looks at the sensor, cut to the beam, is all there is to compare.
 
+use std::cell::LazyCell;
+
 use glam::{DVec2, DVec3};
 
 use crate::{
@@ -269,12 +271,10 @@ impl Search {
         }
         let apex = self.pyramid.apex;
         // where the ground begins to count, seen from the apex
-        let (from, from_barrier) = match finds_ground {
-            true => (f64::NEG_INFINITY, f64::NEG_INFINITY),
-            false => (0.0, (ground.height(apex.truncate()) - apex.z).min(0.0)),
-        };
+        let from = if finds_ground { f64::NEG_INFINITY } else { 0.0 };
+        let from_barrier = LazyCell::new(|| from.min(from + ground.height(apex.truncate()) - apex.z));
         for facet in &ground.facets {
-            let from = if facet.is_steep { from_barrier } else { from };
+            let from = if facet.is_steep { *from_barrier } else { from };
             if facet.top - apex.z <= from + GRAZED || !self.pyramid.may_meet(&facet.bounds) {
                 continue;
             }
@@ -301,11 +301,11 @@ impl Search {
                 continue;
             }
             let corners = cliff.corners.map(|corner| corner - apex);
-            if corners.iter().all(|corner| corner.z <= from_barrier + GRAZED) {
+            if corners.iter().all(|corner| corner.z <= *from_barrier + GRAZED) {
                 continue;
             }
             let foot = foot_on_cliff(&corners, (cliff.normal * -height).extend(0.0));
-            let (corners, count) = above(corners.into_iter(), from_barrier);
+            let (corners, count) = above(corners.into_iter(), *from_barrier);
             if let Some(point) = self.face(&Side { corners: &corners[..count], height, foot }, None) {
                 // just behind the edge is the upper ground
                 self.color = ground.color((apex + point).truncate() - cliff.normal * 0.01);

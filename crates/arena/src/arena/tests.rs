@@ -199,6 +199,7 @@ fn a_new_shape_is_corrected_by_as_little_as_possible() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it is about how long it takes")]
 fn no_shape_keeps_the_world_busy_for_long() {
     use std::{fmt::Write, time::Instant};
     let mut world = "isolation = \"shared\"\n".to_owned();
@@ -233,9 +234,12 @@ fn no_shape_keeps_the_world_busy_for_long() {
     }
     // some tens of milliseconds, with much left for a slow and busy machine
     assert!(longest < Duration::from_millis(500), "{longest:?}");
-    let start = Instant::now();
-    arena.seen(robot, beam([1000.0, 1000.0, 30.0], 0.0, 0.0, 1.0, 1.0));
-    assert!(start.elapsed() < Duration::from_millis(5), "{:?}", start.elapsed());
+    let look = |_| {
+        let start = Instant::now();
+        arena.seen(robot, beam([1000.0, 1000.0, 30.0], 0.0, 0.0, 1.0, 1.0));
+        start.elapsed()
+    };
+    assert!((0..20).map(look).min() < Some(Duration::from_millis(1)));
 }
 
 #[test]

@@ -26,6 +26,8 @@ const MAX_DEATHLY: usize = 500;
 const MAX_ZONES: usize = 64;
 const MAX_PORTS: usize = 30;
 const MAX_SECONDS: f64 = 1e6;
+/// Longest time-out of a lockstep, in s: simulators take a world that says nothing for half a minute for lost.
+const MAX_LOCKSTEP: f64 = 25.0;
 const DEFAULT_PORT: u16 = 7770;
 /// Of the walls around the arena, in mm. Nobody sees it.
 const WALL_THICKNESS: f64 = 20.0;
@@ -108,7 +110,7 @@ fn rules(file: &file::File) -> Checked<Rules> {
     };
     let lockstep = match &file.lockstep {
         Some(lockstep) => {
-            let seconds = within("lockstep.timeout", lockstep.timeout, 0.001, MAX_SECONDS)?;
+            let seconds = within("lockstep.timeout", lockstep.timeout, 0.001, MAX_LOCKSTEP)?;
             Some(Duration::from_secs_f64(seconds))
         }
         None => None,

@@ -26,6 +26,7 @@ fn mistakes_are_named_with_a_remedy() {
     check("idle_timeout = -1", "idle_timeout");
     check("idle_timeout = 1e-300", "is not within 1 to");
     check("lockstep = { timeout = 0 }", "lockstep.timeout");
+    check("lockstep = { timeout = 26 }", "lockstep.timeout");
     check(&block("shape = {}"), "obstacle 1: a shape is one of");
     check(&block("shape = { box = [1, 2, 3, 4], disc = [1, 2, 3] }"), "a shape is one of");
     check(&block("shape = { box = [1, 2, 3, 4], sides = 3 }"), "`sides` belongs to `disc`");

@@ -1,7 +1,7 @@
 //! The World Simulator: robots in a world, and answers to what is asked about them.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     f64::consts::{PI, TAU},
     sync::Arc,
     time::Duration,
@@ -15,7 +15,7 @@ use crate::{
     Answer, Ask, Beam, Body, Plan, Pose, Position, RobotId, Sight,
     place::{self, Around},
     plan::Isolation,
-    robot::{Member, Robot, Robots, Shaped},
+    robot::{MAX_ROBOTS, Member, Robot, Robots, Shaped},
     sense::{self, Candidate, Mode},
     solid::Bounds,
     stance::{Stance, angle_from_dir, sense, shortest_turn},
@@ -42,7 +42,13 @@ pub enum Refusal {
     /// All identifiers are in use.
     #[error("all 65535 identifiers are in use")]
     Full,
+    /// The shapes of a connection's robots are too much to be kept.
+    #[error("the shapes of all robots of a connection have at most {MAX_POINTS} points together")]
+    TooManyPoints,
 }
+
+/// Most points of the shapes of a connection's robots: a rectangle for each that there can be.
+pub const MAX_POINTS: usize = 4 * MAX_ROBOTS;
 
 /// A robot, as one can see it from outside.
 #[derive(Clone, Debug)]
@@ -72,6 +78,8 @@ pub struct Arena {
     robots: Robots,
     /// Robots that meet each other, by what they have in common; in the order of their identifiers.
     groups: BTreeMap<u64, Vec<Member>>,
+    /// Points of all shapes, by connection.
+    points: BTreeMap<u64, usize>,
     /// Kept from query to query, so that none has to allocate.
     candidates: Vec<Candidate>,
 }
@@ -79,7 +87,15 @@ pub struct Arena {
 impl Arena {
     /// An empty world. Random places follow from `seed` and from how many robots were created before.
     pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
-        Self { plan, seed, created: 0, robots: Robots::default(), groups: BTreeMap::new(), candidates: Vec::new() }
+        Self {
+            plan,
+            seed,
+            created: 0,
+            robots: Robots::default(),
+            groups: BTreeMap::new(),
+            points: BTreeMap::new(),
+            candidates: Vec::new(),
+        }
     }
 
     /// Its world.
@@ -202,8 +218,15 @@ impl Arena {
     fn kill(&mut self, ids: &[RobotId]) {
         let mut groups = BTreeSet::new();
         for id in ids {
-            let owner = self.robots.remove(*id).map(|robot| robot.owner);
-            groups.extend(owner.and_then(|owner| self.group(owner)));
+            let Some(robot) = self.robots.remove(*id) else { continue };
+            let freed = robot.shaped.as_ref().map_or(0, |shaped| shaped.body.points());
+            if let Entry::Occupied(mut points) = self.points.entry(robot.owner) {
+                *points.get_mut() -= freed;
+                if *points.get() == 0 {
+                    points.remove();
+                }
+            }
+            groups.extend(self.group(robot.owner));
         }
         for group in groups {
             let Some(members) = self.groups.get_mut(&group) else { continue };
@@ -244,6 +267,12 @@ impl Arena {
     /// Gives a robot a shape: at a random free place the first time, where it is later on.
     fn shape(&mut self, id: RobotId, body: &Arc<Body>) -> Result<Position, Refusal> {
         let robot = self.robots.get(id).ok_or(Refusal::NoSuchRobot(id))?;
+        let owner = robot.owner;
+        let freed = robot.shaped.as_ref().map_or(0, |shaped| shaped.body.points());
+        let points = self.points.get(&owner).copied().unwrap_or_default() - freed + body.points();
+        if points > MAX_POINTS {
+            return Err(Refusal::TooManyPoints);
+        }
         let around = self.around(id);
         let zone = &self.plan.ports()[robot.kind].zone;
         let found = match &robot.shaped {
@@ -259,6 +288,7 @@ impl Arena {
             }
         };
         let (pose, is_lost) = found.map_or_else(|| (place::middle(zone), true), |pose| (pose, false));
+        self.points.insert(owner, points);
         Ok(self.put(id, body.clone(), pose, is_lost, if is_lost { 1.0 } else { 0.0 }, false))
     }
 

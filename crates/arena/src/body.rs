@@ -146,6 +146,11 @@ impl Body {
         &self.layers
     }
 
+    /// Points of all polygons.
+    pub fn points(&self) -> usize {
+        self.layers.iter().flat_map(|layer| &layer.polygons).map(Vec::len).sum()
+    }
+
     /// Of all layers together, in mm.
     pub fn height(&self) -> f64 {
         self.height

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use crate::{
     Answer, Arena, Ask, Beam, Body, Layer, Plan, Refusal, RobotId,
+    arena::MAX_POINTS,
     testing::{ME, arena, beam, boxy, pose},
 };
 
@@ -48,6 +49,37 @@ fn identifiers_go_round_and_skip_the_living() {
     assert_eq!(arena.answer(ME, 0, &Ask::Create, later), Ok(Some(Answer::Created(id(9)))));
     assert!(arena.create(0, ME, later).is_some());
     assert_eq!(arena.len(), 2);
+}
+
+#[test]
+fn the_shapes_of_a_connection_have_a_limit() {
+    let mut arena = arena("isolation = \"per-robot\"");
+    let ring = |radius: f64| {
+        (0..250)
+            .map(|n| f64::from(n) * std::f64::consts::TAU / 250.0)
+            .map(move |a| [radius * a.cos(), radius * a.sin()])
+            .collect()
+    };
+    let body = Arc::new(
+        Body::new((1..=4).map(|n| Layer { height: 1.0, polygons: vec![ring(f64::from(n))] }).collect()).unwrap(),
+    );
+    let most = MAX_POINTS / body.points();
+    let shape = |arena: &mut Arena| {
+        let robot = arena.create(0, ME, Duration::ZERO).unwrap();
+        (robot, arena.ask(&Ask::Shape(robot, body.clone())))
+    };
+    for _ in 0..most {
+        assert!(shape(&mut arena).1.is_ok());
+    }
+    assert_eq!(shape(&mut arena).1, Err(Refusal::TooManyPoints));
+    // the same again is no more; others have their own; what is gone does not count
+    arena.ask(&Ask::Shape(id(1), body.clone())).unwrap();
+    let other = arena.create(0, OTHER, Duration::ZERO).unwrap();
+    assert!(arena.answer(OTHER, 0, &Ask::Shape(other, body.clone()), Duration::ZERO).is_ok());
+    arena.ask(&Ask::Kill(id(1))).unwrap();
+    assert!(shape(&mut arena).1.is_ok());
+    arena.disconnect(ME);
+    assert!(shape(&mut arena).1.is_ok());
 }
 
 #[test]

@@ -26,18 +26,18 @@ bench: setup ## measure the simulation on this machine
 	$(CARGO) run --release --bin rossum -- bench
 
 bench-soccer: setup ## measure the soccer server beside the league's own
-	reference=$$(scripts/fetch-rcsssmj) && \
+	reference=$$(scripts/fetch-python rcsssmj) && \
 	  $(CARGO) run --release --bin rossum -- bench soccer --reference "$$reference"
 
 bench-osp: setup ## measure OSP and ODCP beside a bare echo and bare physics
 	$(CARGO) run --release --bin rossum -- bench osp
 
 bench-evo: setup ## measure the world of the evolving robots beside Enki and navground
-	enki=$$(scripts/fetch-enki) && navground=$$(scripts/fetch-navground) && \
+	enki=$$(scripts/fetch-enki) && navground=$$(scripts/fetch-python navground) && \
 	  $(CARGO) run --release --bin rossum -- bench evo --enki "$$enki" --navground "$$navground"
 
 compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
-	reference=$$(scripts/fetch-rcsssmj) && \
+	reference=$$(scripts/fetch-python rcsssmj) && \
 	  ROSSUM_REFERENCE="$$reference" $(CARGO) test --package rossum --test compare_soccer -- --ignored --test-threads 1
 
 fuzz: ## fuzz every decoder and session for a minute each

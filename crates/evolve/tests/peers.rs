@@ -1,5 +1,5 @@
 //! The same standard problems, for our algorithms and for those of others: pycma and pyribs, which
-//! `scripts/fetch-evolution-peers` puts into the user's cache. `ROSSUM_EVOLUTION_PEERS` may name a Python that has them.
+//! `scripts/fetch-python evolution-peers` puts into the user's cache. `ROSSUM_EVOLUTION_PEERS` may name a Python that has them.
 //!
 //! What is compared is how many evaluations are needed and how much of an archive is filled, so that the figures do not
 //! depend on the machine.
@@ -108,8 +108,8 @@ fn python() -> PathBuf {
     if let Some(given) = std::env::var_os("ROSSUM_EVOLUTION_PEERS") {
         return given.into();
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fetch-evolution-peers");
-    let output = Command::new(&script).stderr(Stdio::piped()).output().expect("the script can be started");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fetch-python");
+    let output = Command::new(&script).arg("evolution-peers").stderr(Stdio::piped()).output().expect("the script can be started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "what we compare with could not be set up:\n{said}");
     String::from_utf8(output.stdout).expect("a path").trim_end().into()

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// The program that drives Enki, from `scripts/fetch-enki`; without it Enki is left out
     #[arg(long, value_name = "PATH")]
     enki: Option<PathBuf>,
-    /// A Python that has navground, from `scripts/fetch-navground`; without it navground is left out
+    /// A Python that has navground, from `scripts/fetch-python navground`; without it navground is left out
     #[arg(long, value_name = "PATH")]
     navground: Option<PathBuf>,
     /// Fewer and shorter rounds, for a first look

@@ -109,7 +109,11 @@ fn python() -> PathBuf {
         return given.into();
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fetch-python");
-    let output = Command::new(&script).arg("evolution-peers").stderr(Stdio::piped()).output().expect("the script can be started");
+    let output = Command::new(&script)
+        .arg("evolution-peers")
+        .stderr(Stdio::piped())
+        .output()
+        .expect("the script can be started");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "what we compare with could not be set up:\n{said}");
     String::from_utf8(output.stdout).expect("a path").trim_end().into()

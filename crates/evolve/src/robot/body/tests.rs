@@ -116,7 +116,7 @@ fn behaviour_is_what_the_nearest_file_says() {
 #[test]
 fn all_that_is_shipped_is_valid() {
     assert_eq!(library::bodies(), ["liner", "platine", "sonar"]);
-    assert_eq!(library::scripts(), ["avoidance", "distance", "homing", "line", "phototaxis"]);
+    assert_eq!(library::scripts(), ["avoidance", "climb", "distance", "homing", "line", "phototaxis"]);
     for name in library::bodies() {
         let design = Design::shipped(&name).unwrap();
         let again = BodyFile::parse(&toml::to_string(design.file()).unwrap()).unwrap();

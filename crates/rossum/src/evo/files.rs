@@ -1,36 +1,26 @@
 //! Worlds, bodies and fitness scripts of the evolving robots: those that come with the program by their name, others by
 //! their file.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, Error};
 use arena::plan::Plan;
-use evolve::robot::{BodyFile, Design, FitnessFile, library};
+use evolve::robot::{BodyFile, Design, FitnessFile};
+use server::session::evo::{body_text, fitness_text, world_text};
 
 /// The text of a world.
 pub(crate) fn world(name: &str) -> anyhow::Result<String> {
-    let unknown = || {
-        anyhow!(
-            "there is no world {name:?}; there are {}, and files whose names end in .toml",
-            Plan::names().join(", ")
-        )
-    };
-    from_file(name).unwrap_or_else(|| Plan::shipped_text(name).ok_or_else(unknown))
+    world_text(name, Path::new("")).map_err(Error::msg)
 }
 
 /// The text of a body.
 pub(crate) fn body(name: &str) -> anyhow::Result<String> {
-    from_file(name).unwrap_or_else(|| Ok(library::body_text(name)?))
+    body_text(name, Path::new("")).map_err(Error::msg)
 }
 
 /// The text of a fitness script.
 pub(crate) fn fitness(name: &str) -> anyhow::Result<String> {
-    from_file(name).unwrap_or_else(|| Ok(library::script_text(name)?))
-}
-
-fn from_file(name: &str) -> Option<anyhow::Result<String>> {
-    let is_file = Path::new(name).extension().is_some_and(|extension| extension == "toml");
-    is_file.then(|| fs::read_to_string(name).with_context(|| format!("cannot read {name}")))
+    fitness_text(name, Path::new("")).map_err(Error::msg)
 }
 
 /// A checked world.

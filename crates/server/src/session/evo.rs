@@ -16,7 +16,7 @@ use std::{
 
 use ::world::{Catalogue, clock::Pace};
 use arena::Plan;
-use evolve::robot::{BodyFile, Design};
+use evolve::robot::{BodyFile, Design, library};
 use serde::{Deserialize, Serialize};
 
 use super::{Endpoint, Protocol, Service};
@@ -135,16 +135,7 @@ impl EvoService {
 ///
 /// Says what is wrong, for people.
 pub fn plan(name: &str, folder: &Path) -> Result<Arc<Plan>, String> {
-    let plan = if name.ends_with(".toml") {
-        Plan::parse(&text(name, folder)?)
-    } else {
-        Plan::shipped(name).ok_or_else(|| {
-            let known = Plan::names();
-            let hint = nearest(name, known.iter().map(String::as_str));
-            let hint = hint.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-            format!("there is no world `{name}`; there are {}.{hint}", known.join(", "))
-        })?
-    };
+    let plan = Plan::parse(&world_text(name, folder)?);
     plan.map(Arc::new).map_err(|error| format!("the world {name}: {error}"))
 }
 
@@ -154,15 +145,48 @@ pub fn plan(name: &str, folder: &Path) -> Result<Arc<Plan>, String> {
 ///
 /// Says what is wrong, for people.
 pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
-    let design = if name.ends_with(".toml") {
-        BodyFile::parse(&text(name, folder)?).and_then(|file| Design::new(file, None))
-    } else {
-        Design::shipped(name)
-    };
+    let design = BodyFile::parse(&body_text(name, folder)?).and_then(|file| Design::new(file, None));
     design.map(Arc::new).map_err(|error| format!("the body {name}: {error}"))
 }
 
-fn text(name: &str, folder: &Path) -> Result<String, String> {
+/// The text of a world by its name, or of a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Says what is wrong, for people.
+pub fn world_text(name: &str, folder: &Path) -> Result<String, String> {
+    text(name, folder, || {
+        Plan::shipped_text(name).ok_or_else(|| {
+            let known = Plan::names();
+            let hint = nearest(name, known.iter().map(String::as_str));
+            let hint = hint.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+            format!("there is no world {name:?}; there are {}, and files ending in .toml.{hint}", known.join(", "))
+        })
+    })
+}
+
+/// The text of a body by its name, or of a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Says what is wrong, for people.
+pub fn body_text(name: &str, folder: &Path) -> Result<String, String> {
+    text(name, folder, || library::body_text(name).map_err(|error| error.to_string()))
+}
+
+/// The text of a fitness script by its name, or of a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Says what is wrong, for people.
+pub fn fitness_text(name: &str, folder: &Path) -> Result<String, String> {
+    text(name, folder, || library::script_text(name).map_err(|error| error.to_string()))
+}
+
+fn text(name: &str, folder: &Path, shipped: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+    if !name.ends_with(".toml") {
+        return shipped();
+    }
     let path = folder.join(name);
     fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }

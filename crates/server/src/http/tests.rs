@@ -154,6 +154,8 @@ const MINE: &str = r#"<mujoco>
 
 #[tokio::test]
 async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
+    // what happens before there are metrics is not counted
+    crate::metrics::install().unwrap();
     let source = Source::from_text("mine", MINE, &Limits::default()).unwrap();
     let sim = running_recorded(World::new(&Setup::new(source)).unwrap(), Pace::Flat, None);
     let Served { sim, address, .. } = Served::start_with(sim, "127.0.0.1:0", AllowList::default()).await;

@@ -220,21 +220,18 @@ async fn finish_by(deadline: Instant, finish: impl FnOnce() + Send + 'static) ->
     }
 }
 
-/// Builds the world of a scenario, with the director that one of its protocols wants.
+/// Builds the world of a scenario, with the directors that its protocols want.
 pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
     let mut setup = scenario.setup()?;
-    let mut director = None;
+    let mut directors = Vec::new();
     for (protocol, service) in &scenario.services {
         let refused = |reason| ServeError::Protocol { protocol, reason };
         let wanted = service.director(&scenario.base.world.field).map_err(refused)?;
-        let Some(Direction { description, director: wanted }) = wanted else { continue };
-        if let Some(other) = &setup.director {
-            return Err(refused(format!("the world has a director already: {other}")));
-        }
-        setup.director = Some(format!("{protocol} {description}"));
-        director = Some(wanted);
+        let Some(Direction { description, director }) = wanted else { continue };
+        setup.directors.push(format!("{protocol} {description}"));
+        directors.push(director);
     }
-    let world = World::with_director(&setup, director)?;
+    let world = World::with_directors(&setup, directors)?;
     Ok((setup, world))
 }
 

@@ -27,6 +27,9 @@ use self::pitch::Pitch;
 
 /// Nothing is put further away than this, in m, or sent off faster, in m/s: physics could not work with it.
 const FARTHEST: f64 = 1_000.0;
+/// Under which orders reach the game.
+pub const NAME: &str = "soccer";
+
 /// Orders that may wait for the next cycle.
 const MOST_ORDERS: usize = 4_096;
 /// Beams and words of one player that may.
@@ -366,6 +369,10 @@ fn first_view(referee: &Referee) -> GameView {
 }
 
 impl Director for Game {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
     fn variables(&self) -> Vec<(String, Value)> {
         let team = |side: Side| Value::String(self.teams.name(side).unwrap_or_default().to_owned());
         let score = |side: Side| Value::Integer(self.referee.score(side).into());

@@ -46,8 +46,8 @@ impl World {
             Binding::Try => Value::Integer(self.tries as i64),
             Binding::Performance(counter) => self.performance.read(counter),
             Binding::Directed(index, _) => {
-                let variables = self.director.as_ref().map(|director| director.variables()).unwrap_or_default();
-                variables.into_iter().nth(index).map(|(_, value)| value).ok_or(VariableError::Unknown)?
+                let mut variables = self.directors.iter().flat_map(|director| director.variables());
+                variables.nth(index).map(|(_, value)| value).ok_or(VariableError::Unknown)?
             }
             Binding::AgentName(agent) => {
                 Value::String(self.structure.resident(agent).map(|r| r.name.clone()).unwrap_or_default())

@@ -82,11 +82,11 @@ impl World {
                     .map(drop)
                     .map_err(|cause| ReplayError::Write { variable, cause })?;
             }
-            Entry::Admit { request } => {
-                self.admit(&request).map_err(|reason| ReplayError::Order { order: request, reason })?;
+            Entry::Admit { to, request } => {
+                self.admit(&to, &request).map_err(|reason| ReplayError::Order { order: request, reason })?;
             }
-            Entry::Order { order } => {
-                self.order(&order).map_err(|reason| ReplayError::Order { order, reason })?;
+            Entry::Order { to, order } => {
+                self.order(&to, &order).map_err(|reason| ReplayError::Order { order, reason })?;
             }
             Entry::TurnedAway { name } => self.turn_away(&name),
             Entry::Reset { seed } => self.reset(Some(seed)),

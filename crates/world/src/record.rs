@@ -27,7 +27,7 @@ use crate::{
 
 const SETUP_TOPIC: &str = "/rossum/setup";
 const TICK_TOPIC: &str = "/rossum/tick";
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
 /// Most ticks between two records: more than a day of 10 ms ticks in which nothing happened.
 const LONGEST_GAP: u64 = 10_000_000;
 
@@ -63,18 +63,22 @@ pub enum Entry {
         /// Which.
         agent: AgentId,
     },
-    /// The director let a robot in.
+    /// A director let a robot in.
     Admit {
+        /// Its name.
+        to: String,
         /// In its own words.
         request: String,
     },
-    /// A robot that the director may have let in did not come.
+    /// A robot that a director may have let in did not come.
     TurnedAway {
         /// Its name.
         name: String,
     },
-    /// The director carried out an order.
+    /// A director carried out an order.
     Order {
+        /// Its name.
+        to: String,
         /// In its own words.
         order: String,
     },
@@ -176,8 +180,7 @@ struct RecordedSetup {
     settings: Vec<(String, String)>,
     randomise: Vec<[String; 3]>,
     watches: Vec<Watch>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    director: Option<String>,
+    directors: Vec<String>,
 }
 
 impl RecordedSetup {
@@ -194,7 +197,7 @@ impl RecordedSetup {
             settings: setup.settings.clone(),
             randomise: setup.randomise.iter().map(|r| [r.variable.clone(), r.min.clone(), r.max.clone()]).collect(),
             watches: setup.watches.clone(),
-            director: setup.director.clone(),
+            directors: setup.directors.clone(),
         }
     }
 
@@ -212,7 +215,7 @@ impl RecordedSetup {
                 .map(|[variable, min, max]| Randomise { variable, min, max })
                 .collect(),
             watches: self.watches,
-            director: self.director,
+            directors: self.directors,
         })
     }
 }
@@ -376,7 +379,7 @@ pub struct Verdict {
     pub complete: bool,
 }
 
-/// Makes a director from its description in [`Setup::director`], or says why it cannot.
+/// Makes a director from its description in [`Setup::directors`], or says why it cannot.
 pub type Directors<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Director>, String>;
 
 /// For recordings of worlds that nobody directs.
@@ -482,9 +485,9 @@ fn restored_world(recorded: RecordedSetup, directors: Directors<'_>) -> Result<W
     }
     let (model_hash, mujoco) = (recorded.model_hash, recorded.mujoco.clone());
     let setup = recorded.restore()?;
-    let director = setup.director.as_deref().map(directors).transpose();
-    let director = director.map_err(|reason| ReplayError::Director { reason })?;
-    let world = World::with_director(&setup, director)?;
+    let directors = setup.directors.iter().map(|description| directors(description)).collect::<Result<_, _>>();
+    let directors = directors.map_err(|reason| ReplayError::Director { reason })?;
+    let world = World::with_directors(&setup, directors)?;
     if world.model_hash() != model_hash {
         return Err(ReplayError::ModelChanged { found: world.model_hash(), recorded: model_hash, mujoco });
     }

@@ -29,9 +29,11 @@ use crate::{
 pub enum Command {
     /// Bring a robot in.
     Join(Robot),
-    /// Bring in a robot of this model, under the name and at the place that the director gives it.
+    /// Bring in a robot of this model, under the name and at the place that a director gives it.
     Admit {
-        /// What to tell the director.
+        /// Name of the director.
+        to: &'static str,
+        /// What to tell it.
         request: String,
         /// The model.
         source: Source,
@@ -58,8 +60,13 @@ pub enum Command {
     Vote(AgentId, Vote),
     /// Begin a new try now, without a vote.
     Reset(Option<u64>),
-    /// Ask something of the director.
-    Order(String),
+    /// Ask something of a director.
+    Order {
+        /// Its name.
+        to: &'static str,
+        /// In its own words.
+        order: String,
+    },
     /// Raise an event of an agent.
     Tell(AgentId, AgentEvent),
 }
@@ -81,7 +88,7 @@ pub enum Answer {
     Entered(AgentId),
     /// This agent's vote does not count: it was silent for too long, never entered, or votes through another session.
     VoteLost(AgentId),
-    /// What the director says to an order, if it says anything.
+    /// What a director says to an order, if it says anything.
     Ordered(String),
     /// Nothing was done.
     Refused(String),
@@ -102,6 +109,7 @@ pub enum Progress {
 #[derive(Debug)]
 struct Guest {
     session: SessionId,
+    to: &'static str,
     request: String,
     source: Source,
     lockstep: bool,
@@ -168,8 +176,8 @@ impl Run {
                 self.asked.insert(ticket, (session, None));
                 None
             }
-            Command::Admit { request, source, lockstep } => {
-                self.admit(Guest { session, request, source, lockstep }, now);
+            Command::Admit { to, request, source, lockstep } => {
+                self.admit(Guest { session, to, request, source, lockstep }, now);
                 None
             }
             Command::Leave(agent) => {
@@ -239,7 +247,7 @@ impl Run {
                 self.clock.reset_by_order(now);
                 None
             }
-            Command::Order(order) => match self.world.order(&order) {
+            Command::Order { to, order } => match self.world.order(to, &order) {
                 Ok(answer) => (!answer.is_empty()).then_some(Answer::Ordered(answer)),
                 Err(reason) => Some(Answer::Refused(reason)),
             },
@@ -251,10 +259,10 @@ impl Run {
         self.answers.extend(answer.map(|answer| (session, answer)));
     }
 
-    /// Asks the director to let a robot in. Whoever is refused while robots are about to go is asked again when they have
+    /// Asks a director to let a robot in. Whoever is refused while robots are about to go is asked again when they have
     /// gone: one of them may be in the way.
     fn admit(&mut self, guest: Guest, now: Instant) {
-        match self.world.admit(&guest.request) {
+        match self.world.admit(guest.to, &guest.request) {
             Ok(Place { name, pose }) => {
                 let ticket = self.world.request(Change::Join(Robot { name, source: guest.source, pose }));
                 self.asked.insert(ticket, (guest.session, None));

@@ -30,8 +30,8 @@ pub struct Setup {
     pub randomise: Vec<Randomise>,
     /// Events to look out for.
     pub watches: Vec<Watch>,
-    /// Describes the director, so that a recording can bring it back.
-    pub director: Option<String>,
+    /// Describes each director, so that a recording can bring it back.
+    pub directors: Vec<String>,
 }
 
 impl Setup {
@@ -46,7 +46,7 @@ impl Setup {
             settings: Vec::new(),
             randomise: Vec::new(),
             watches: Vec::new(),
-            director: None,
+            directors: Vec::new(),
         }
     }
 }

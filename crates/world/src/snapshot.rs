@@ -1,6 +1,6 @@
 //! What the world shows to everyone outside its thread.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use physics::{Look, Pose};
 use serde::Serialize;
@@ -45,11 +45,16 @@ pub struct Snapshot {
     pub lockstep: Vec<AgentId>,
     /// Observed variables that exist, in order of their ids.
     pub observed: Vec<(VariableId, Value)>,
-    /// What the director of the world shows, if it has one.
-    pub view: Option<View>,
+    /// What the directors of the world show, in their order.
+    pub views: Vec<View>,
 }
 
 impl Snapshot {
+    /// What the director shows whose views are of this type.
+    pub fn view<T: Any>(&self) -> Option<&T> {
+        self.views.iter().find_map(|view| view.downcast_ref())
+    }
+
     /// Where a site is, world frame.
     pub fn site_pose(&self, site: &SiteCard) -> Option<Pose> {
         Some(self.body_pose(site.body)?.then(&site.pose))

@@ -86,7 +86,7 @@ pub(crate) struct Staged {
 /// The world.
 pub struct World {
     pub(crate) structure: Structure,
-    pub(crate) director: Option<Box<dyn Director>>,
+    pub(crate) directors: Vec<Box<dyn Director>>,
     pub(crate) agents: BTreeMap<AgentId, Agent>,
     pub(crate) staged: Vec<Staged>,
     tick: Tick,
@@ -124,18 +124,18 @@ impl std::fmt::Debug for World {
 impl World {
     /// Builds a world that nobody directs and brings it to the start of its first try.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
-        Self::with_director(setup, None)
+        Self::with_directors(setup, Vec::new())
     }
 
     /// Builds a world and brings it to the start of its first try.
-    pub fn with_director(setup: &Setup, director: Option<Box<dyn Director>>) -> Result<Self, SetupError> {
-        let variables = director.as_ref().map(|director| director.variables()).unwrap_or_default();
-        let kinds = variables.into_iter().map(|(name, value)| (name, value.kind())).collect();
+    pub fn with_directors(setup: &Setup, directors: Vec<Box<dyn Director>>) -> Result<Self, SetupError> {
+        let variables = directors.iter().flat_map(|director| director.variables());
+        let kinds = variables.map(|(name, value)| (name, value.kind())).collect();
         let structure = Blueprint::new(setup, kinds)?.build()?;
         let agents = structure.fresh_agents();
         let mut world = Self {
             structure,
-            director,
+            directors,
             agents,
             staged: Vec::new(),
             tick: Tick(0),
@@ -321,6 +321,7 @@ impl World {
             if self.failed.is_some() {
                 break;
             }
+            self.directed(|director, world| director.before_step(world));
             // sensors are read when the tick is over
             self.physics_step(if left > 0 { Sim::step_blind } else { Sim::step });
             (self.breathe)();
@@ -530,7 +531,7 @@ impl World {
             lockstep: self.lockstep.iter().copied().collect(),
             observed: self.observed.keys().filter_map(|&id| Some((id, self.read(id).ok()?))).collect(),
             events,
-            view: self.director.as_ref().map(|director| director.view()),
+            views: self.directors.iter().map(|director| director.view()).collect(),
         })
     }
 }

@@ -21,6 +21,10 @@ struct Push {
 }
 
 impl Director for Push {
+    fn name(&self) -> &'static str {
+        "push"
+    }
+
     fn variables(&self) -> Vec<(String, Value)> {
         vec![("/Game/Before".into(), Value::Integer(self.before)), ("/Game/X".into(), Value::Double(self.x))]
     }
@@ -72,16 +76,16 @@ fn read(world: &World, name: &str) -> Value {
 #[test]
 fn a_director_moves_shows_and_is_recorded() {
     let mut setup = setup(flat(), vec![robot("Rover", "rover", 0.0, 0.0)]);
-    setup.director = Some("push".to_owned());
+    setup.directors = vec!["push".to_owned()];
     let director = pushes("push").expect("it is known");
-    let mut world = World::with_director(&setup, Some(director)).expect("it can be built");
+    let mut world = World::with_directors(&setup, vec![director]).expect("it can be built");
     world.keep_journal();
     let mut file = Cursor::new(Vec::new());
     let mut recorder = Recorder::new(&mut file, &setup, &world).expect("memory can be written");
     for tick in 0..30 {
         if tick == 10 {
-            assert_eq!(world.order("0.5"), Ok("pushed".to_owned()));
-            assert_eq!(world.order("far"), Err("`far` is no number".to_owned()));
+            assert_eq!(world.order("push", "0.5"), Ok("pushed".to_owned()));
+            assert_eq!(world.order("push", "far"), Err("`far` is no number".to_owned()));
         }
         world.tick();
         if let Some(record) = world.take_record(5) {
@@ -90,7 +94,7 @@ fn a_director_moves_shows_and_is_recorded() {
     }
     assert_eq!(read(&world, "/Game/Before"), Value::Integer(30));
     assert_eq!(read(&world, "/Game/X"), Value::Double(0.5));
-    let shown = world.snapshot().view.clone().and_then(|view| view.downcast_ref::<i64>().copied());
+    let shown = world.snapshot().view::<i64>().copied();
     assert_eq!(shown, Some(30));
     world.reset(None);
     assert_eq!(read(&world, "/Game/X"), Value::Double(0.0), "a try begins anew");
@@ -107,5 +111,5 @@ fn a_director_moves_shows_and_is_recorded() {
 #[test]
 fn without_a_director_orders_are_refused() {
     let mut world = worlds::build(&setup(flat(), Vec::new()));
-    assert_eq!(world.order("anything"), Err("nobody directs this world".to_owned()));
+    assert_eq!(world.order("push", "anything"), Err("no push directs this world".to_owned()));
 }

@@ -226,6 +226,10 @@ fn the_sim_thread_wakes_up_when_it_has_to() {
 struct Clumsy;
 
 impl Director for Clumsy {
+    fn name(&self) -> &'static str {
+        "clumsy"
+    }
+
     fn variables(&self) -> Vec<(String, Value)> {
         Vec::new()
     }
@@ -248,7 +252,7 @@ impl Director for Clumsy {
 
 #[test]
 fn a_panic_in_another_thread_ends_the_world() {
-    let world = World::with_director(&small_setup(), Some(Box::new(Clumsy))).unwrap();
+    let world = World::with_directors(&small_setup(), vec![Box::new(Clumsy)]).unwrap();
     let (handle, sim) = resting(world, Pace::Free, None);
     let engine = Arc::clone(&handle.engine);
     let thread = thread::spawn(move || engine.run(sim));

@@ -122,7 +122,7 @@ impl AgentSession {
         match self.models.named(model.as_str()) {
             Ok(source) => {
                 let request = Entry { team: team.as_str().to_owned(), number: *number }.to_text();
-                out.ask(Command::Admit { request, source, lockstep: self.manners.sync });
+                out.ask(Command::Admit { to: soccer::game::NAME, request, source, lockstep: self.manners.sync });
                 self.state = State::Joining;
             }
             Err(error) => out.close(error),
@@ -223,7 +223,7 @@ impl Session for AgentSession {
 
 impl Playing {
     fn perceive(&mut self, Manners { dialect, vision, .. }: Manners, world: &Snapshot) -> Option<Perception> {
-        let game = world.view.as_ref()?.downcast_ref::<GameView>()?;
+        let game = world.view::<GameView>()?;
         let (player, _) = *game.players.iter().find(|(_, agent)| *agent == self.agent)?;
         if self.senses.as_ref().is_none_or(|senses| senses.generation() != world.catalogue.generation) {
             self.senses = Senses::new(&world.catalogue, self.agent, game);
@@ -259,7 +259,9 @@ fn obey(agent: AgentId, peer: SocketAddr, message: &AgentMessage, world: &Snapsh
             Effector::Init(_) | Effector::Sync => {}
         }
     }
-    out.commands.extend(beam.into_iter().chain(say).map(|order| Command::Order(order.to_text())));
+    out.commands.extend(
+        beam.into_iter().chain(say).map(|order| Command::Order { to: soccer::game::NAME, order: order.to_text() }),
+    );
     if !actions.is_empty() {
         out.ask(Command::Act(agent, actions));
     }

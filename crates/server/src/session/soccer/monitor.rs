@@ -125,7 +125,7 @@ impl MonitorSession {
             told::Command::Resume => return pause(false, world, out),
             told::Command::Acknowledge(number) => return self.acknowledge(number, world, out),
         };
-        out.ask(Command::Order(order.to_text()));
+        out.ask(Command::Order { to: soccer::game::NAME, order: order.to_text() });
     }
 
     /// The world answers a question when it has taken everything before it.
@@ -235,7 +235,7 @@ impl Painter {
 }
 
 fn view(world: &Snapshot) -> Option<&GameView> {
-    world.view.as_ref()?.downcast_ref::<GameView>()
+    world.view::<GameView>()
 }
 
 fn side_of(side: told::Side) -> Side {

@@ -5,4 +5,5 @@
 pub mod evo;
 pub mod odcp;
 pub mod osp;
+pub mod oz;
 pub mod soccer;

@@ -21,6 +21,7 @@ mod error;
 pub mod evo;
 pub mod odcp;
 pub mod osp;
+pub mod oz;
 mod reader;
 pub mod soccer;
 

@@ -47,6 +47,44 @@ impl<'a> Reader<'a> {
         self.array(field).map(f32::from_le_bytes)
     }
 
+    /// Reads a 16-bit unsigned integer, most significant byte first.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when fewer than two bytes are left.
+    pub fn u16_be(&mut self, field: &'static str) -> Result<u16, DecodeError> {
+        self.array(field).map(u16::from_be_bytes)
+    }
+
+    /// Reads a 32-bit unsigned integer, most significant byte first.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when fewer than four bytes are left.
+    pub fn u32_be(&mut self, field: &'static str) -> Result<u32, DecodeError> {
+        self.array(field).map(u32::from_be_bytes)
+    }
+
+    /// Reads an IEEE 754 single, most significant byte first. It may be infinite or not a number.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when fewer than four bytes are left.
+    pub fn f32_be(&mut self, field: &'static str) -> Result<f32, DecodeError> {
+        self.array(field).map(f32::from_be_bytes)
+    }
+
+    /// Reads so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Truncated`] when fewer are left.
+    pub fn bytes(&mut self, count: usize, field: &'static str) -> Result<&'a [u8], DecodeError> {
+        let (head, rest) = self.rest.split_at_checked(count).ok_or(DecodeError::Truncated { field })?;
+        self.rest = rest;
+        Ok(head)
+    }
+
     /// Reads the bytes up to the next NUL, which is taken but not returned. Without one, all that is left.
     pub fn nul_terminated(&mut self) -> &'a [u8] {
         let mut parts = self.rest.splitn(2, |&byte| byte == 0);
@@ -83,6 +121,15 @@ mod tests {
         check(&[0, 0, 0xC8, 0x3E], |r| r.f32_le("x"), Some(0.390_625), 0);
         check(&[0, 0, 0x80, 0x7F], |r| r.f32_le("x"), Some(f32::INFINITY), 0);
         check(&[0, 0, 0xC8], |r| r.f32_le("x"), None, 3);
+        check(&[1, 0x23, 4], |r| r.u16_be("x"), Some(0x0123), 1);
+        check(&[1], |r| r.u16_be("x"), None, 1);
+        check(&[1, 0x23, 0x45, 0x67], |r| r.u32_be("x"), Some(0x0123_4567), 0);
+        check(&[1, 2, 3], |r| r.u32_be("x"), None, 3);
+        check(&[0x3E, 0xC8, 0, 0, 9], |r| r.f32_be("x"), Some(0.390_625), 1);
+        check(&[0x3E, 0xC8, 0], |r| r.f32_be("x"), None, 3);
+        check(&[7, 8, 9], |r| r.bytes(2, "x").map(<[u8]>::to_vec), Some(vec![7, 8]), 1);
+        check(&[7, 8], |r| r.bytes(0, "x").map(<[u8]>::to_vec), Some(vec![]), 2);
+        check(&[7, 8], |r| r.bytes(usize::MAX, "x").map(<[u8]>::to_vec), None, 2);
     }
 
     #[test]

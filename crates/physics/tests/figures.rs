@@ -17,11 +17,12 @@ const WITH_FIGURES: [(&str, &str); 5] = [
 ];
 
 /// All shipped models and the mass of each in kg, where it means something.
-const ALL: [(&str, &str, Option<f64>); 8] = [
+const ALL: [(&str, &str, Option<f64>); 9] = [
     ("robots/T1", "robot.xml", Some(31.614_357)),
     ("robots/K1", "robot.xml", Some(19.666)),
     ("robots/ant", "robot.xml", Some(0.910_880_083)),
     ("robots/aseries", "robot.xml", Some(2.033_45)),
+    ("robots/alice", "robot.xml", None),
     ("robots/rover", "robot.xml", Some(1.2)),
     ("fields/fifa", "field.xml", None),
     ("fields/fifa7vs7", "field.xml", None),

@@ -1,0 +1,306 @@
+//! Pictures, and how they are read and written.
+
+use std::io::Cursor;
+
+use ::image::{
+    ColorType, DynamicImage, ImageDecoder, ImageEncoder, ImageFormat, ImageReader, Limits, Rgba,
+    codecs::png::{CompressionType, FilterType, PngEncoder},
+};
+use jpeg_encoder::{Encoder, SamplingFactor};
+use thiserror::Error;
+
+/// Largest width and height of a picture, in pixels.
+pub const MAX_SIDE: usize = 4096;
+/// Most bytes that a decoder may take for one picture.
+const MAX_DECODING_BYTES: u64 = 128 << 20;
+
+/// Why a picture could not be read or written.
+#[derive(Debug, Error)]
+pub enum ImageError {
+    /// Neither a PNG nor a JPEG.
+    #[error("the picture is neither a PNG nor a JPEG: give one of these")]
+    Format,
+    /// It has no pixels or too many.
+    #[error("a picture of {width} x {height} pixels cannot be used: both must be 1 to {MAX_SIDE}")]
+    Size {
+        /// Its width in pixels.
+        width: usize,
+        /// Its height in pixels.
+        height: usize,
+    },
+    /// The bytes are damaged.
+    #[error("the picture cannot be decoded: {reason}")]
+    Decode {
+        /// What the decoder says.
+        reason: String,
+    },
+    /// The encoder failed.
+    #[error("the picture cannot be encoded: {reason}")]
+    Encode {
+        /// What the encoder says.
+        reason: String,
+    },
+}
+
+/// A picture: rows from top to bottom, pixels from left to right, three bytes each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// Width in pixels.
+    pub width: usize,
+    /// Height in pixels.
+    pub height: usize,
+    /// Red, green and blue of each pixel, 0 to 255; `3 * width * height` bytes.
+    pub rgb: Vec<u8>,
+}
+
+impl Image {
+    /// A black picture. Sides are brought into 1 to [`MAX_SIDE`].
+    pub fn new(width: usize, height: usize) -> Self {
+        let (width, height) = (width.clamp(1, MAX_SIDE), height.clamp(1, MAX_SIDE));
+        Self { width, height, rgb: vec![0; 3 * width * height] }
+    }
+
+    /// Red, green and blue of the pixel in column `x` and row `y`, counted from the top left. `None` outside.
+    pub fn pixel(&self, x: usize, y: usize) -> Option<[u8; 3]> {
+        if x >= self.width || y >= self.height {
+            return None;
+        }
+        let start = 3 * (y * self.width + x);
+        self.rgb.get(start..start + 3)?.try_into().ok()
+    }
+
+    /// The picture as a JPEG with halved colour (4:2:0). Quality 1 to 100.
+    pub fn jpeg(&self, quality: u8) -> Result<Vec<u8>, ImageError> {
+        let (width, height) = self.sides()?;
+        let mut bytes = Vec::new();
+        let mut encoder = Encoder::new(&mut bytes, quality.clamp(1, 100));
+        encoder.set_sampling_factor(SamplingFactor::R_4_2_0);
+        let encoded = encoder.encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb);
+        encoded.map_err(|error| ImageError::Encode { reason: error.to_string() })?;
+        Ok(bytes)
+    }
+
+    /// The picture as a PNG.
+    pub fn png(&self) -> Result<Vec<u8>, ImageError> {
+        let (width, height) = self.sides()?;
+        let mut bytes = Vec::new();
+        let encoder = PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive);
+        let encoded = encoder.write_image(&self.rgb, width.into(), height.into(), ColorType::Rgb8.into());
+        encoded.map_err(|error| ImageError::Encode { reason: error.to_string() })?;
+        Ok(bytes)
+    }
+
+    /// Reads a PNG or a JPEG. What is transparent in it is drawn on white.
+    pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
+        let damaged = |error: ::image::ImageError| ImageError::Decode { reason: error.to_string() };
+        let format = ::image::guess_format(bytes).map_err(|_| ImageError::Format)?;
+        if !matches!(format, ImageFormat::Png | ImageFormat::Jpeg) {
+            return Err(ImageError::Format);
+        }
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+        let mut limits = Limits::no_limits();
+        limits.max_alloc = Some(MAX_DECODING_BYTES);
+        reader.limits(limits);
+        let decoder = reader.into_decoder().map_err(damaged)?;
+        let (width, height) = decoder.dimensions();
+        let side = |pixels: u32| usize::try_from(pixels).unwrap_or(usize::MAX);
+        let (width, height) = (side(width), side(height));
+        if !are_sides(width, height) {
+            return Err(ImageError::Size { width, height });
+        }
+        let picture = DynamicImage::from_decoder(decoder).map_err(damaged)?.to_rgba8();
+        let mut rgb = Vec::with_capacity(3 * width * height);
+        for &Rgba([red, green, blue, opacity]) in picture.pixels() {
+            rgb.extend([red, green, blue].map(|part| on_white(part, opacity)));
+        }
+        Ok(Self { width, height, rgb })
+    }
+
+    /// The same picture in another size, in which each pixel is the mean of what it covers. Sides are brought into
+    /// 1 to [`MAX_SIDE`].
+    pub fn resized(&self, width: usize, height: usize) -> Self {
+        let mut other = Self::new(width, height);
+        if self.sides().is_err() {
+            return other;
+        }
+        let (columns, rows) = (cover(self.width, other.width), cover(self.height, other.height));
+        let places = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
+        for (pixel, (row, column)) in other.rgb.chunks_exact_mut(3).zip(places) {
+            pixel.copy_from_slice(&self.mean(column, row));
+        }
+        other
+    }
+
+    /// Weighted mean of the pixels in the columns and rows given.
+    fn mean(&self, columns: &Cover, rows: &Cover) -> [u8; 3] {
+        let mut sums = [0.0_f32; 3];
+        for (y, row_weight) in (rows.first..).zip(&rows.weights) {
+            let start = 3 * (y * self.width + columns.first);
+            for (pixel, column_weight) in self.rgb[start..].chunks_exact(3).zip(&columns.weights) {
+                for (sum, part) in sums.iter_mut().zip(pixel) {
+                    *sum += f32::from(*part) * row_weight * column_weight;
+                }
+            }
+        }
+        sums.map(|sum| (sum + 0.5) as u8)
+    }
+
+    /// Width and height, where the picture is whole.
+    fn sides(&self) -> Result<(u16, u16), ImageError> {
+        let (width, height) = (self.width, self.height);
+        let whole = are_sides(width, height) && self.rgb.len() == 3 * width * height;
+        match (u16::try_from(width), u16::try_from(height)) {
+            (Ok(width), Ok(height)) if whole => Ok((width, height)),
+            _ => Err(ImageError::Size { width, height }),
+        }
+    }
+}
+
+fn are_sides(width: usize, height: usize) -> bool {
+    (1..=MAX_SIDE).contains(&width) && (1..=MAX_SIDE).contains(&height)
+}
+
+fn on_white(part: u8, opacity: u8) -> u8 {
+    let (part, opacity) = (u32::from(part), u32::from(opacity));
+    ((part * opacity + 255 * (255 - opacity) + 127) / 255) as u8
+}
+
+/// The old pixels that a new one is made of, along one side; the weights sum up to 1.
+struct Cover {
+    first: usize,
+    weights: Vec<f32>,
+}
+
+/// What each of `new` pixels covers of `old` ones: the mean when there are fewer, neighbours mixed when there are more.
+fn cover(old: usize, new: usize) -> Vec<Cover> {
+    let scale = old as f32 / new as f32;
+    let reach = scale.max(1.0);
+    let one = |place: usize| {
+        let centre = (place as f32 + 0.5) * scale;
+        let (from, to) = (centre - reach / 2.0, centre + reach / 2.0);
+        let first = (from.floor().max(0.0) as usize).min(old - 1);
+        let last = (to.ceil() as usize).clamp(first + 1, old);
+        let shared = |pixel: usize| ((pixel as f32 + 1.0).min(to) - (pixel as f32).max(from)).max(0.0);
+        let mut weights: Vec<f32> = (first..last).map(shared).collect();
+        let sum: f32 = weights.iter().sum();
+        if sum > 0.0 {
+            weights.iter_mut().for_each(|weight| *weight /= sum);
+        } else {
+            weights.fill(1.0 / (last - first) as f32);
+        }
+        Cover { first, weights }
+    };
+    (0..new).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Four colours, one in each quarter.
+    fn quarters(width: usize, height: usize) -> Image {
+        let mut image = Image::new(width, height);
+        for (place, pixel) in image.rgb.chunks_exact_mut(3).enumerate() {
+            let (right, low) = (place % width >= width / 2, place / width >= height / 2);
+            pixel.copy_from_slice(&[if right { 250 } else { 10 }, if low { 200 } else { 30 }, 90]);
+        }
+        image
+    }
+
+    fn close(a: &Image, b: &Image, tolerance: u8) -> bool {
+        (a.width, a.height) == (b.width, b.height) && a.rgb.iter().zip(&b.rgb).all(|(a, b)| a.abs_diff(*b) <= tolerance)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let image = quarters(64, 32);
+        assert_eq!(Image::read(&image.png().unwrap()).unwrap(), image);
+        let jpeg = image.jpeg(90).unwrap();
+        // colours run over their edges by a pixel
+        assert!(close(&Image::read(&jpeg).unwrap().resized(2, 2), &image.resized(2, 2), 12));
+        assert!(image.jpeg(20).unwrap().len() < jpeg.len());
+        assert_eq!(Image::read(&Image::new(1, 1).jpeg(0).unwrap()).unwrap().rgb.len(), 3);
+    }
+
+    #[test]
+    fn pixels_are_counted_from_the_top_left() {
+        let image = quarters(8, 4);
+        assert_eq!(image.pixel(0, 0), Some([10, 30, 90]));
+        assert_eq!(image.pixel(7, 0), Some([250, 30, 90]));
+        assert_eq!(image.pixel(0, 3), Some([10, 200, 90]));
+        assert_eq!((image.pixel(8, 0), image.pixel(0, 4)), (None, None));
+    }
+
+    #[test]
+    fn other_sizes_show_the_same() {
+        let image = quarters(64, 32);
+        for (width, height) in [(32, 16), (16, 32), (2, 2), (64, 32)] {
+            assert!(close(&image.resized(width, height), &quarters(width, height), 1), "{width} x {height}");
+        }
+        let large = image.resized(128, 100);
+        assert_eq!((large.pixel(0, 0), large.pixel(127, 99)), (Some([10, 30, 90]), Some([250, 200, 90])));
+        assert_eq!(image.resized(1, 1).rgb, [130, 115, 90]);
+    }
+
+    #[test]
+    fn what_is_no_picture_is_told() {
+        for (bytes, expected) in [
+            (&b""[..], "neither a PNG nor a JPEG"),
+            (b"GIF89a..............", "neither a PNG nor a JPEG"),
+            (b"\x89PNG\r\n\x1a\n", "cannot be decoded"),
+            (b"\xff\xd8\xff\xe0", "cannot be decoded"),
+        ] {
+            let error = Image::read(bytes).unwrap_err().to_string();
+            assert!(error.contains(expected), "{bytes:?}: {error}");
+        }
+        let broken = Image { width: 4, height: 4, rgb: vec![0; 5] };
+        assert!(matches!(broken.jpeg(50), Err(ImageError::Size { .. })));
+        assert!(matches!(broken.png(), Err(ImageError::Size { .. })));
+        assert_eq!(broken.resized(2, 2), Image::new(2, 2));
+    }
+
+    #[test]
+    fn huge_pictures_are_refused() {
+        let mut bytes = Vec::new();
+        let png = PngEncoder::new(&mut bytes);
+        png.write_image(&vec![7; 5000 * 3], 5000, 1, ColorType::Rgb8.into()).unwrap();
+        assert!(matches!(Image::read(&bytes), Err(ImageError::Size { width: 5000, height: 1 })));
+    }
+
+    #[test]
+    fn transparent_is_white() {
+        let mut bytes = Vec::new();
+        let png = PngEncoder::new(&mut bytes);
+        png.write_image(&[200, 0, 0, 0, 200, 0, 0, 255], 2, 1, ColorType::Rgba8.into()).unwrap();
+        assert_eq!(Image::read(&bytes).unwrap().rgb, [255, 255, 255, 200, 0, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_an_error_and_no_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), kind in 0_usize..3) {
+            let head: &[u8] = [&b""[..], b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\xff\xd8\xff"][kind];
+            bytes.splice(0..0, head.iter().copied());
+            prop_assert!(Image::read(&bytes).is_err());
+        }
+
+        #[test]
+        fn damaged_pictures_do_not_panic(place in 0_usize..400, to in any::<u8>(), jpeg in any::<bool>()) {
+            let image = quarters(16, 16);
+            let mut bytes = if jpeg { image.jpeg(50).unwrap() } else { image.png().unwrap() };
+            let place = place % bytes.len();
+            bytes[place] = to;
+            if let Ok(read) = Image::read(&bytes) {
+                prop_assert_eq!(read.rgb.len(), 3 * read.width * read.height);
+            }
+        }
+
+        #[test]
+        fn any_size_can_be_made(width in 1_usize..40, height in 1_usize..40, to in (1_usize..40, 1_usize..40)) {
+            let image = Image { width, height, rgb: vec![77; 3 * width * height] };
+            let other = image.resized(to.0, to.1);
+            prop_assert!(other.rgb.iter().all(|part| *part == 77), "{:?}", other);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+use physics::{Limits, Source};
+use world::{Robot, Setup};
+
+use super::*;
+use crate::{
+    puppet::{Order, PuppetView, Told},
+    servo::{place, rest},
+};
+
+fn source(path: &str) -> Source {
+    let path = format!("{}/../../models/{path}", env!("CARGO_MANIFEST_DIR"));
+    Source::from_file(path.as_ref(), &Limits::default()).unwrap()
+}
+
+fn config() -> PuppetConfig {
+    PuppetConfig { robot: "Alice".to_owned(), blinks: 0.0, gestures: Vec::new() }
+}
+
+fn stage() -> World {
+    let mut setup = Setup::new(source("fields/flat/field.xml"));
+    setup.robots = vec![Robot {
+        name: "Alice".to_owned(),
+        source: source("robots/alice/robot.xml"),
+        pose: physics::Pose::IDENTITY,
+    }];
+    setup.timestep = Some(0.005);
+    setup.steps_per_tick = 2;
+    World::with_directors(&setup, vec![Box::new(PuppetDirector::new(&config()).unwrap())]).unwrap()
+}
+
+fn tell(world: &mut World, order: Order) {
+    world.order(NAME, &Told { who: "test".to_owned(), order }.to_text()).unwrap();
+}
+
+fn run(world: &mut World, seconds: f64) {
+    for _ in 0..(seconds / world.tick_seconds()) as usize {
+        world.tick();
+    }
+}
+
+/// Angles of all servos' joints, in rad.
+fn angles(world: &World) -> Vec<f64> {
+    let snapshot = world.glimpse();
+    let card = snapshot.catalogue.agent_named("Alice").unwrap();
+    (0..COUNT).map(|motor| snapshot.motor(card, motor).unwrap()).collect()
+}
+
+#[test]
+fn the_model_has_the_servos_in_their_order_with_their_travel() {
+    let text = std::fs::read_to_string(format!("{}/../../models/robots/alice/robot.xml", env!("CARGO_MANIFEST_DIR")));
+    let text = text.unwrap();
+    let world = stage();
+    let card = world.catalogue().agent_named("Alice").unwrap();
+    let motors: Vec<&str> = card.motors.iter().map(|motor| motor.name.as_str()).collect();
+    assert_eq!(motors, SERVOS.map(|servo| servo.name));
+    for servo in &SERVOS {
+        let joint = text.split("<joint ").find(|joint| joint.starts_with(&format!("name=\"{}\"", servo.name))).unwrap();
+        let range = joint.split("range=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+        let range: Vec<f32> = range.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        assert_eq!(range, [servo.lower, servo.upper], "{}", servo.name);
+    }
+    PuppetDirector::check(world.catalogue(), "Alice").unwrap();
+    let nobody = PuppetDirector::check(world.catalogue(), "Bob").unwrap_err();
+    assert_eq!(nobody, NotAPuppet::NoRobot { robot: "Bob".to_owned() });
+}
+
+#[test]
+fn she_stands_and_her_joints_follow_the_mixer() {
+    let mut world = stage();
+    tell(&mut world, Order::Expression(1));
+    tell(&mut world, Order::Gesture(4));
+    run(&mut world, 1.0);
+    let nodding = angles(&world);
+    assert!(nodding[place::NECK_PITCH] < -0.35, "{}", nodding[place::NECK_PITCH]);
+    assert!(nodding[place::SMILE_LEFT] > 0.4 && nodding[place::BROWS] > 0.15);
+    run(&mut world, 9.0);
+    let angles = angles(&world);
+    assert!(angles[place::NECK_PITCH].abs() < 0.05, "the nod is over");
+    let snapshot = world.glimpse();
+    let eye = snapshot.site_pose(snapshot.catalogue.site_named("Alice:eye").unwrap()).unwrap();
+    assert!(eye.pos[2] > 0.8, "she stands: {:?}", eye.pos);
+}
+
+#[test]
+fn whoever_else_moves_a_servo_is_left_alone_until_the_mixer_moves_it() {
+    let mut world = stage();
+    run(&mut world, 0.2);
+    let alice = world.catalogue().agent_named("Alice").unwrap().id;
+    let waist = vec![Action::Set { motor: 0, target: Some(0.5), torque: None }];
+    assert!(world.stage(alice, world::SessionId(1), 1, waist));
+    run(&mut world, 2.0);
+    assert!((angles(&world)[0] - 0.5).abs() < 0.05, "pushed to {}", angles(&world)[0]);
+    tell(&mut world, Order::Weigh(crate::mixer::Subsystem::Direct, 1.0));
+    tell(&mut world, Order::Servo(0, 0.25));
+    run(&mut world, 3.0);
+    assert!((angles(&world)[0] + 0.4).abs() < 0.05, "the mixer has it again: {}", angles(&world)[0]);
+}
+
+#[test]
+fn a_reset_of_the_world_is_one_of_the_puppet() {
+    let mut world = stage();
+    tell(&mut world, Order::Speak("Hello [yess] there.".to_owned()));
+    tell(&mut world, Order::Expression(4));
+    run(&mut world, 2.0);
+    world.reset(None);
+    let snapshot = world.snapshot();
+    let view = snapshot.view::<PuppetView>().unwrap();
+    assert!(view.wanted.is_none() && view.expression == 0 && view.positions == rest());
+}
+
+#[test]
+fn a_description_brings_the_director_back() {
+    let mut config = config();
+    config
+        .gestures
+        .push(("wave.toml".to_owned(), "id = 20\ntag = 'wave'\ntitle = ''\n[keys]\nwaist = [[1, 0.1]]".to_owned()));
+    assert_eq!(PuppetConfig::from_description(&config.description()), Ok(config.clone()));
+    assert_eq!(config.all_gestures().unwrap().tagged("wave"), Some(20));
+    config.gestures[0].1.clear();
+    assert!(PuppetDirector::new(&config).is_err());
+    PuppetConfig::from_description("{").unwrap_err();
+}
+
+#[test]
+fn what_is_not_an_order_is_refused() {
+    let mut world = stage();
+    for order in ["", "Reset", r#"{"who":"x","order":"Dance"}"#, r#"{"who":"x","order":{"Blink":1e999}}"#] {
+        assert!(world.order(NAME, order).is_err(), "{order}");
+    }
+}

@@ -1,0 +1,198 @@
+//! Cuts pieces out of pictures, at the size that a network wants.
+//!
+//! What comes out is channel by channel, as the networks read it. What is outside the picture is black.
+
+use crate::camera::Image;
+
+/// Most samples along each axis of a pixel that comes out.
+const MAX_SAMPLES: usize = 8;
+
+/// A square of a picture, in its pixels; it may reach outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Square {
+    /// The left edge.
+    pub(super) left: f32,
+    /// The upper edge.
+    pub(super) top: f32,
+    /// Width and height.
+    pub(super) side: f32,
+}
+
+/// Whether the picture has as many bytes as it says, and at least one pixel.
+pub(super) fn whole(image: &Image) -> bool {
+    let bytes = image.width.checked_mul(image.height).and_then(|pixels| pixels.checked_mul(3));
+    !image.rgb.is_empty() && bytes == Some(image.rgb.len())
+}
+
+/// A square of a picture at `size` x `size` pixels, -1 for black to 1 for white. Each pixel is the mean of what it covers.
+pub(super) fn shrink(image: &Image, square: Square, size: usize) -> Vec<f32> {
+    let columns = covers(square.left, square.side, size, image.width);
+    let rows = covers(square.top, square.side, size, image.height);
+    let mut planes = vec![-1.0; 3 * size * size];
+    // the rows that one row of the result covers, added up
+    let mut sums = vec![0.0f32; 3 * image.width];
+    let step = square.side / size as f32;
+    let scale = 2.0 / (255.0 * step * step);
+    for (y, rows) in rows.iter().enumerate() {
+        sums.fill(0.0);
+        for (row, weight) in rows.pixels() {
+            let bytes = &image.rgb[3 * image.width * row..][..3 * image.width];
+            for (sum, &byte) in sums.iter_mut().zip(bytes) {
+                *sum += weight * f32::from(byte);
+            }
+        }
+        for (x, columns) in columns.iter().enumerate() {
+            let mut pixel = [0.0; 3];
+            for (column, weight) in columns.pixels() {
+                for (channel, sum) in pixel.iter_mut().enumerate() {
+                    *sum += weight * sums[3 * column + channel];
+                }
+            }
+            for (channel, sum) in pixel.into_iter().enumerate() {
+                planes[(channel * size + y) * size + x] = sum * scale - 1.0;
+            }
+        }
+    }
+    planes
+}
+
+/// The pixels `first..end` of the picture that one pixel of the result covers: the first and the last one in part.
+#[derive(Clone, Copy, Debug)]
+struct Cover {
+    first: usize,
+    end: usize,
+    low: f32,
+    high: f32,
+}
+
+impl Cover {
+    fn pixels(self) -> impl Iterator<Item = (usize, f32)> {
+        (self.first..self.end).map(move |pixel| {
+            let (start, end) = (self.low.max(pixel as f32), self.high.min(pixel as f32 + 1.0));
+            (pixel, (end - start).max(0.0))
+        })
+    }
+}
+
+fn covers(start: f32, side: f32, size: usize, limit: usize) -> Vec<Cover> {
+    let step = side / size as f32;
+    let edge = |index: usize| (start + step * index as f32).clamp(0.0, limit as f32);
+    (0..size)
+        .map(|index| {
+            let (low, high) = (edge(index), edge(index + 1));
+            Cover { first: low as usize, end: (high.ceil() as usize).min(limit), low, high }
+        })
+        .collect()
+}
+
+/// A square of a picture that may be turned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Turned {
+    /// Its centre, in pixels of the picture.
+    pub(super) centre: [f32; 2],
+    /// The way along its upper edge, from left to right, in pixels of the picture.
+    pub(super) right: [f32; 2],
+}
+
+/// A turned square of a picture at `size` x `size` pixels, each less `mean` and divided by 255.
+pub(super) fn cut(image: &Image, square: Turned, size: usize, mean: [f32; 3]) -> Vec<f32> {
+    let [right_x, right_y] = square.right.map(|way| way / size as f32);
+    let samples = (right_x.hypot(right_y).ceil() as usize).clamp(1, MAX_SAMPLES);
+    let mut planes = vec![0.0; 3 * size * size];
+    let offset =
+        |index: usize, sample: usize| index as f32 + (sample as f32 + 0.5) / samples as f32 - size as f32 / 2.0;
+    for y in 0..size {
+        for x in 0..size {
+            let mut pixel = [0.0; 3];
+            for sample in 0..samples * samples {
+                let (along, down) = (offset(x, sample % samples), offset(y, sample / samples));
+                let at_x = square.centre[0] + right_x * along - right_y * down;
+                let at_y = square.centre[1] + right_y * along + right_x * down;
+                add(image, at_x - 0.5, at_y - 0.5, &mut pixel);
+            }
+            for (channel, sum) in pixel.into_iter().enumerate() {
+                let value = sum / (samples * samples) as f32;
+                planes[(channel * size + y) * size + x] = (value - mean[channel]) / 255.0;
+            }
+        }
+    }
+    planes
+}
+
+/// Adds the colour at a place between four pixels' centres.
+fn add(image: &Image, x: f32, y: f32, pixel: &mut [f32; 3]) {
+    let (left, top) = (x.floor(), y.floor());
+    let (beside, below) = (x - left, y - top);
+    for (row, weight_y) in [(top, 1.0 - below), (top + 1.0, below)] {
+        for (column, weight_x) in [(left, 1.0 - beside), (left + 1.0, beside)] {
+            if row >= 0.0 && column >= 0.0 && (row as usize) < image.height && (column as usize) < image.width {
+                let at = 3 * (row as usize * image.width + column as usize);
+                for (sum, &byte) in pixel.iter_mut().zip(&image.rgb[at..at + 3]) {
+                    *sum += weight_x * weight_y * f32::from(byte);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Red grows to the right, green downwards.
+    fn ramp(width: usize, height: usize) -> Image {
+        let mut image = Image::new(width, height);
+        for (index, pixel) in image.rgb.chunks_exact_mut(3).enumerate() {
+            pixel.copy_from_slice(&[(index % width) as u8, (index / width) as u8, 100]);
+        }
+        image
+    }
+
+    #[test]
+    fn a_pixel_is_the_mean_of_what_it_covers() {
+        let image = ramp(60, 40);
+        for (square, size, at, red, green) in [
+            (Square { left: 0.0, top: 0.0, side: 40.0 }, 10, (0, 0), 1.5, 1.5),
+            (Square { left: 0.0, top: 0.0, side: 40.0 }, 16, (3, 4), 8.2, 10.8),
+            (Square { left: 20.0, top: 0.0, side: 40.0 }, 40, (7, 9), 27.0, 9.0),
+            (Square { left: 10.5, top: 0.0, side: 40.0 }, 40, (7, 9), 17.5, 9.0),
+        ] {
+            let planes = shrink(&image, square, size);
+            let of = |channel: usize| (planes[(channel * size + at.1) * size + at.0] + 1.0) * 127.5;
+            assert!((of(0) - red).abs() < 1e-3, "{square:?}: red {} is not {red}", of(0));
+            assert!((of(1) - green).abs() < 1e-3, "{square:?}: green {} is not {green}", of(1));
+            assert!((of(2) - 100.0).abs() < 1e-3, "{square:?}: blue {}", of(2));
+        }
+    }
+
+    #[test]
+    fn outside_is_black() {
+        let image = ramp(60, 40);
+        let planes = shrink(&image, Square { left: 0.0, top: -10.0, side: 60.0 }, 60);
+        assert_eq!(planes[5], -1.0, "above");
+        assert!(planes[10 * 60 + 5] > -1.0, "the first row");
+        let planes = cut(&image, Turned { centre: [-100.0, 0.0], right: [10.0, 0.0] }, 4, [0.0; 3]);
+        assert!(planes.iter().all(|&value| value == 0.0));
+    }
+
+    #[test]
+    fn a_square_can_be_turned() {
+        let image = ramp(60, 40);
+        for (right, size, red, green) in [
+            ([20.0, 0.0], 20, (20.0, 29.0), (10.0, 10.0)),
+            ([0.0, 20.0], 20, (39.0, 39.0), (10.0, 19.0)),
+            ([-20.0, 0.0], 20, (39.0, 30.0), (29.0, 29.0)),
+            ([20.0, 0.0], 5, (21.5, 29.5), (11.5, 11.5)),
+        ] {
+            let planes = cut(&image, Turned { centre: [30.0, 20.0], right }, size, [0.0; 3]);
+            let of = |channel: usize, x: usize| planes[channel * size * size + x] * 255.0;
+            // the first pixel of the upper row and one in the middle of it
+            let middle = if size == 20 { 9 } else { 2 };
+            for (channel, wanted) in [(0, red), (1, green)] {
+                assert!((of(channel, 0) - wanted.0).abs() < 1e-3, "{right:?}: {} is not {}", of(channel, 0), wanted.0);
+                let (is, wanted) = (of(channel, middle), wanted.1);
+                assert!((is - wanted).abs() < 1e-3, "{right:?}: {is} is not {wanted} in the middle");
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Gives faces identities that last from picture to picture.
+//!
+//! Each face goes on as it moved until it is found again. A face of one picture goes to the one that is expected nearest to it,
+//! the nearest pair first. Nothing here depends on chance or on a clock.
+
+use super::boxes::overlap;
+use super::{Found, MAX_FACES};
+
+/// A face is shown once it was found so often.
+const HITS_TO_SHOW: u32 = 2;
+/// A face is given up when it was not found for longer, in seconds.
+const PATIENCE: f32 = 0.5;
+/// Longest time between two pictures that is believed, in seconds.
+const MAX_STEP: f32 = 1.0;
+/// Farthest that a face may be from where it is expected, in widths of the two boxes' mean.
+const REACH: f32 = 0.8;
+/// One box may be so many times as wide as the other.
+const GROWTH: f32 = 2.0;
+/// How much of the difference between what is found and what is expected goes into the place and into the speed.
+const PLACE_GAIN: f32 = 0.6;
+const SPEED_GAIN: f32 = 0.25;
+/// How much of the difference goes into width and height, which change slowly.
+const SIZE_GAIN: f32 = 0.3;
+/// What is left of the speed after a second in which the face was not found.
+const SPEED_KEPT: f32 = 0.3;
+
+/// A face with an identity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tracked {
+    /// Its identity, which no other face gets again; counted from 1.
+    pub id: u64,
+    /// The face, with place and size smoothed. Eyes and mouth are those found last, and none where it was only expected.
+    pub face: Found,
+    /// How long ago it was found, in seconds; 0 if in the last picture.
+    pub seen: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    tracked: Tracked,
+    /// Of the centre, in half pictures each second.
+    speed: [f32; 2],
+    hits: u32,
+}
+
+/// Follows faces.
+#[derive(Clone, Debug, Default)]
+pub struct Tracker {
+    tracks: Vec<Track>,
+    shown: Vec<Tracked>,
+    last_id: u64,
+}
+
+impl Tracker {
+    /// A tracker that knows no face yet.
+    pub fn new() -> Tracker {
+        Tracker::default()
+    }
+
+    /// Takes the faces of a picture, `dt` seconds after the last one, and says which are there now, the oldest first.
+    pub fn update(&mut self, found: &[Found], dt: f32) -> &[Tracked] {
+        let dt = step(dt);
+        self.advance(dt);
+        let found: Vec<Found> = found.iter().filter(|face| sound(face)).take(MAX_FACES).copied().collect();
+        let pairs = pairs(&self.tracks, &found);
+        for (track, found) in self.tracks.iter_mut().zip(&pairs.by_track) {
+            match found {
+                Some(found) => track.correct(found, dt),
+                // what was seen once only was perhaps no face
+                None if track.hits < HITS_TO_SHOW => track.tracked.seen = f32::INFINITY,
+                None => {}
+            }
+        }
+        self.tracks.retain(|track| track.tracked.seen <= PATIENCE);
+        for (face, _) in found.iter().zip(&pairs.taken).filter(|(_, taken)| !**taken) {
+            if self.tracks.len() < MAX_FACES {
+                self.last_id += 1;
+                let tracked = Tracked { id: self.last_id, face: *face, seen: 0.0 };
+                self.tracks.push(Track { tracked, speed: [0.0; 2], hits: 1 });
+            }
+        }
+        self.show()
+    }
+
+    /// Goes on without a picture for `dt` seconds, for when pictures are looked at less often than faces are asked for.
+    pub fn predict(&mut self, dt: f32) -> &[Tracked] {
+        self.advance(step(dt));
+        self.tracks.retain(|track| track.tracked.seen <= PATIENCE);
+        self.show()
+    }
+
+    /// The faces that are there now, the oldest first.
+    pub fn faces(&self) -> &[Tracked] {
+        &self.shown
+    }
+
+    fn advance(&mut self, dt: f32) {
+        for Track { tracked, speed, .. } in &mut self.tracks {
+            tracked.seen += dt;
+            tracked.face.x = (tracked.face.x + speed[0] * dt).clamp(-1.0, 1.0);
+            tracked.face.y = (tracked.face.y + speed[1] * dt).clamp(-1.0, 1.0);
+            *speed = speed.map(|speed| speed * SPEED_KEPT.powf(dt));
+            if dt > 0.0 {
+                (tracked.face.eyes, tracked.face.mouth) = (None, None);
+            }
+        }
+    }
+
+    fn show(&mut self) -> &[Tracked] {
+        self.shown.clear();
+        self.shown.extend(self.tracks.iter().filter(|track| track.hits >= HITS_TO_SHOW).map(|track| track.tracked));
+        &self.shown
+    }
+}
+
+impl Track {
+    fn correct(&mut self, found: &Found, dt: f32) {
+        let face = &mut self.tracked.face;
+        // since it was found the last time, of which the last step is a part
+        let passed = self.tracked.seen.max(dt);
+        let off = [found.x - face.x, found.y - face.y];
+        // the second time it is found is the first time its speed is known
+        let gain = if self.hits == 1 { 1.0 } else { SPEED_GAIN };
+        if passed > 0.0 {
+            for (speed, off) in self.speed.iter_mut().zip(off) {
+                *speed += gain * off / passed;
+            }
+        }
+        face.x += PLACE_GAIN * off[0];
+        face.y += PLACE_GAIN * off[1];
+        face.width += SIZE_GAIN * (found.width - face.width);
+        face.height += SIZE_GAIN * (found.height - face.height);
+        face.confidence = found.confidence;
+        (face.eyes, face.mouth) = (found.eyes, found.mouth);
+        self.tracked.seen = 0.0;
+        self.hits = self.hits.saturating_add(1);
+    }
+}
+
+/// Which face belongs to which track.
+struct Pairs {
+    by_track: Vec<Option<Found>>,
+    taken: Vec<bool>,
+}
+
+fn pairs(tracks: &[Track], found: &[Found]) -> Pairs {
+    let mut candidates = Vec::new();
+    for (track_index, track) in tracks.iter().enumerate() {
+        for (face_index, face) in found.iter().enumerate() {
+            if let Some(fit) = fit(&track.tracked.face, face) {
+                candidates.push((fit, track_index, face_index));
+            }
+        }
+    }
+    // older tracks and more certain faces first where two fit equally well
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+    let mut pairs = Pairs { by_track: vec![None; tracks.len()], taken: vec![false; found.len()] };
+    for (_, track, face) in candidates {
+        if pairs.by_track[track].is_none() && !pairs.taken[face] {
+            pairs.by_track[track] = Some(found[face]);
+            pairs.taken[face] = true;
+        }
+    }
+    pairs
+}
+
+/// How well a face fits to where one is expected: more is better. None if it cannot be the same.
+fn fit(expected: &Found, face: &Found) -> Option<f32> {
+    let (width, height) = ((expected.width + face.width) / 2.0, (expected.height + face.height) / 2.0);
+    let ratio = expected.width / face.width;
+    if !(1.0 / GROWTH..=GROWTH).contains(&ratio) {
+        return None;
+    }
+    // a half picture is 1 in x and y, a whole one in width and height
+    let distance = ((face.x - expected.x) / (2.0 * width)).hypot((face.y - expected.y) / (2.0 * height));
+    (distance <= REACH).then(|| overlap(edges(expected), edges(face)) - distance)
+}
+
+fn edges(face: &Found) -> [f32; 4] {
+    [face.x - face.width, face.y - face.height, face.x + face.width, face.y + face.height]
+}
+
+fn sound(face: &Found) -> bool {
+    let finite = [face.confidence, face.x, face.y, face.width, face.height].iter().all(|number| number.is_finite());
+    finite && face.width > 0.0 && face.height > 0.0
+}
+
+fn step(dt: f32) -> f32 {
+    if dt.is_finite() { dt.clamp(0.0, MAX_STEP) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DT: f32 = 1.0 / 30.0;
+
+    fn face(x: f32, y: f32, width: f32) -> Found {
+        let eyes = Some([[x - 1.0, y], [x + 1.0, y]]);
+        Found { confidence: 0.9, x, y, width, height: width * 4.0 / 3.0, eyes, mouth: Some([x, y]) }
+    }
+
+    fn ids(tracked: &[Tracked]) -> Vec<u64> {
+        tracked.iter().map(|tracked| tracked.id).collect()
+    }
+
+    #[test]
+    fn a_face_is_shown_when_it_is_found_again() {
+        let mut tracker = Tracker::new();
+        assert!(tracker.update(&[face(0.0, 0.0, 0.2)], DT).is_empty());
+        assert_eq!(ids(tracker.update(&[face(0.01, 0.0, 0.2)], DT)), [1]);
+        // a flicker elsewhere is no face
+        assert_eq!(ids(tracker.update(&[face(0.02, 0.0, 0.2), face(0.8, 0.8, 0.1)], DT)), [1]);
+        assert_eq!(ids(tracker.update(&[face(0.03, 0.0, 0.2)], DT)), [1]);
+        assert_eq!(ids(tracker.update(&[face(0.03, 0.0, 0.2), face(0.8, 0.8, 0.1)], DT)), [1]);
+        assert_eq!(ids(tracker.update(&[face(0.03, 0.0, 0.2), face(0.8, 0.8, 0.1)], DT)), [1, 3]);
+    }
+
+    #[test]
+    fn a_face_outlasts_a_gap_and_goes_after_half_a_second() {
+        for (gap, stays) in [(1, true), (7, true), (13, true), (17, false)] {
+            let mut tracker = Tracker::new();
+            // moves by a picture's width in four seconds
+            let at = |frame: usize| face(-0.6 + 0.5 * DT * frame as f32, 0.1, 0.15);
+            for frame in 0..30 {
+                tracker.update(&[at(frame)], DT);
+            }
+            for _ in 0..gap {
+                tracker.update(&[], DT);
+            }
+            assert_eq!(tracker.faces().is_empty(), !stays, "{gap} pictures without");
+            let expected = at(29 + gap);
+            if let [tracked] = tracker.faces() {
+                assert!((tracked.face.x - expected.x).abs() < 0.08, "{} is not near {}", tracked.face.x, expected.x);
+                assert!((tracked.seen - gap as f32 * DT).abs() < 1e-3);
+                assert_eq!(tracked.face.eyes, None);
+            }
+            tracker.update(&[at(30 + gap)], DT);
+            tracker.update(&[at(31 + gap)], DT);
+            assert_eq!(ids(tracker.faces()), [if stays { 1 } else { 2 }], "after {gap} pictures without");
+            assert_eq!(tracker.faces()[0].seen, 0.0);
+            assert_eq!(tracker.faces()[0].face.eyes, at(31 + gap).eyes);
+        }
+    }
+
+    #[test]
+    fn faces_keep_their_identities_when_they_cross() {
+        // two that walk past each other, the nearer one hiding the other for a while
+        for (hidden, offset) in [(0.0, 0.0), (0.12, 0.0), (0.12, 0.1), (0.2, 0.05)] {
+            let mut tracker = Tracker::new();
+            for frame in 0..90 {
+                let x = -0.9 + 0.6 * DT * frame as f32;
+                let (near, far) = (face(x, 0.0, 0.2), face(-x, offset, 0.16));
+                let found = if (near.x - far.x).abs() < hidden { vec![near] } else { vec![far, near] };
+                tracker.update(&found, DT);
+            }
+            let x = -0.9 + 0.6 * DT * 89.0;
+            let of = |id| tracker.faces().iter().find(|tracked| tracked.id == id).map(|tracked| tracked.face);
+            let (far, near) = (of(1).unwrap(), of(2).unwrap());
+            assert_eq!(tracker.faces().len(), 2, "hidden within {hidden}");
+            assert!((near.x - x).abs() < 0.1 && (far.x + x).abs() < 0.1, "hidden within {hidden}: {near:?} {far:?}");
+        }
+    }
+
+    #[test]
+    fn predictions_between_pictures_go_on_as_the_face_moved() {
+        let mut tracker = Tracker::new();
+        let at = |time: f32| face(-0.5 + 0.6 * time, 0.2 * time, 0.2);
+        // a picture is looked at ten times a second, faces are asked for thirty times
+        for index in 0..12 {
+            let time = 0.1 * index as f32;
+            tracker.update(&[at(time)], DT);
+            for part in [1.0, 2.0] {
+                let time = time + part * DT;
+                let faces = tracker.predict(DT);
+                if index > 6 {
+                    let (is, wanted) = (faces[0].face, at(time));
+                    assert!((is.x - wanted.x).abs() < 0.03 && (is.y - wanted.y).abs() < 0.03, "{is:?} at {time}");
+                    assert!((faces[0].seen - part * DT).abs() < 1e-5);
+                }
+            }
+        }
+        assert_eq!(ids(tracker.faces()), [1]);
+        assert!(tracker.predict(0.6).is_empty());
+    }
+
+    #[test]
+    fn a_jump_is_another_face() {
+        let mut tracker = Tracker::new();
+        for x in [0.0, 0.0, 0.7, 0.7] {
+            tracker.update(&[face(x, 0.0, 0.1)], DT);
+        }
+        assert_eq!(ids(tracker.faces()), [1, 2]);
+        let mut tracker = Tracker::new();
+        for width in [0.1, 0.1, 0.4, 0.4] {
+            tracker.update(&[face(0.0, 0.0, width)], DT);
+        }
+        assert_eq!(ids(tracker.faces()), [1, 2], "too large at once");
+    }
+
+    #[test]
+    fn jitter_is_smoothed() {
+        let mut tracker = Tracker::new();
+        let (mut most, mut least) = (f32::MIN, f32::MAX);
+        for frame in 0..60 {
+            let off = if frame % 2 == 0 { 0.01 } else { -0.01 };
+            let tracked = tracker.update(&[face(off, 0.0, 0.2 + off)], DT);
+            if frame > 30 {
+                (most, least) = (most.max(tracked[0].face.width), least.min(tracked[0].face.width));
+            }
+        }
+        assert!(most - least < 0.01, "{least} to {most}");
+    }
+
+    #[test]
+    fn at_most_sixteen_faces_and_nothing_strange() {
+        let crowd: Vec<Found> = (0..40).map(|index| face(-0.95 + 0.048 * index as f32, 0.0, 0.02)).collect();
+        let mut tracker = Tracker::new();
+        for _ in 0..3 {
+            tracker.update(&crowd, DT);
+        }
+        assert_eq!(tracker.faces().len(), MAX_FACES);
+        let strange =
+            [face(f32::NAN, 0.0, 0.1), face(0.0, f32::INFINITY, 0.1), face(0.0, 0.0, 0.0), face(0.0, 0.0, -1.0)];
+        for dt in [DT, f32::NAN, -1.0, f32::INFINITY, 0.0] {
+            let mut tracker = Tracker::new();
+            tracker.update(&strange, dt);
+            assert!(tracker.update(&strange, dt).is_empty());
+            tracker.update(&[face(0.0, 0.0, 0.1)], dt);
+            let faces = tracker.update(&[face(0.01, 0.0, 0.1)], dt).to_vec();
+            assert!(faces.len() == 1 && sound(&faces[0].face), "{dt}: {faces:?}");
+        }
+    }
+}

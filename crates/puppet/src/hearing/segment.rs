@@ -1,0 +1,293 @@
+//! Where somebody speaks: sound as it comes in becomes utterances.
+
+use std::collections::VecDeque;
+
+use earshot::Detector;
+
+use super::{RATE, wav::sane};
+
+/// Samples that are judged at once: 16 ms.
+const FRAME: usize = 256;
+
+/// Frames in a second and fractions of it.
+const fn frames(milliseconds: usize) -> usize {
+    milliseconds * RATE as usize / 1000 / FRAME
+}
+
+/// From this score on a frame is taken for voice.
+const VOICE: f32 = 0.5;
+
+/// While somebody speaks, a frame is voice from this score on: words fade out.
+const STILL_VOICE: f32 = 0.3;
+
+/// Voice in this many of the last frames begins an utterance; less is a click.
+const ONSET: (usize, usize) = (3, 6);
+
+/// An utterance begins this much before the voice that began it: consonants come before the voice.
+const PRE_ROLL: usize = frames(320);
+
+/// Silence that ends an utterance, and how much of it is left at its end.
+const HANG_OVER: usize = frames(512);
+const TAIL: usize = frames(256);
+
+/// Less voice than this is no utterance.
+const MIN_VOICE: usize = frames(128);
+
+/// An utterance that goes on for longer is cut where it is quietest in its last frames.
+const MAX_FRAMES: usize = frames(14_000);
+const CUT_WITHIN: usize = frames(4_000);
+
+/// Sound in which somebody speaks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Utterance {
+    /// Where it begins, in samples since the segmenter's first one.
+    pub start: u64,
+    /// Its sound at [`RATE`], samples in -1..1; at most 14 s.
+    pub samples: Vec<f32>,
+}
+
+/// Cuts sound into utterances by listening for voices.
+pub struct Segmenter {
+    detector: Box<Detector>,
+    /// Samples of a frame that is not complete.
+    partial: Vec<f32>,
+    /// The frames of the utterance, or before it at most [`PRE_ROLL`] of them.
+    frames: VecDeque<Frame>,
+    speaking: bool,
+    muted: bool,
+    /// Samples in `frames` and before.
+    heard: u64,
+}
+
+struct Frame {
+    samples: [f32; FRAME],
+    score: f32,
+    power: f32,
+}
+
+impl std::fmt::Debug for Segmenter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Segmenter")
+            .field("speaking", &self.speaking)
+            .field("muted", &self.muted)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Segmenter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Segmenter {
+    /// A segmenter that has heard nothing yet.
+    pub fn new() -> Self {
+        Self {
+            detector: Box::default(),
+            partial: Vec::with_capacity(FRAME),
+            frames: VecDeque::new(),
+            speaking: false,
+            muted: false,
+            heard: 0,
+        }
+    }
+
+    /// Takes the next samples, at [`RATE`] and in -1..1, and gives the utterances that end in them.
+    pub fn push(&mut self, samples: &[f32]) -> Vec<Utterance> {
+        if self.muted {
+            self.heard += samples.len() as u64;
+            return Vec::new();
+        }
+        let mut ended = Vec::new();
+        for &sample in samples {
+            self.partial.push(sane(sample));
+            if let Ok(frame) = <[f32; FRAME]>::try_from(self.partial.as_slice()) {
+                self.partial.clear();
+                ended.extend(self.frame(frame));
+            }
+        }
+        ended
+    }
+
+    /// The utterance that is on its way, as if silence followed: for the end of a sound.
+    pub fn finish(&mut self) -> Option<Utterance> {
+        let ended = if self.speaking { self.end(self.frames.len()) } else { None };
+        self.forget();
+        ended
+    }
+
+    /// While muted, which is while the robot itself speaks, nothing is heard. What was on its way is dropped.
+    pub fn mute(&mut self, muted: bool) {
+        if muted != self.muted {
+            self.forget();
+            self.muted = muted;
+        }
+    }
+
+    /// Whether an utterance is on its way.
+    pub const fn is_speaking(&self) -> bool {
+        self.speaking
+    }
+
+    fn forget(&mut self) {
+        self.heard += self.partial.len() as u64;
+        self.partial.clear();
+        self.frames.clear();
+        self.speaking = false;
+        self.detector.reset();
+    }
+
+    fn frame(&mut self, samples: [f32; FRAME]) -> Option<Utterance> {
+        let score = self.detector.predict_f32(&samples);
+        let power = samples.iter().map(|sample| sample * sample).sum();
+        self.frames.push_back(Frame { samples, score, power });
+        self.heard += FRAME as u64;
+        if !self.speaking {
+            let voice = self.frames.iter().rev().take(ONSET.1).filter(|frame| frame.score >= VOICE).count();
+            self.speaking = voice >= ONSET.0;
+            if !self.speaking && self.frames.len() > PRE_ROLL {
+                self.frames.pop_front();
+            }
+            return None;
+        }
+        let silence = self.frames.iter().rev().take_while(|frame| frame.score < STILL_VOICE).count();
+        if silence >= HANG_OVER {
+            let ended = self.end(self.frames.len() - HANG_OVER + TAIL);
+            self.speaking = false;
+            let unneeded = self.frames.len().saturating_sub(PRE_ROLL);
+            self.frames.drain(..unneeded);
+            return ended;
+        }
+        if self.frames.len() >= MAX_FRAMES { self.end(self.quietest()) } else { None }
+    }
+
+    /// The frames before which a long utterance is best cut.
+    fn quietest(&self) -> usize {
+        let from = self.frames.len().saturating_sub(CUT_WITHIN);
+        // three frames together, so that a gap between two periods of a voice is not taken for a pause
+        let power =
+            |at: usize| self.frames.range(at..self.frames.len().min(at + 3)).map(|frame| frame.power).sum::<f32>();
+        let last = self.frames.len().saturating_sub(3);
+        (from..last).min_by(|&a, &b| power(a).total_cmp(&power(b))).map_or(self.frames.len(), |at| at + 1)
+    }
+
+    /// Takes the first frames as an utterance.
+    fn end(&mut self, count: usize) -> Option<Utterance> {
+        let start = self.heard - (self.frames.len() * FRAME) as u64;
+        let taken: Vec<Frame> = self.frames.drain(..count).collect();
+        let voice = taken.iter().filter(|frame| frame.score >= VOICE).count();
+        let samples = taken.iter().flat_map(|frame| frame.samples).collect();
+        (voice >= MIN_VOICE).then_some(Utterance { start, samples })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    const SECOND: usize = RATE as usize;
+
+    fn silence(seconds: f32) -> Vec<f32> {
+        vec![0.0; (seconds * RATE as f32) as usize]
+    }
+
+    fn noise(loudness: f32, seconds: f32) -> Vec<f32> {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        silence(seconds).iter().map(|_| random.random_range(-loudness..=loudness)).collect()
+    }
+
+    /// Pulses of a throat through the resonances of a mouth that opens and closes: what a detector takes for a voice.
+    fn voice(seconds: f32) -> Vec<f32> {
+        let mut sound = silence(seconds);
+        let (mut phase, mut states) = (0.0f32, [[0.0f32; 2]; 3]);
+        for (i, slot) in sound.iter_mut().enumerate() {
+            let time = i as f32 / RATE as f32;
+            let syllable = (std::f32::consts::TAU * 4.0 * time).sin();
+            phase += (120.0 + 15.0 * (5.0 * time).sin()) / RATE as f32;
+            let pulse = if phase >= 1.0 { 1.0 } else { 0.0 };
+            phase = phase.fract();
+            let mut sum = 0.0;
+            for (state, (hertz, gain)) in
+                states.iter_mut().zip([(600.0 + 200.0 * syllable, 1.0), (1_300.0, 0.5), (2_500.0, 0.25)])
+            {
+                let decay = (-std::f32::consts::PI * 90.0 / RATE as f32).exp();
+                let turn = 2.0 * decay * (std::f32::consts::TAU * hertz / RATE as f32).cos();
+                let next = pulse + turn * state[0] - decay * decay * state[1];
+                *state = [next, state[0]];
+                sum += gain * next;
+            }
+            *slot = 0.08 * sum * (0.6 + 0.4 * syllable);
+        }
+        sound
+    }
+
+    /// Start and length in seconds of what is found in a sound that comes in pieces of some length.
+    fn found(sound: &[f32], piece: usize) -> Vec<(f32, f32)> {
+        let mut segmenter = Segmenter::new();
+        let mut utterances: Vec<Utterance> = sound.chunks(piece).flat_map(|piece| segmenter.push(piece)).collect();
+        utterances.extend(segmenter.finish());
+        let seconds = |samples: u64| samples as f32 / RATE as f32;
+        utterances.iter().map(|found| (seconds(found.start), seconds(found.samples.len() as u64))).collect()
+    }
+
+    #[test]
+    fn silence_noise_and_tones_are_no_voice() {
+        let hum: Vec<f32> =
+            (0..3 * SECOND).map(|i| 0.3 * (std::f32::consts::TAU * 50.0 * i as f32 / RATE as f32).sin()).collect();
+        let mut clicks = silence(3.0);
+        clicks.iter_mut().step_by(5_000).for_each(|sample| *sample = 1.0);
+        let bad = [f32::NAN, f32::INFINITY, 1e30, -1e30].repeat(100);
+        for (name, sound) in [
+            ("silence", silence(3.0)),
+            ("soft noise", noise(0.01, 3.0)),
+            ("noise", noise(0.3, 3.0)),
+            ("hum", hum),
+            ("clicks", clicks),
+            ("bad", bad),
+        ] {
+            assert_eq!(found(&sound, 1_000), [], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_voice_is_cut_out_with_what_is_around_it() {
+        let sound = [silence(1.0), voice(1.5), silence(1.5), voice(1.0), silence(1.0)].concat();
+        let whole = found(&sound, sound.len());
+        assert_eq!(whole.len(), 2, "{whole:?}");
+        for ((start, length), (voice, seconds)) in whole.iter().zip([(1.0, 1.5), (4.0, 1.0)]) {
+            assert!((voice - 0.5..voice).contains(start), "{whole:?}");
+            assert!((voice + seconds..voice + seconds + 0.6).contains(&(start + length)), "{whole:?}");
+        }
+        for piece in [1, 160, 4_096] {
+            assert_eq!(found(&sound, piece), whole, "{piece}");
+        }
+        assert_eq!(found(&sound[..2 * SECOND], 777).len(), 1, "what is on its way at the end");
+    }
+
+    #[test]
+    fn who_speaks_for_long_is_cut_but_nothing_is_lost() {
+        let pieces = found(&voice(40.0), 1_600);
+        assert!(pieces.len() >= 3, "{pieces:?}");
+        assert!(pieces.iter().all(|&(_, length)| length <= 14.0), "{pieces:?}");
+        assert!(pieces.windows(2).all(|pair| (pair[0].0 + pair[0].1 - pair[1].0).abs() < 1e-3), "{pieces:?}");
+    }
+
+    #[test]
+    fn what_is_said_while_muted_is_not_heard() {
+        let mut segmenter = Segmenter::new();
+        assert_eq!(segmenter.push(&voice(1.0)), []);
+        assert!(segmenter.is_speaking());
+        segmenter.mute(true);
+        assert!(!segmenter.is_speaking());
+        assert_eq!(segmenter.push(&[voice(2.0), silence(1.0)].concat()), []);
+        segmenter.mute(false);
+        assert_eq!(segmenter.push(&silence(1.0)), []);
+        let heard = segmenter.push(&[voice(1.0), silence(1.0)].concat());
+        assert_eq!(heard.len(), 1);
+        // 5 s have passed
+        assert!((4.5..5.1).contains(&(heard[0].start as f32 / RATE as f32)), "{}", heard[0].start);
+    }
+}

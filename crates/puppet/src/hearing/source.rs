@@ -1,0 +1,491 @@
+//! Where sound comes from: a microphone, a socket, a file, or nowhere.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{HearingError, RATE, wav};
+
+/// Bytes that are read from a program or a socket at once at most.
+const MAX_READ: usize = 16 << 10;
+
+/// Bytes of a recorder's last words that are kept.
+const MAX_WORDS: usize = 400;
+
+/// A client that sends nothing for so long makes room for the next one.
+const MAX_SILENCE: Duration = Duration::from_secs(20);
+
+/// Silence after the sound of a client, in samples, so that what it said last ends there.
+const GAP: usize = RATE as usize;
+
+/// The programs that record, in the order in which they are tried, and what they are given. Each writes 16-bit samples at
+/// [`RATE`] to its output until it is stopped.
+const RECORDERS: [(&str, &[&str]); 3] = [
+    ("pw-record", &["--raw", "--rate=16000", "--channels=1", "--format=s16", "--latency=30ms", "-"]),
+    ("parec", &["--raw", "--rate=16000", "--channels=1", "--format=s16le", "--latency-msec=30"]),
+    ("arecord", &["-q", "-t", "raw", "-r", "16000", "-c", "1", "-f", "S16_LE"]),
+];
+
+/// Where sound comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The machine's microphone, through the first of `pw-record`, `parec` and `arecord` that is there.
+    Microphone,
+    /// Nothing is heard.
+    None,
+    /// A socket that takes 16-bit little-endian mono samples at [`RATE`], from one client after another.
+    Tcp {
+        /// Where it listens; 0 for any that is free.
+        port: u16,
+    },
+    /// A WAV file.
+    File {
+        /// Its path.
+        path: PathBuf,
+    },
+}
+
+impl Source {
+    /// Reads `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
+    pub fn parse(text: &str) -> Result<Self, HearingError> {
+        let unknown = || HearingError::NoSuchSource { given: text.chars().take(200).collect() };
+        if let Some(port) = text.strip_prefix("tcp:") {
+            return port.parse().map(|port| Self::Tcp { port }).map_err(|_| unknown());
+        }
+        match text {
+            "microphone" => Ok(Self::Microphone),
+            "none" => Ok(Self::None),
+            path if path.to_ascii_lowercase().ends_with(".wav") => Ok(Self::File { path: path.into() }),
+            _ => Err(unknown()),
+        }
+    }
+
+    /// Begins to listen. A socket is bound to `address`.
+    pub fn open(&self, address: IpAddr) -> Result<Tap, HearingError> {
+        match self {
+            Self::None => Ok(Tap::new(Inner::Samples { samples: Vec::new(), at: 0 }, Wake::Nothing)),
+            Self::Microphone => record(&std::env::var_os("PATH").unwrap_or_default()),
+            Self::File { path } => play(path),
+            Self::Tcp { port } => {
+                let wanted = SocketAddr::new(address, *port);
+                let open = |source| HearingError::Open { what: format!("tcp {wanted}"), source };
+                let listener = TcpListener::bind(wanted).map_err(open)?;
+                let bound = listener.local_addr().map_err(open)?;
+                let inner = Inner::Tcp { listener, client: None, gap: 0 };
+                Ok(Tap::new(inner, Wake::Tcp { address: bound, client: None }))
+            }
+        }
+    }
+}
+
+/// An open source: gives sound at [`RATE`], samples in -1..1. Dropping it ends the recorder or closes the socket.
+#[derive(Debug)]
+pub struct Tap {
+    inner: Inner,
+    stopper: Stopper,
+    /// The first byte of a sample whose second has not come yet.
+    half: Option<u8>,
+}
+
+#[derive(Debug)]
+enum Inner {
+    Samples { samples: Vec<f32>, at: usize },
+    Recorder { name: &'static str, output: ChildStdout, words: Receiver<String> },
+    Tcp { listener: TcpListener, client: Option<TcpStream>, gap: usize },
+}
+
+/// Ends a [`Tap`] from another thread, also while that one waits for sound.
+#[derive(Debug, Clone)]
+pub struct Stopper {
+    stopped: Arc<AtomicBool>,
+    wake: Arc<Mutex<Wake>>,
+}
+
+/// What a read may be waiting for.
+#[derive(Debug)]
+enum Wake {
+    Nothing,
+    Recorder(Child),
+    Tcp { address: SocketAddr, client: Option<TcpStream> },
+}
+
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Stopper {
+    /// Ends the sound: a read that waits, and every later one, gives 0 samples.
+    pub fn stop(&self) {
+        if self.stopped.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        match &mut *hold(&self.wake) {
+            Wake::Nothing => {}
+            Wake::Recorder(child) => end(child),
+            Wake::Tcp { address, client } => {
+                if let Some(client) = client {
+                    drop(client.shutdown(Shutdown::Both));
+                }
+                // whoever waits for a client gets this one
+                drop(TcpStream::connect_timeout(&reachable(*address), Duration::from_secs(1)));
+            }
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+}
+
+/// An address at which a socket can be reached from here that is bound to all of them.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    let address = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(address, bound.port())
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        // what a stopper that outlives this still holds is closed too; nobody waits any more who would have to be woken
+        self.stopper.stopped.store(true, Ordering::SeqCst);
+        if let Wake::Recorder(mut child) = std::mem::replace(&mut *hold(&self.stopper.wake), Wake::Nothing) {
+            end(&mut child);
+        }
+    }
+}
+
+/// Ends a program. It may have ended by itself; it must not stay as a zombie either way.
+fn end(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}
+
+impl Tap {
+    fn new(inner: Inner, wake: Wake) -> Self {
+        let stopper = Stopper { stopped: Arc::default(), wake: Arc::new(Mutex::new(wake)) };
+        Self { inner, stopper, half: None }
+    }
+
+    /// What ends this from another thread.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// The address of the socket, if this is one.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.inner {
+            Inner::Tcp { listener, .. } => listener.local_addr().ok(),
+            _ => None,
+        }
+    }
+
+    /// Waits for sound and gives the number of samples that it has put into `buffer`. 0 means that the sound is over:
+    /// the file has been read, or it was stopped. An error means that the recorder ended; another one may be opened. A
+    /// file is given as fast as it is read.
+    pub fn read(&mut self, buffer: &mut [f32]) -> io::Result<usize> {
+        if buffer.is_empty() || self.stopper.is_stopped() {
+            return Ok(0);
+        }
+        match &mut self.inner {
+            Inner::Samples { samples, at } => {
+                let next = &samples[*at..samples.len().min(*at + buffer.len())];
+                buffer[..next.len()].copy_from_slice(next);
+                *at += next.len();
+                Ok(next.len())
+            }
+            Inner::Recorder { name, output, words } => loop {
+                match receive(output, &mut self.half, buffer) {
+                    Ok(Some(0)) => {}
+                    Ok(Some(count)) => return Ok(count),
+                    _ if self.stopper.is_stopped() => return Ok(0),
+                    Ok(None) => return Err(io::Error::other(format!("{name} ended: {}", last_words(words)))),
+                    Err(error) => return Err(error),
+                }
+            },
+            Inner::Tcp { listener, client, gap } => {
+                if *gap > 0 {
+                    let count = buffer.len().min(*gap);
+                    buffer[..count].fill(0.0);
+                    *gap -= count;
+                    return Ok(count);
+                }
+                listen(listener, client, gap, &self.stopper, &mut self.half, buffer)
+            }
+        }
+    }
+}
+
+/// Sound of the client that is there, or of the next one.
+fn listen(
+    listener: &TcpListener,
+    client: &mut Option<TcpStream>,
+    gap: &mut usize,
+    stopper: &Stopper,
+    half: &mut Option<u8>,
+    buffer: &mut [f32],
+) -> io::Result<usize> {
+    loop {
+        let Some(stream) = client else {
+            let (stream, _) = listener.accept()?;
+            stream.set_read_timeout(Some(MAX_SILENCE))?;
+            if let Wake::Tcp { client, .. } = &mut *hold(&stopper.wake) {
+                *client = Some(stream.try_clone()?);
+            }
+            (*client, *half) = (Some(stream), None);
+            // asked after the stopper knows of the client: one of the two sees the other
+            if stopper.is_stopped() {
+                return Ok(0);
+            }
+            continue;
+        };
+        match receive(stream, half, buffer) {
+            Ok(Some(0)) => {}
+            Ok(Some(count)) => return Ok(count),
+            _ if stopper.is_stopped() => return Ok(0),
+            // gone, silent or broken: the next one may come
+            Ok(None) | Err(_) => {
+                *client = None;
+                if let Wake::Tcp { client, .. } = &mut *hold(&stopper.wake) {
+                    *client = None;
+                }
+                *gap = GAP.saturating_sub(buffer.len());
+                let count = buffer.len().min(GAP);
+                buffer[..count].fill(0.0);
+                return Ok(count);
+            }
+        }
+    }
+}
+
+/// Reads 16-bit samples once: how many, or nothing at the end. A sample may come in two halves.
+fn receive(from: &mut impl Read, half: &mut Option<u8>, buffer: &mut [f32]) -> io::Result<Option<usize>> {
+    let mut bytes = [0; MAX_READ];
+    let held = usize::from(half.is_some());
+    let wanted = MAX_READ.min(buffer.len().saturating_mul(2));
+    bytes[0] = half.unwrap_or(0);
+    let count = match from.read(&mut bytes[held..wanted]) {
+        Ok(0) => return Ok(None),
+        Ok(count) => held + count,
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Some(0)),
+        Err(error) => return Err(error),
+    };
+    let samples = bytes[..count].chunks_exact(2);
+    *half = samples.remainder().first().copied();
+    for (slot, sample) in buffer.iter_mut().zip(samples) {
+        *slot = f32::from(i16::from_le_bytes([sample[0], sample[1]])) / 32_768.0;
+    }
+    Ok(Some(count / 2))
+}
+
+fn play(path: &Path) -> Result<Tap, HearingError> {
+    let open = |source| HearingError::Open { what: path.display().to_string(), source };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(open)?;
+    file.take(wav::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(open)?;
+    Ok(Tap::new(Inner::Samples { samples: wav::read(&bytes)?.resampled(), at: 0 }, Wake::Nothing))
+}
+
+/// Starts the first recorder that is in one of the folders of `path`.
+fn record(path: &OsStr) -> Result<Tap, HearingError> {
+    for (name, arguments) in RECORDERS {
+        let Some(program) = std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
+        else {
+            continue;
+        };
+        if name == "pw-record" && !knows_raw(&program) {
+            continue;
+        }
+        let open = |source| HearingError::Open { what: program.display().to_string(), source };
+        let mut command = Command::new(&program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(open)?;
+        let (said, words) = sync_channel(1);
+        if let Some(errors) = child.stderr.take() {
+            // ends with the recorder
+            std::thread::spawn(move || remember(errors, &said));
+        }
+        let Some(output) = child.stdout.take() else { return Err(open(io::ErrorKind::BrokenPipe.into())) };
+        return Ok(Tap::new(Inner::Recorder { name, output, words }, Wake::Recorder(child)));
+    }
+    Err(HearingError::NoRecorder)
+}
+
+/// Older ones put a header before the samples and have no way to leave it out.
+fn knows_raw(program: &Path) -> bool {
+    let help = Command::new(program).arg("--help").stdin(Stdio::null()).output();
+    help.is_ok_and(|help| [help.stdout, help.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--raw")))
+}
+
+/// Gives the last line of what a recorder has to say, once it has ended.
+fn remember(errors: impl Read, said: &SyncSender<String>) {
+    let mut lines = BufReader::new(errors);
+    let (mut line, mut last) = (Vec::new(), "it did not say why".to_owned());
+    while lines.by_ref().take(MAX_WORDS as u64).read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty() {
+            text.trim().clone_into(&mut last);
+        }
+        line.clear();
+    }
+    // with nobody there any more who wants to know, it is forgotten
+    drop(said.send(last));
+}
+
+fn last_words(words: &Receiver<String>) -> String {
+    words.recv_timeout(Duration::from_secs(1)).unwrap_or_else(|_| "its output was closed".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    #[test]
+    fn sources_are_read() {
+        let file = |path: &str| Some(Source::File { path: path.into() });
+        let cases = [
+            ("microphone", Some(Source::Microphone)),
+            ("none", Some(Source::None)),
+            ("tcp:15220", Some(Source::Tcp { port: 15_220 })),
+            ("tcp:0", Some(Source::Tcp { port: 0 })),
+            ("said.wav", file("said.wav")),
+            ("/a b/SAID.WAV", file("/a b/SAID.WAV")),
+            ("tcp:70000", None),
+            ("tcp:", None),
+            ("tcp:-1", None),
+            ("", None),
+            ("Microphone", None),
+            ("song.mp3", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Source::parse(text).ok(), expected, "{text}");
+        }
+    }
+
+    /// Everything up to the end, and how it ended.
+    fn drain(tap: &mut Tap, piece: usize) -> (Vec<f32>, io::Result<usize>) {
+        let (mut all, mut buffer) = (Vec::new(), vec![0.0; piece]);
+        loop {
+            match tap.read(&mut buffer) {
+                Ok(count) if count > 0 => all.extend_from_slice(&buffer[..count]),
+                end => return (all, end),
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_heard_from_nowhere() {
+        let mut tap = Source::None.open(HERE).expect("it opens");
+        assert_eq!(drain(&mut tap, 10).0, Vec::<f32>::new());
+        let missing = Source::parse("/no/such.wav").and_then(|source| source.open(HERE));
+        assert!(missing.expect_err("there is none").to_string().contains("/no/such.wav"));
+        assert!(matches!(record(OsStr::new("/no/such/folder")), Err(HearingError::NoRecorder)));
+    }
+
+    #[test]
+    fn a_file_is_heard_to_its_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.wav");
+        let mut bytes =
+            b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\0\0\0\x02\0\x10\0data\xff\xff\xff\xff".to_vec();
+        bytes.extend([0, 0x40].repeat(1000));
+        std::fs::write(&path, &bytes).expect("it is written");
+        let mut tap = Source::File { path: path.clone() }.open(HERE).expect("it opens");
+        assert_eq!(drain(&mut tap, 77).0, vec![0.5; 1000]);
+        std::fs::write(&path, &bytes[1..]).expect("it is written");
+        assert!(matches!(Source::File { path }.open(HERE), Err(HearingError::Wav { .. })));
+    }
+
+    #[test]
+    fn clients_are_heard_one_after_another() {
+        let mut tap = Source::Tcp { port: 0 }.open(HERE).expect("it opens");
+        let address = tap.address().expect("it is a socket");
+        for value in [0x40u8, 0x20] {
+            let mut client = TcpStream::connect(address).expect("it connects");
+            // an odd byte at the end belongs to no sample
+            client.write_all(&[[0, value].repeat(50), vec![9]].concat()).expect("it is sent");
+            drop(client);
+            let (mut heard, mut buffer) = (Vec::new(), [0.0; 333]);
+            while heard.len() < 50 + GAP {
+                let count = tap.read(&mut buffer).expect("it goes on");
+                heard.extend_from_slice(&buffer[..count]);
+            }
+            assert_eq!(heard[..50], [f32::from(value) / 128.0; 50]);
+            assert!(heard.len() == 50 + GAP && heard[50..].iter().all(|&sample| sample == 0.0));
+        }
+    }
+
+    #[test]
+    fn a_read_that_waits_can_be_stopped() {
+        for with_client in [false, true] {
+            let mut tap = Source::Tcp { port: 0 }.open(HERE).expect("it opens");
+            let (address, stopper) = (tap.address().expect("it is a socket"), tap.stopper());
+            let mut client = with_client.then(|| TcpStream::connect(address).expect("it connects"));
+            if let Some(client) = &mut client {
+                client.write_all(&[1, 1]).expect("it is sent");
+                assert_eq!(tap.read(&mut [0.0; 8]).ok(), Some(1));
+            }
+            let reader = std::thread::spawn(move || tap.read(&mut [0.0; 8]).ok());
+            stopper.stop();
+            assert_eq!(reader.join().ok(), Some(Some(0)), "client: {with_client}");
+        }
+    }
+
+    #[test]
+    fn a_client_is_let_go_with_the_tap() {
+        let mut tap = Source::Tcp { port: 0 }.open(HERE).expect("it opens");
+        let stopper = tap.stopper();
+        let mut client = TcpStream::connect(tap.address().expect("it is a socket")).expect("it connects");
+        client.write_all(&[1, 1]).expect("it is sent");
+        assert_eq!(tap.read(&mut [0.0; 8]).ok(), Some(1));
+        drop(tap);
+        assert_eq!(client.read(&mut [0; 8]).ok(), Some(0));
+        stopper.stop();
+    }
+
+    fn recorder(folder: &Path, name: &str, script: &str) {
+        let path = folder.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script is written");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("it is made executable");
+    }
+
+    #[test]
+    fn the_first_recorder_that_can_is_listened_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        recorder(
+            folder.path(),
+            "arecord",
+            "echo overrun >&2; printf '\\000\\100\\000\\300\\000'; echo 'no such device' >&2; exit 1",
+        );
+        recorder(folder.path(), "pw-record", "echo 'old: --rate'");
+        let mut tap = record(folder.path().as_os_str()).expect("it starts");
+        let (heard, end) = drain(&mut tap, 100);
+        assert_eq!(heard, [0.5, -0.5]);
+        assert_eq!(end.expect_err("it ended").to_string(), "arecord ended: no such device");
+
+        recorder(
+            folder.path(),
+            "pw-record",
+            "[ $1 = --help ] && echo ' --raw' && exit; printf '\\000\\040'; exec sleep 1000",
+        );
+        let mut tap = record(folder.path().as_os_str()).expect("it starts");
+        let mut buffer = [0.0; 8];
+        assert_eq!((tap.read(&mut buffer).ok(), buffer[0]), (Some(1), 0.25));
+        let stopper = tap.stopper();
+        let reader = std::thread::spawn(move || tap.read(&mut [0.0; 8]).ok());
+        stopper.stop();
+        assert_eq!(reader.join().ok(), Some(Some(0)));
+    }
+}

@@ -1,0 +1,173 @@
+//! WAV files: 16-bit and float samples, one or two channels, any rate.
+
+use super::{HearingError, resample};
+
+/// Bytes of a WAV file at most: five minutes of stereo in floats at 48 kHz.
+pub const MAX_BYTES: usize = 5 * 60 * 48_000 * 2 * 4 + 4096;
+
+/// Samples a second that a file may have.
+pub const RATES: std::ops::RangeInclusive<u32> = 4_000..=192_000;
+
+/// The sound of a WAV file, its channels mixed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wav {
+    /// Samples a second, within [`RATES`].
+    pub rate: u32,
+    /// Samples in -1..1.
+    pub samples: Vec<f32>,
+}
+
+impl Wav {
+    /// The samples at [`super::RATE`].
+    pub fn resampled(&self) -> Vec<f32> {
+        resample(&self.samples, self.rate)
+    }
+}
+
+struct Format {
+    float: bool,
+    channels: usize,
+    rate: u32,
+}
+
+const fn bad<T>(why: &'static str) -> Result<T, HearingError> {
+    Err(HearingError::Wav { why })
+}
+
+/// Reads the bytes of a WAV file. A data chunk that says to be longer than the file ends with the file, as programs that
+/// write to a pipe leave it so.
+pub fn read(bytes: &[u8]) -> Result<Wav, HearingError> {
+    if bytes.len() > MAX_BYTES {
+        return bad("it is longer than five minutes");
+    }
+    if bytes.get(..4) != Some(b"RIFF") || bytes.get(8..12) != Some(b"WAVE") {
+        return bad("it does not begin like a WAV file");
+    }
+    let (mut rest, mut format) = (&bytes[12..], None);
+    while let Some((header, after)) = rest.split_at_checked(8) {
+        let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]) as usize;
+        let body = &after[..length.min(after.len())];
+        match &header[..4] {
+            b"fmt " => format = Some(read_format(body)?),
+            b"data" => {
+                let Some(format) = format else { return bad("its samples come before their format") };
+                return Ok(Wav { rate: format.rate, samples: mix(body, &format) });
+            }
+            _ => {}
+        }
+        // chunks are padded to an even length
+        rest = after.get(length.saturating_add(length % 2)..).unwrap_or_default();
+    }
+    bad("it has no samples")
+}
+
+fn read_format(body: &[u8]) -> Result<Format, HearingError> {
+    let Some(body) = body.get(..16) else { return bad("its format is cut off") };
+    let word = |at: usize| u16::from_le_bytes([body[at], body[at + 1]]);
+    let rate = u32::from_le_bytes([body[4], body[5], body[6], body[7]]);
+    // an extensible format says in a longer way what the bits already tell
+    let float = match (word(0), word(14)) {
+        (1 | 0xFFFE, 16) => false,
+        (3 | 0xFFFE, 32) => true,
+        _ => return bad("its samples are neither 16-bit integers nor 32-bit floats"),
+    };
+    if !(1..=2).contains(&word(2)) {
+        return bad("it has neither one nor two channels");
+    }
+    if !RATES.contains(&rate) {
+        return bad("its sample rate is not within 4 to 192 kHz");
+    }
+    Ok(Format { float, channels: usize::from(word(2)), rate })
+}
+
+fn mix(body: &[u8], format: &Format) -> Vec<f32> {
+    let width = if format.float { 4 } else { 2 };
+    let sample = |bytes: &[u8]| match *bytes {
+        [a, b] => f32::from(i16::from_le_bytes([a, b])) / 32_768.0,
+        [a, b, c, d] => sane(f32::from_le_bytes([a, b, c, d])),
+        _ => 0.0,
+    };
+    let share = 1.0 / format.channels as f32;
+    body.chunks_exact(width * format.channels)
+        .map(|frame| frame.chunks_exact(width).map(sample).sum::<f32>() * share)
+        .collect()
+}
+
+/// A sample as it may go on: finite and within -1..1.
+pub(super) fn sane(sample: f32) -> f32 {
+    if sample.is_finite() { sample.clamp(-1.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn file(format: u16, channels: u16, rate: u32, bits: u16, data: &[u8]) -> Vec<u8> {
+        let mut bytes = b"RIFF\0\0\0\0WAVE".to_vec();
+        bytes.extend(b"LIST\x03\0\0\0abc\0fmt \x10\0\0\0");
+        bytes.extend(format.to_le_bytes());
+        bytes.extend(channels.to_le_bytes());
+        bytes.extend(rate.to_le_bytes());
+        bytes.extend([0; 6]);
+        bytes.extend(bits.to_le_bytes());
+        bytes.extend(b"data");
+        bytes.extend((data.len() as u32).to_le_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn both_kinds_of_samples_are_read_and_mixed() {
+        let floats: Vec<u8> = [0.5f32, f32::NAN, 9.0, -1.0].iter().flat_map(|s| s.to_le_bytes()).collect();
+        let words: Vec<u8> = [16_384i16, -32_768, 0, 8_192].iter().flat_map(|s| s.to_le_bytes()).collect();
+        let cases = [
+            (file(1, 1, 8_000, 16, &words), vec![0.5, -1.0, 0.0, 0.25]),
+            (file(1, 2, 8_000, 16, &words), vec![-0.25, 0.125]),
+            (file(0xFFFE, 1, 8_000, 16, &words[..3]), vec![0.5]),
+            (file(3, 1, 8_000, 32, &floats), vec![0.5, 0.0, 1.0, -1.0]),
+            (file(3, 2, 8_000, 32, &floats), vec![0.25, 0.0]),
+            (file(3, 2, 8_000, 32, &floats[..7]), vec![]),
+        ];
+        for (bytes, samples) in cases {
+            assert_eq!(read(&bytes).expect("it can be read"), Wav { rate: 8_000, samples });
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        let good = file(1, 1, 16_000, 16, &[0; 8]);
+        let mut late = b"RIFF\0\0\0\0WAVE".to_vec();
+        late.extend(&good[48..]);
+        let cases: [(Vec<u8>, &str); 9] = [
+            (Vec::new(), "begin"),
+            (b"RIFX\0\0\0\0WAVE".to_vec(), "begin"),
+            (good[..40].to_vec(), "cut off"),
+            (good[..48].to_vec(), "no samples"),
+            (late, "before"),
+            (file(1, 1, 16_000, 8, &[]), "neither 16-bit"),
+            (file(1, 6, 16_000, 16, &[]), "channels"),
+            (file(1, 1, 1, 16, &[]), "rate"),
+            (vec![0; MAX_BYTES + 1], "longer"),
+        ];
+        for (bytes, why) in cases {
+            let error = read(&bytes).expect_err(why).to_string();
+            assert!(error.contains(why), "`{why}` is not in: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), cut in 0usize..80, flip in 12usize..56, with: u8) {
+            let mut damaged = file(3, 2, 44_100, 32, &bytes);
+            damaged[flip] ^= with;
+            damaged.truncate(damaged.len() - cut.min(damaged.len()));
+            for bytes in [&bytes, &damaged] {
+                if let Ok(wav) = read(bytes) {
+                    prop_assert!(RATES.contains(&wav.rate));
+                    prop_assert!(wav.samples.iter().all(|s| (-1.0..=1.0).contains(s)));
+                }
+            }
+        }
+    }
+}

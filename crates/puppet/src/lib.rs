@@ -1,0 +1,15 @@
+//! The social robot of Oz: a puppet that speaks, looks, listens and moves.
+
+pub mod camera;
+pub mod director;
+pub mod expression;
+pub mod faces;
+pub mod gaze;
+pub mod gesture;
+pub mod hearing;
+mod idle;
+pub mod mixer;
+pub mod puppet;
+pub mod servo;
+pub mod speech;
+pub mod talk;

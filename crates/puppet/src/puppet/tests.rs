@@ -1,0 +1,207 @@
+use super::*;
+use crate::servo::{place, rest};
+
+const DT: f32 = 0.005;
+
+fn puppet() -> Puppet {
+    Puppet::new(Parts { gestures: Gestures::shipped().unwrap(), blinks: 0.0, seed: 1 })
+}
+
+/// Lets time pass, with a voice that takes half a second for each phrase, and tells what happens.
+fn run(puppet: &mut Puppet, seconds: f32) -> Vec<Happening> {
+    let next = puppet.events().next();
+    for _ in 0..(seconds / DT) as usize {
+        puppet.step(DT);
+        if let Some(wanted) = puppet.view().wanted.filter(|_| !puppet.view().is_loud) {
+            let marks = wanted.words.marks.iter().map(|mark| (0.2, mark.gesture)).collect();
+            let timeline = Timeline { seconds: 0.5, marks, mouth: vec![(0.1, 1.0), (0.4, 0.0)] };
+            // another may be wanted by now
+            let _ = puppet.obey(Order::Say { speech: wanted.speech, phrase: wanted.phrase, timeline });
+        }
+    }
+    puppet.events().since(next).unwrap().map(|event| event.what.clone()).collect()
+}
+
+fn face(x: f32, y: f32, size: f32) -> Face {
+    Face { id: 1, confidence: 0.9, x, y, width: size, height: size, name: String::new() }
+}
+
+#[test]
+fn each_text_is_begun_and_done_once_in_its_order() {
+    let mut puppet = puppet();
+    puppet.obey(Order::Speak("[braisel][nos]Nope.".to_owned())).unwrap();
+    puppet.obey(Order::Speak(String::new())).unwrap();
+    puppet.obey(Order::Speak("[wob]".to_owned())).unwrap();
+    let happened = run(&mut puppet, 5.0);
+    let of_speech: Vec<_> = happened.iter().filter(|what| !matches!(what, Happening::GestureDone(_))).collect();
+    use Happening::{SpeakBegun, SpeakDone, SpeakGesture};
+    assert_eq!(
+        of_speech,
+        [
+            &SpeakBegun(0),
+            &SpeakGesture(0),
+            &SpeakGesture(9),
+            &SpeakDone(0),
+            &SpeakBegun(1),
+            &SpeakDone(1),
+            &SpeakBegun(2),
+            &SpeakGesture(12),
+            &SpeakDone(2)
+        ]
+    );
+    let done = happened.iter().filter(|what| matches!(what, Happening::GestureDone(_))).count();
+    assert_eq!(done, 3, "each gesture is done once");
+}
+
+#[test]
+fn a_reset_stops_at_once_and_leaves_nobody_waiting() {
+    let mut puppet = puppet();
+    puppet.obey(Order::Speak("[yesl3] One. Two. Three.".to_owned())).unwrap();
+    puppet.obey(Order::Speak("Four.".to_owned())).unwrap();
+    puppet.obey(Order::Expression(1)).unwrap();
+    puppet.obey(Order::Weigh(Subsystem::Direct, 1.0)).unwrap();
+    puppet.obey(Order::Servo(0, 1.0)).unwrap();
+    run(&mut puppet, 0.4);
+    let next = puppet.events().next();
+    puppet.obey(Order::Reset).unwrap();
+    let told: Vec<_> = puppet.events().since(next).unwrap().map(|event| event.what.clone()).collect();
+    assert_eq!(told, [Happening::SpeakDone(0), Happening::SpeakDone(1), Happening::GestureDone(6)]);
+    let view = puppet.view();
+    assert!(view.wanted.is_none() && !view.is_loud && view.expression == 0 && view.weights == Weights::default());
+    assert_eq!(run(&mut puppet, 5.0), []);
+    assert!(puppet.positions().iter().zip(rest()).all(|(now, rest)| (now - rest).abs() < 1e-2), "back at rest");
+}
+
+#[test]
+fn the_jaw_moves_with_the_voice_and_without_one() {
+    let mut puppet = puppet();
+    puppet.obey(Order::Speak("Hello there.".to_owned())).unwrap();
+    let mut open = 0f32;
+    let mut step = |puppet: &mut Puppet, count: usize| {
+        for _ in 0..count {
+            puppet.step(DT);
+            open = open.max(puppet.positions()[place::JAW] - rest()[place::JAW]);
+        }
+    };
+    // nobody answers; after a while the robot moves its mouth in silence
+    step(&mut puppet, 150);
+    assert!(puppet.view().wanted.is_some() && !puppet.view().is_loud);
+    step(&mut puppet, 1000);
+    assert!(open > 0.1 && puppet.view().wanted.is_none(), "{open}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_and_changes_nothing() {
+    let timeline = Timeline { seconds: f32::NAN, marks: Vec::new(), mouth: Vec::new() };
+    for (order, says) in [
+        (Order::Weigh(Subsystem::Gesture, f32::NAN), "not a finite number"),
+        (Order::Volume(f32::INFINITY), "not a finite number"),
+        (Order::Pitch(f32::NAN), "not a finite number"),
+        (Order::Blink(f32::NAN), "not a finite number"),
+        (Order::Servo(36, 0.5), "there is no servo 36"),
+        (Order::Servo(0, f32::NAN), "not a finite number"),
+        (Order::Servos(vec![0.5; 35]), "35 positions"),
+        (Order::Servos(vec![f32::NAN; 36]), "not a finite number"),
+        (Order::Gesture(13), "there is no gesture 13"),
+        (Order::Expression(5), "there is no expression 5"),
+        (Order::LookAt(6), "there is no lookat 6"),
+        (Order::Voice(1), "there is no voice 1"),
+        (Order::Say { speech: 0, phrase: 0, timeline }, "nobody waits"),
+        (Order::See { tick: 0, span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] }, "not a finite number"),
+        (Order::Hear(vec![Heard { confidence: f32::NAN, text: String::new() }]), "not a finite number"),
+    ] {
+        let mut puppet = puppet();
+        let told = format!("{order:?}");
+        let error = puppet.obey(order).unwrap_err();
+        assert!(error.contains(says), "{told}: {error}");
+        assert_eq!(run(&mut puppet, 0.5), [], "{told}");
+        assert_eq!(puppet.positions(), rest(), "{told}");
+    }
+}
+
+#[test]
+fn numbers_out_of_range_are_brought_back_into_it() {
+    let mut puppet = puppet();
+    for (order, weight) in [(-3.0, 0.0), (7.0, 1.0), (0.25, 0.25)] {
+        puppet.obey(Order::Weigh(Subsystem::RandomHead, order)).unwrap();
+        assert_eq!(puppet.view().weights.random_head, weight);
+    }
+    for (order, pitch) in [(0.0, 0.5), (9.0, 2.0), (1.5, 1.5)] {
+        puppet.obey(Order::Pitch(order)).unwrap();
+        assert_eq!(puppet.view().manner.pitch, pitch);
+    }
+    puppet.obey(Order::Blink(1e9)).unwrap();
+    assert_eq!(puppet.view().blinks, 10.0);
+}
+
+#[test]
+fn the_last_face_that_goes_is_told_once() {
+    let mut puppet = puppet();
+    let mut see = |faces: Vec<Face>| {
+        let next = puppet.events().next();
+        puppet.obey(Order::See { tick: 0, span: [1.0, 0.8], faces }).unwrap();
+        puppet.events().since(next).unwrap().count()
+    };
+    assert_eq!([see(vec![]), see(vec![face(0.1, 0.0, 0.2)]), see(vec![]), see(vec![])], [0, 1, 1, 0]);
+    let next = puppet.events().next();
+    puppet.obey(Order::See { tick: 0, span: [1.0, 0.8], faces: vec![face(0.0, 0.0, 0.1); 40] }).unwrap();
+    let told: Vec<_> = puppet.events().since(next).unwrap().collect();
+    assert!(matches!(&told[0].what, Happening::Faces(faces) if faces.len() == MAX_FOUND));
+}
+
+/// A face stands still in the world; pictures of it come some ticks late.
+#[test]
+fn the_head_turns_to_a_face_without_swinging() {
+    let mut puppet = puppet();
+    puppet.obey(Order::LookAt(3)).unwrap();
+    let (span, place, late) = ([1.0f32, 0.8], [0.7f32, -0.15], 6);
+    let mut seen = VecDeque::new();
+    let mut heads = Vec::new();
+    for tick in 0..400u64 {
+        for _ in 0..2 {
+            puppet.step(DT);
+        }
+        puppet.tick_over(tick);
+        let head = puppet.mixer.head();
+        heads.push(head);
+        seen.push_back((tick, [(head[0] - place[0]) * 2.0 / span[0], (head[1] - place[1]) * 2.0 / span[1]]));
+        if seen.len() > late {
+            let (tick, [x, y]) = seen.pop_front().unwrap();
+            let faces = if x.abs() < 1.5 { vec![face(x, y, 0.2)] } else { vec![] };
+            puppet.obey(Order::See { tick, span, faces }).unwrap();
+        }
+    }
+    let last = heads.last().unwrap();
+    assert!((last[0] - place[0]).abs() < 0.02 && (last[1] - place[1]).abs() < 0.02, "{last:?}");
+    let overshoot = heads.iter().fold(0f32, |most, head| most.max(head[0] - place[0]));
+    assert!(overshoot < 0.03, "{overshoot}");
+}
+
+#[test]
+fn events_that_are_no_longer_kept_are_missed() {
+    let mut puppet = puppet();
+    for _ in 0..KEPT_EVENTS + 10 {
+        puppet.obey(Order::See { tick: 0, span: [1.0, 1.0], faces: vec![face(0.0, 0.0, 0.1)] }).unwrap();
+    }
+    assert!(puppet.events().since(9).is_none());
+    assert_eq!(puppet.events().since(10).unwrap().count(), KEPT_EVENTS);
+    assert_eq!(puppet.events().since(u64::MAX).unwrap().count(), 0);
+}
+
+#[test]
+fn orders_survive_being_written_down() {
+    let told = Told { who: "127.0.0.1:5".to_owned(), order: Order::Servos(vec![0.1; COUNT]) };
+    assert_eq!(told_from_text(&told.to_text()), Ok(told));
+    for text in ["", "{}", "[1]", r#"{"who":"","order":{"Blink":null}}"#] {
+        told_from_text(text).unwrap_err();
+    }
+}
+
+#[test]
+fn too_much_is_told_to_be_done_at_once() {
+    let mut puppet = puppet();
+    let mut refused = |order: Order| (0..1000).filter(|_| !puppet.obey(order.clone()).unwrap().is_empty()).count();
+    assert_eq!(refused(Order::Speak("x".to_owned())), 1000 - crate::talk::MAX_WAITING);
+    assert_eq!(refused(Order::Gesture(12)), 1000 - crate::mixer::MAX_PLAYING);
+    assert_eq!(puppet.events().next(), 2000 - (crate::talk::MAX_WAITING + crate::mixer::MAX_PLAYING) as u64);
+}

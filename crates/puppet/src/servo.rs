@@ -1,0 +1,210 @@
+//! The 36 servos, in the order of the protocol's header.
+//!
+//! A position is 0 to 1 and runs over the servo's whole travel; 0 and 1 are its stops.
+
+/// How many servos there are.
+pub const COUNT: usize = 36;
+
+/// A position for each servo, 0 to 1.
+pub type Positions = [f32; COUNT];
+
+/// What there is to know about a servo.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Servo {
+    /// As in the protocol's header and in the model, in lower case.
+    pub name: &'static str,
+    /// The joint's angle at 0, in rad.
+    pub lower: f32,
+    /// The joint's angle at 1, in rad.
+    pub upper: f32,
+    /// Fastest it moves, in travels a second.
+    pub speed: f32,
+    /// Largest change of its speed, in travels/s².
+    pub acceleration: f32,
+}
+
+impl Servo {
+    /// Where it is while nothing moves it: the joint's angle is 0.
+    pub const fn rest(&self) -> f32 {
+        -self.lower / (self.upper - self.lower)
+    }
+
+    /// The joint's angle at a position, in rad.
+    pub fn angle(&self, position: f32) -> f64 {
+        f64::from(self.lower) + f64::from(position) * (f64::from(self.upper) - f64::from(self.lower))
+    }
+}
+
+/// For servos of the trunk and the limbs, which move a good part of the robot.
+const fn heavy(name: &'static str, lower: f32, upper: f32) -> Servo {
+    Servo { name, lower, upper, speed: 1.5, acceleration: 8.0 }
+}
+
+/// For servos of the neck.
+const fn quick(name: &'static str, lower: f32, upper: f32) -> Servo {
+    Servo { name, lower, upper, speed: 4.0, acceleration: 60.0 }
+}
+
+/// For servos of the face.
+const fn light(name: &'static str, lower: f32, upper: f32) -> Servo {
+    Servo { name, lower, upper, speed: 12.0, acceleration: 400.0 }
+}
+
+/// All servos; the place in the list is the id on the wire.
+pub const SERVOS: [Servo; COUNT] = [
+    heavy("waist", -0.8, 0.8),
+    heavy("shoulder_pitch_left", -1.2, 2.8),
+    heavy("shoulder_roll_left", -0.15, 1.65),
+    heavy("elbow_yaw_left", -1.4, 1.4),
+    heavy("elbow_pitch_left", -0.2, 2.0),
+    heavy("shoulder_pitch_right", -1.2, 2.8),
+    heavy("shoulder_roll_right", -0.15, 1.65),
+    heavy("elbow_yaw_right", -1.4, 1.4),
+    heavy("elbow_pitch_right", -0.2, 2.0),
+    heavy("hip_roll_left", -0.4, 0.4),
+    heavy("hip_yaw_left", -0.6, 0.6),
+    heavy("hip_pitch_left", -0.7, 1.3),
+    heavy("knee_pitch_left", -0.05, 1.7),
+    heavy("ankle_pitch_left", -0.6, 0.6),
+    heavy("ankle_roll_left", -0.4, 0.4),
+    heavy("hip_roll_right", -0.4, 0.4),
+    heavy("hip_yaw_right", -0.6, 0.6),
+    heavy("hip_pitch_right", -0.7, 1.3),
+    heavy("knee_pitch_right", -0.05, 1.7),
+    heavy("ankle_pitch_right", -0.6, 0.6),
+    heavy("ankle_roll_right", -0.4, 0.4),
+    quick("neck_yaw", -1.1, 1.1),
+    quick("neck_roll", -0.5, 0.5),
+    quick("neck_pitch", -0.6, 0.6),
+    light("brows", -0.4, 0.4),
+    light("eyelids", -1.35, 0.4),
+    light("eyes_pitch", -0.45, 0.45),
+    light("jaw", -0.02, 0.38),
+    light("eye_yaw_right", -0.55, 0.55),
+    light("smile_left", -0.7, 0.7),
+    light("eye_yaw_left", -0.55, 0.55),
+    light("smile_right", -0.7, 0.7),
+    quick("wrist_left", -1.4, 1.4),
+    quick("grasp_left", -0.3, 1.5),
+    quick("wrist_right", -1.4, 1.4),
+    quick("grasp_right", -0.3, 1.5),
+];
+
+/// Where the servo of this name is in the list.
+pub fn servo_named(name: &str) -> Option<usize> {
+    SERVOS.iter().position(|servo| servo.name == name)
+}
+
+/// All servos at rest.
+pub fn rest() -> Positions {
+    SERVOS.map(|servo| servo.rest())
+}
+
+macro_rules! places {
+    ($($(#[$doc:meta])* $name:ident = $place:expr;)*) => {
+        /// Places of the servos that the robot's own motion uses.
+        pub mod place {
+            $($(#[$doc])* pub const $name: usize = $place;)*
+        }
+    };
+}
+
+places! {
+    /// 1 looks to the robot's left.
+    NECK_YAW = 21;
+    /// 1 tilts the head to the robot's left.
+    NECK_ROLL = 22;
+    /// 1 looks up.
+    NECK_PITCH = 23;
+    /// 1 is raised.
+    BROWS = 24;
+    /// 0 is shut.
+    EYELIDS = 25;
+    /// 1 looks up.
+    EYES_PITCH = 26;
+    /// 1 is open.
+    JAW = 27;
+    /// 1 looks to the robot's left.
+    EYE_YAW_RIGHT = 28;
+    /// 1 is a smile.
+    SMILE_LEFT = 29;
+    /// 1 looks to the robot's left.
+    EYE_YAW_LEFT = 30;
+    /// 1 is a smile.
+    SMILE_RIGHT = 31;
+}
+
+/// Moves one servo towards a target, within its speed and acceleration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Motion {
+    /// Where it is, 0 to 1.
+    pub position: f32,
+    /// How fast it moves, in travels a second.
+    pub velocity: f32,
+}
+
+impl Motion {
+    /// Standing still.
+    pub fn at(position: f32) -> Self {
+        Self { position, velocity: 0.0 }
+    }
+
+    /// Lets `dt` seconds pass. A target that stands still is not overshot by more than a thousandth; the stops hold.
+    pub fn step(&mut self, servo: &Servo, target: f32, dt: f32) {
+        let (away, change) = (target - self.position, servo.acceleration * dt);
+        // the fastest from which it can still stop in time, counted in whole steps
+        let stopping = 0.5 * ((change * change + 8.0 * servo.acceleration * away.abs()).sqrt() - change);
+        let wanted = stopping.min(servo.speed).min(away.abs() / dt).copysign(away);
+        self.velocity += (wanted - self.velocity).clamp(-change, change);
+        self.position += self.velocity * dt;
+        let (low, high) = (0.0, 1.0);
+        if !(low..=high).contains(&self.position) {
+            *self = Self::at(self.position.clamp(low, high));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_names() {
+        let named = [
+            (place::NECK_YAW, "neck_yaw"),
+            (place::NECK_ROLL, "neck_roll"),
+            (place::NECK_PITCH, "neck_pitch"),
+            (place::BROWS, "brows"),
+            (place::EYELIDS, "eyelids"),
+            (place::EYES_PITCH, "eyes_pitch"),
+            (place::JAW, "jaw"),
+            (place::EYE_YAW_RIGHT, "eye_yaw_right"),
+            (place::SMILE_LEFT, "smile_left"),
+            (place::EYE_YAW_LEFT, "eye_yaw_left"),
+            (place::SMILE_RIGHT, "smile_right"),
+        ];
+        for (place, name) in named {
+            assert_eq!(servo_named(name), Some(place), "{name}");
+        }
+        assert_eq!(servo_named("tail"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn motion_keeps_its_limits_and_arrives(start in 0.01f32..0.99, target in 0.01f32..0.99, place in 0..COUNT) {
+            let (servo, dt) = (&SERVOS[place], 0.005);
+            let mut motion = Motion::at(start);
+            let toward = (target - start).signum();
+            for _ in 0..2000 {
+                let before = motion;
+                motion.step(servo, target, dt);
+                prop_assert!(motion.velocity.abs() <= servo.speed * 1.001);
+                prop_assert!((motion.velocity - before.velocity).abs() <= servo.acceleration * dt * 1.01);
+                prop_assert!((motion.position - target) * toward < 2e-3, "it overshot to {}", motion.position);
+            }
+            prop_assert!((motion.position - target).abs() < 1e-3 && motion.velocity.abs() < 1e-2, "{motion:?}");
+        }
+    }
+}

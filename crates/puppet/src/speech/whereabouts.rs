@@ -1,0 +1,76 @@
+//! Where the library of the voice is on this machine.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+/// The library's file.
+const LIBRARY: &str = if cfg!(target_os = "macos") { "libespeak-ng.1.dylib" } else { "libespeak-ng.so.1" };
+/// The folder with what it knows of languages.
+const DATA: &str = "espeak-ng-data";
+
+/// Where systems keep libraries, and where those keep their data.
+const SYSTEM: [(&str, &str); 9] = [
+    ("/usr/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"),
+    ("/usr/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu"),
+    ("/usr/lib/x86_64-linux-gnu", "/usr/share"),
+    ("/usr/lib/aarch64-linux-gnu", "/usr/share"),
+    ("/usr/lib64", "/usr/share"),
+    ("/usr/lib", "/usr/share"),
+    ("/usr/local/lib", "/usr/local/share"),
+    ("/opt/homebrew/lib", "/opt/homebrew/share"),
+    ("/usr/local/lib", "/usr/share"),
+];
+
+/// The espeak-ng library and its data folder: what `scripts/fetch-puppet voice` put into the cache, or what the system
+/// has.
+pub fn find() -> Option<(PathBuf, PathBuf)> {
+    let fetched = cache().map(|cache| cache.join("puppet/voice/espeakng_loader"));
+    let fetched = fetched.iter().map(|folder| (folder.as_path(), folder.as_path()));
+    let system = SYSTEM.iter().map(|(library, data)| (Path::new(library), Path::new(data)));
+    first(fetched.chain(system))
+}
+
+fn first<'a>(places: impl Iterator<Item = (&'a Path, &'a Path)>) -> Option<(PathBuf, PathBuf)> {
+    places
+        .map(|(library, data)| (library.join(LIBRARY), data.join(DATA)))
+        .find(|(library, data)| library.is_file() && data.join("phontab").is_file())
+}
+
+/// The folder for what was fetched, as the scripts have it.
+fn cache() -> Option<PathBuf> {
+    let folder = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    folder("ROSSUM_CACHE")
+        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("rossum")))
+        .or_else(|| Some(folder("HOME")?.join(".cache/rossum")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_first_complete_place_is_taken() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str, files: &[&str]| {
+            for file in files {
+                let path = folder.path().join(name).join(file);
+                fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+                fs::write(path, "").expect("a file");
+            }
+            folder.path().join(name)
+        };
+        let no_data = place("no-data", &[LIBRARY]);
+        let no_library = place("no-library", &["espeak-ng-data/phontab"]);
+        let complete = place("complete", &[LIBRARY, "espeak-ng-data/phontab"]);
+        let places = |folders: &[&PathBuf]| -> Option<(PathBuf, PathBuf)> {
+            first(folders.iter().map(|folder| (folder.as_path(), folder.as_path())))
+        };
+        assert_eq!(places(&[&no_data, &no_library]), None);
+        let expected = Some((complete.join(LIBRARY), complete.join(DATA)));
+        assert_eq!(places(&[&no_data, &complete, &no_library]), expected);
+    }
+}

@@ -10,6 +10,7 @@ mod interrupt;
 mod logs;
 mod odcp;
 mod osp;
+mod oz;
 mod picture;
 mod replay;
 mod scenarios;
@@ -19,6 +20,7 @@ mod table;
 
 use std::{
     io::{self, Write},
+    path::PathBuf,
     process::ExitCode,
 };
 
@@ -60,12 +62,22 @@ enum Command {
     Osp(osp::Options),
     /// Read or set the motors of one agent over ODCP
     Odcp(odcp::Options),
+    /// Puppeteer the social robot of a running server over Oz, and look at what was done with it
+    Oz(oz::Options),
     /// Say whether a robot or world model can be used, and what is in it
     CheckModel(check_model::Options),
     /// Say what is present on this machine and what is missing
     Doctor,
     /// Measure the simulation on this machine
     Bench(bench::Options),
+    /// Speak for the robot with espeak-ng, which stays in this process; the server starts it
+    #[command(name = server::driver::oz::HELPER, hide = true)]
+    SpeakForOz {
+        /// The engine's library.
+        library: PathBuf,
+        /// The folder of its voices.
+        voices: PathBuf,
+    },
     /// Print a completion script for your shell
     Completions {
         /// Which shell.
@@ -99,9 +111,13 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Agents(options) => agents::run(&options, out),
         Command::Osp(options) => osp::run(&options, out),
         Command::Odcp(options) => odcp::run(&options, out),
+        Command::Oz(options) => oz::run(&options, out),
         Command::CheckModel(options) => check_model::run(&options, out),
         Command::Doctor => doctor::run(out),
         Command::Bench(options) => bench::run(&options, out),
+        Command::SpeakForOz { library, voices } => {
+            Ok(espeak::serve(&library, &voices, io::stdin().lock(), io::stdout().lock())?)
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "rossum", &mut script);

@@ -5,6 +5,7 @@ pub mod conversation;
 pub mod datagram;
 pub mod evo;
 pub mod log;
+pub mod oz;
 pub mod stream;
 
 use std::time::Instant;
@@ -75,6 +76,13 @@ impl Drop for RefusalLog {
 #[expect(clippy::disallowed_methods, reason = "drivers live in wall time")]
 pub(crate) fn now() -> Instant {
     Instant::now()
+}
+
+/// Waits for a time to come.
+pub(crate) fn rest_until(time: Instant) {
+    while let Some(left) = time.checked_duration_since(now()).filter(|left| !left.is_zero()) {
+        std::thread::park_timeout(left);
+    }
 }
 
 #[cfg(test)]

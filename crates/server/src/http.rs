@@ -28,6 +28,7 @@ use world::{Snapshot, interface::Role, snapshot::AgentCard};
 use crate::{
     access::AllowList,
     driver::stream::{Doors, accept},
+    health::{Condition, Health},
     limits,
     serve::{Address, first_screen},
     sim_thread::{STANDSTILL, SimHandle},
@@ -40,6 +41,8 @@ pub struct About {
     pub title: String,
     /// Everything that listens.
     pub addresses: Vec<Address>,
+    /// How the parts are doing.
+    pub health: Health,
 }
 
 #[derive(Clone)]
@@ -94,8 +97,17 @@ async fn health(State(shared): State<Shared>) -> (StatusCode, String) {
     } else if let Some(cause) = shared.sim.failure() {
         (StatusCode::SERVICE_UNAVAILABLE, format!("{STANDSTILL}: {cause}\n"))
     } else {
-        (StatusCode::OK, "ok\n".to_owned())
+        // a robot without ears is still a robot
+        (StatusCode::OK, format!("ok\n{}", conditions(&shared.about.health, false)))
     }
+}
+
+/// How the parts are doing, line by line: all of them, or those that do not work.
+fn conditions(health: &Health, all: bool) -> String {
+    let parts = health.parts().into_iter().filter(|(_, condition)| all || !condition.works);
+    let line =
+        |(part, Condition { works, words })| format!("  {part}: {}{words}\n", if works { "" } else { "NOT WORKING: " });
+    parts.map(line).collect()
 }
 
 async fn status_page(State(shared): State<Shared>) -> String {
@@ -108,6 +120,7 @@ async fn status_page(State(shared): State<Shared>) -> String {
     for agent in &snapshot.catalogue.agents {
         page.push_str(&format!("  {} ({}), {} motors\n", agent.name, agent.robot, agent.motors.len()));
     }
+    page.push_str(&conditions(&shared.about.health, true));
     page
 }
 

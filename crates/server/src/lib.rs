@@ -5,6 +5,7 @@
 pub mod access;
 pub mod config;
 pub mod driver;
+pub mod health;
 pub mod http;
 pub mod library;
 pub mod limits;

@@ -29,9 +29,10 @@ use crate::{
         log,
         stream::{self, Doors},
     },
+    health::Health,
     http, limits,
     recording::{Recording, StartError},
-    session::{Direction, Endpoint, EndpointKind, Log},
+    session::{Beside, Direction, Endpoint, EndpointKind, Log},
     sim_thread::{SimHandle, SimOptions, SimThread},
 };
 
@@ -118,6 +119,8 @@ pub struct Server {
     tasks: JoinSet<()>,
     /// What has nothing to do with the world.
     apart: Vec<Served>,
+    /// What works beside it.
+    beside: Vec<Beside>,
     stop: CancellationToken,
 }
 
@@ -146,11 +149,17 @@ impl Server {
         let allow = AllowList::new(scenario.base.server.allow.clone());
         let stop = CancellationToken::new();
         let addresses = sockets.addresses.clone();
-        let mut tasks = sockets.run(sim.handle(), metrics, &scenario.base.title, &allow, doors, &stop);
+        let health = Health::default();
+        let mut beside = Vec::new();
+        for (_, service) in &scenario.services {
+            beside.extend(service.start_beside(sim.handle(), &health)?);
+        }
+        let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
+        let mut tasks = sockets.run(sim.handle(), metrics, about, &allow, doors, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
-        Ok(Self { addresses, sim, recording, tasks, apart, stop })
+        Ok(Self { addresses, sim, recording, tasks, apart, beside, stop })
     }
 
     /// Everything that listens.
@@ -190,10 +199,11 @@ impl Server {
             warn!("some connections did not close in time");
             self.tasks.abort_all();
         }
-        let (sim, recording, apart) = (self.sim, self.recording, self.apart);
+        let (sim, recording, apart, beside) = (self.sim, self.recording, self.apart, self.beside);
         let end = move || {
             apart.into_iter().for_each(Served::stop);
             sim.stop();
+            beside.into_iter().for_each(Beside::join);
             if let Some(recording) = recording {
                 recording.finish();
             }
@@ -283,7 +293,7 @@ impl Sockets {
         self,
         sim: &SimHandle,
         metrics: PrometheusHandle,
-        title: &str,
+        about: http::About,
         allow: &AllowList,
         doors: Doors,
         stop: &CancellationToken,
@@ -304,7 +314,6 @@ impl Sockets {
             }
         }
         tasks.spawn(crate::metrics::keep_up(metrics.clone(), stop.clone()));
-        let about = http::About { title: title.to_owned(), addresses: self.addresses };
         tasks.spawn(http::run(self.page, sim.clone(), metrics, about, allow.clone(), doors, stop.clone()));
         tasks
     }

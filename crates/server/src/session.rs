@@ -7,6 +7,7 @@ use std::{
     fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
+    thread::JoinHandle,
     time::Instant,
 };
 
@@ -15,17 +16,20 @@ use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::Directo
 
 use crate::{
     driver::evo::{Reception, Served},
+    health::Health,
+    limits,
     serve::ServeError,
-    sim_thread::Ticks,
+    sim_thread::{SimHandle, Ticks},
 };
 
 pub mod evo;
 pub mod odcp;
 pub mod osp;
+pub mod oz;
 pub mod soccer;
 
 /// Every protocol this server speaks. A scenario switches one on with a section of its name.
-pub const PROTOCOLS: &[Protocol] = &[evo::PROTOCOL, odcp::PROTOCOL, osp::PROTOCOL, soccer::PROTOCOL];
+pub const PROTOCOLS: &[Protocol] = &[evo::PROTOCOL, odcp::PROTOCOL, osp::PROTOCOL, oz::PROTOCOL, soccer::PROTOCOL];
 
 /// A protocol, as the configuration sees it.
 pub struct Protocol {
@@ -80,6 +84,44 @@ pub trait Service: Send + Sync + fmt::Debug {
     /// Starts servers that have nothing to do with the scenario's world; on any free ports if so wished.
     fn start_apart(&self, _reception: &Reception, _free_ports: bool) -> Result<Vec<Served>, ServeError> {
         Ok(Vec::new())
+    }
+
+    /// Starts what works beside the scenario's world on threads of its own.
+    fn start_beside(&self, _sim: &SimHandle, _health: &Health) -> Result<Vec<Beside>, ServeError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A thread that works beside the world, and ends with it.
+pub struct Beside {
+    thread: JoinHandle<()>,
+    end: Box<dyn FnOnce() + Send>,
+}
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Beside").field(&self.thread.thread().name()).finish()
+    }
+}
+
+impl Beside {
+    /// A thread that finds out by itself that the world has ended.
+    pub fn new(thread: JoinHandle<()>) -> Self {
+        Self::with_end(thread, || ())
+    }
+
+    /// A thread that has to be told.
+    pub fn with_end(thread: JoinHandle<()>, end: impl FnOnce() + Send + 'static) -> Self {
+        Self { thread, end: Box::new(end) }
+    }
+
+    /// Waits for the end of the thread, when the world has ended.
+    pub fn join(self) {
+        (self.end)();
+        let name = self.thread.thread().name().unwrap_or_default().to_owned();
+        if self.thread.join().is_err() {
+            tracing::error!("the thread {name} ended with a panic");
+        }
     }
 }
 
@@ -293,6 +335,11 @@ pub trait StreamService: Send + Sync {
     /// Whether a peer may listen without ever saying anything.
     fn may_be_silent(&self) -> bool {
         false
+    }
+
+    /// A message that may be left out is, when so many wait already.
+    fn optional_queue(&self) -> usize {
+        limits::OPTIONAL_QUEUE
     }
 
     /// A session for a new peer.

@@ -55,6 +55,7 @@ pub async fn run(
             refusals: RefusalLog::new(protocol),
             buffer: Vec::new(),
             heard: service.may_be_silent(),
+            optional_queue: service.optional_queue(),
         };
         let stop = stopping.clone();
         Ok(async move {
@@ -180,6 +181,8 @@ struct Connection {
     buffer: Vec<u8>,
     /// Whether it has said something, or need not.
     heard: bool,
+    /// So many messages may wait for it to read them, and one that may be left out still goes with them.
+    optional_queue: usize,
 }
 
 impl Connection {
@@ -252,7 +255,7 @@ impl Connection {
             write.try_send(reply).map_err(|_| "the peer does not read".to_owned())?;
         }
         for (_, reply) in out.optional {
-            let is_behind = write.max_capacity() - write.capacity() >= limits::OPTIONAL_QUEUE;
+            let is_behind = write.max_capacity() - write.capacity() >= self.optional_queue;
             if is_behind || write.try_send(reply).is_err() {
                 self.session.skipped();
             }

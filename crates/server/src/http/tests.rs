@@ -30,7 +30,7 @@ impl Served {
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let odcp = Address { title: "ODCP of Rover".to_owned(), kind: "udp", address };
-        let about = About { title: "A test".to_owned(), addresses: vec![odcp] };
+        let about = About { title: "A test".to_owned(), addresses: vec![odcp], health: Health::default() };
         let handle = sim.handle().clone();
         let task = tokio::spawn(run(listener, handle, metrics, about, allow, Doors::default(), stop.clone()));
         Self { sim, address, stop, task }

@@ -1,0 +1,116 @@
+//! The robot's parts that work beside the world: voice, ears and eyes.
+//!
+//! Each has threads of its own, and knows the world as a session without a socket does: it looks at snapshots and gives
+//! orders to the puppet, which are recorded like an operator's. The world never waits for them.
+//!
+//! ```text
+//! view.wanted --> voice (espeak-ng in a process) --> Order::Say, loudspeaker
+//! microphone  --> ears (cut into utterances, recognised) --> Order::Hear
+//! scene, film --> eyes (picture, JPEG) --> operators
+//!                   `--> faces (found, followed, named) --> Order::See
+//! ```
+
+mod ears;
+mod eyes;
+mod voice;
+
+pub use self::voice::HELPER;
+
+use std::{io, path::PathBuf, sync::Arc, thread};
+
+use puppet::puppet::{Order, Told};
+use tokio::sync::mpsc;
+use world::{Answer, Command};
+
+use crate::{
+    health::Health,
+    serve::ServeError,
+    session::{
+        Beside,
+        oz::{Config, Stage},
+    },
+    sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
+};
+
+/// Where `scripts/fetch-puppet NAME` puts what it fetches, if this system says where that is.
+pub fn fetched(name: &str) -> Option<PathBuf> {
+    let set = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("ROSSUM_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("rossum")))
+        .or_else(|| set("HOME").map(|home| home.join(".cache/rossum")))?;
+    Some(cache.join("puppet").join(name))
+}
+
+/// Whether a configuration makes sense, before anything is opened.
+pub(crate) fn check(config: &Config) -> Result<(), String> {
+    puppet::hearing::Source::parse(&config.ears).map_err(|error| format!("ears: {error}"))?;
+    eyes::check(config)
+}
+
+/// Starts all parts. One that cannot work says so in the log and on the status page; the robot does without it.
+pub(crate) fn start(
+    config: &Config,
+    stage: &Arc<Stage>,
+    sim: &SimHandle,
+    health: &Health,
+) -> Result<Vec<Beside>, ServeError> {
+    let mut started = vec![voice::start(config, sim, health)?];
+    started.extend(eyes::start(config, stage, sim, health)?);
+    started.extend(ears::start(config, sim, health)?);
+    Ok(started)
+}
+
+/// Starts a thread of a part.
+fn thread(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<Beside, ServeError> {
+    spawn(name, run).map(Beside::new).map_err(ServeError::Thread)
+}
+
+fn spawn(name: &'static str, run: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
+    thread::Builder::new().name(name.to_owned()).spawn(run)
+}
+
+/// A part's line to the puppet.
+struct Line {
+    who: &'static str,
+    sim: SessionSender,
+    answers: mpsc::Receiver<Delivery>,
+}
+
+impl Line {
+    fn open(who: &'static str, sim: &SimHandle, ticks: Ticks) -> Result<Self, ServeError> {
+        let (sim, answers) = sim.open(ticks).map_err(|error| ServeError::Thread(io::Error::other(error)))?;
+        Ok(Self { who, sim, answers })
+    }
+
+    /// Gives an order.
+    fn tell(&mut self, order: Order) -> Result<(), SendError> {
+        let order = Told { who: self.who.to_owned(), order }.to_text();
+        self.sim.send(Command::Order { to: puppet::director::NAME, order })
+    }
+
+    /// Waits for the next tick, or for an answer.
+    fn next(&mut self) -> Option<Delivery> {
+        self.answers.blocking_recv()
+    }
+
+    /// Looks through the answers so far; an order that was refused is a mistake of ours or came too late.
+    fn read_answers(&mut self) {
+        while let Ok(delivery) = self.answers.try_recv() {
+            if let Delivery::Answer(Answer::Refused(why)) = delivery {
+                tracing::debug!(protocol = "oz", part = self.who, "refused: {why}");
+            }
+        }
+    }
+}
+
+/// Says how a part is doing, in the log whenever that changes.
+fn note(health: &Health, part: &'static str, works: bool, words: impl Into<String>) {
+    let words = words.into();
+    if health.note(part, works, words.clone()) {
+        if works {
+            tracing::info!(protocol = "oz", part, "{words}");
+        } else {
+            tracing::warn!(protocol = "oz", part, "{words}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The ears: sound is cut into utterances, and what was said is told to the puppet.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::{Duration, Instant},
+};
+
+use puppet::{
+    hearing::{RATE, Recogniser, Segmenter, Source, Stopper, Tap, Utterance},
+    puppet::{Order, PuppetView},
+};
+
+use super::{Line, fetched, note, spawn};
+use crate::{
+    driver::{now, rest_until},
+    health::Health,
+    serve::ServeError,
+    session::{Beside, oz::Config},
+    sim_thread::{SimHandle, Ticks},
+};
+
+const PART: &str = "ears";
+/// Sound that is taken at once: 32 ms.
+const CHUNK: usize = 512;
+/// Utterances that wait to be recognised. More are not heard: whoever speaks that much is not answered anyway.
+const WAITING: usize = 4;
+/// After a source has failed, it is tried again after this time.
+const RETRY: Duration = Duration::from_secs(3);
+
+pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result<Vec<Beside>, ServeError> {
+    let source = Source::parse(&config.ears)
+        .map_err(|error| ServeError::Protocol { protocol: "oz", reason: format!("ears: {error}") })?;
+    if source == Source::None {
+        note(health, PART, true, "none, as configured");
+        return Ok(Vec::new());
+    }
+    let line = Line::open("recogniser", sim, Ticks::Never)?;
+    let (cut, utterances) = sync_channel(WAITING);
+    let closing = Arc::new(Closing::default());
+    let ear = Ear { source, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), cut };
+    let listener = spawn("oz-ears", move || ear.listen()).map_err(ServeError::Thread)?;
+    let health = health.clone();
+    let recogniser =
+        spawn("oz-recogniser", move || recognise(&utterances, line, &health)).map_err(ServeError::Thread)?;
+    // a thread that waits for sound is not woken up by the end of the world
+    Ok(vec![Beside::with_end(listener, move || closing.close()), Beside::new(recogniser)])
+}
+
+/// How a source is ended from another thread.
+#[derive(Default)]
+struct Closing(Mutex<(bool, Option<Stopper>)>);
+
+impl Closing {
+    fn close(&self) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.0 = true;
+        if let Some(stopper) = state.1.take() {
+            stopper.stop();
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// From now on this is what is to be ended.
+    fn watch(&self, stopper: Stopper) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.0 {
+            stopper.stop();
+        } else {
+            state.1 = Some(stopper);
+        }
+    }
+}
+
+struct Ear {
+    source: Source,
+    sim: SimHandle,
+    health: Health,
+    closing: Arc<Closing>,
+    cut: SyncSender<Utterance>,
+}
+
+impl Ear {
+    /// Listens until it is closed, and opens the source again when it fails.
+    fn listen(self) {
+        while !self.closing.is_closed() && !self.sim.has_ended() {
+            match self.source.open(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
+                Ok(tap) => {
+                    self.closing.watch(tap.stopper());
+                    note(&self.health, PART, true, format!("listening to {}", self.name(&tap)));
+                    match self.hear(tap) {
+                        Ok(()) => return,
+                        Err(error) => note(&self.health, PART, false, format!("{error}; trying again")),
+                    }
+                }
+                Err(error) => note(&self.health, PART, false, format!("{error}; trying again")),
+            }
+            let again = now() + RETRY;
+            while now() < again && !self.closing.is_closed() {
+                rest_until(again.min(now() + RETRY / 30));
+            }
+        }
+    }
+
+    fn name(&self, tap: &Tap) -> String {
+        match (&self.source, tap.address()) {
+            (Source::Tcp { .. }, Some(address)) => format!("tcp {address} (16-bit little-endian mono at 16 kHz)"),
+            (Source::File { path }, _) => path.display().to_string(),
+            _ => "the microphone".to_owned(),
+        }
+    }
+
+    /// Takes sound until there is no more.
+    fn hear(&self, mut tap: Tap) -> std::io::Result<()> {
+        let (mut segmenter, mut chunk) = (Segmenter::new(), [0.0; CHUNK]);
+        // a file is as long as what it sounds like
+        let mut pace = matches!(self.source, Source::File { .. }).then(|| Pace { began: now(), samples: 0 });
+        loop {
+            let count = tap.read(&mut chunk)?;
+            if count == 0 {
+                self.pass_on(segmenter.finish());
+                return Ok(());
+            }
+            if let Some(pace) = &mut pace {
+                pace.keep(count);
+                if self.closing.is_closed() {
+                    return Ok(());
+                }
+            }
+            let is_loud = self.sim.latest().view::<PuppetView>().is_some_and(|view| view.wanted.is_some());
+            segmenter.mute(is_loud);
+            self.pass_on(segmenter.push(chunk.get(..count).unwrap_or_default()));
+        }
+    }
+
+    fn pass_on(&self, utterances: impl IntoIterator<Item = Utterance>) {
+        for utterance in utterances {
+            if self.cut.try_send(utterance).is_err() {
+                note(&self.health, "recogniser", false, "it does not keep up, and an utterance was lost");
+            }
+        }
+    }
+}
+
+/// Plays a file as fast as it sounds.
+struct Pace {
+    began: Instant,
+    samples: u64,
+}
+
+impl Pace {
+    fn keep(&mut self, count: usize) {
+        self.samples += count as u64;
+        rest_until(self.began + Duration::from_secs_f64(self.samples as f64 / f64::from(RATE)));
+    }
+}
+
+/// Recognises utterances until there are no more.
+fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
+    const PART: &str = "recogniser";
+    let folder = fetched("hearing").unwrap_or_default();
+    let recogniser = match Recogniser::load(&folder) {
+        Ok(recogniser) => recogniser,
+        Err(error) => return note(health, PART, false, format!("nothing is understood: {error}")),
+    };
+    note(health, PART, true, "ready");
+    for utterance in utterances {
+        line.read_answers();
+        match recogniser.recognise(&utterance.samples) {
+            Ok(options) if options.is_empty() => {}
+            Ok(options) => {
+                note(health, PART, true, "ready");
+                if line.tell(Order::Hear(options)).is_err() {
+                    return;
+                }
+            }
+            Err(error) => note(health, PART, false, error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The eyes: pictures of what the robot sees for the operators, and the faces in them for the puppet.
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    time::Duration,
+};
+
+use physics::Pose;
+use puppet::{
+    camera::{Billboard, Camera, Feed, Image, Renderer, Source},
+    faces::{Names, Watcher},
+    puppet::Order,
+};
+use wire::oz::Jpeg;
+use world::Snapshot;
+
+use super::{Line, fetched, note, thread};
+use crate::{
+    driver::{now, rest_until},
+    health::Health,
+    serve::ServeError,
+    session::{
+        Beside,
+        oz::{Config, PersonConfig, Stage},
+    },
+    sim_thread::{SimHandle, Ticks},
+};
+
+const PART: &str = "camera";
+/// Size of the pictures, in pixels.
+const SIZE: (usize, usize) = (640, 480);
+/// Angle from the lower to the upper edge of the simulated camera's pictures, in degrees.
+const VERTICAL_FOV_DEG: f64 = 48.0;
+/// Pictures a second, at most.
+const MAX_FRAMES: f64 = 120.0;
+/// People in the scene, at most.
+const MAX_PEOPLE: usize = 64;
+/// After a camera has failed, it is tried again after this time.
+const RETRY: Duration = Duration::from_secs(3);
+/// The site on the robot where the camera is.
+const EYE: &str = "eye";
+/// The part of the robot that the camera does not see, because it is inside.
+const HEAD: &str = "head";
+
+/// Whether a configuration makes sense.
+pub(super) fn check(config: &Config) -> Result<(), String> {
+    Source::parse(&config.camera).map_err(|error| format!("camera: {error}"))?;
+    if !(config.frames > 0.0 && config.frames <= MAX_FRAMES) {
+        return Err(format!("frames is {}, and must be above 0 and not above {MAX_FRAMES}", config.frames));
+    }
+    if !(1..=100).contains(&config.quality) {
+        return Err(format!("quality is {}, and must be 1 to 100", config.quality));
+    }
+    if config.people.len() > MAX_PEOPLE {
+        return Err(format!("{} people, and there can be {MAX_PEOPLE}", config.people.len()));
+    }
+    config.people.iter().try_for_each(|person| Person::read(person).map(|_| ()))
+}
+
+pub(super) fn start(
+    config: &Config,
+    stage: &Arc<Stage>,
+    sim: &SimHandle,
+    health: &Health,
+) -> Result<Vec<Beside>, ServeError> {
+    let wrong = |reason| ServeError::Protocol { protocol: "oz", reason };
+    let source = Source::parse(&config.camera).map_err(|error| wrong(format!("camera: {error}")))?;
+    if source == Source::None {
+        note(health, PART, true, "none, as configured");
+        return Ok(Vec::new());
+    }
+    let people = config.people.iter().map(Person::read).collect::<Result<_, _>>().map_err(wrong)?;
+    let line = Line::open("faces", sim, Ticks::Never)?;
+    let (pictures, to_watch) = sync_channel(1);
+    let eyes = Eyes {
+        source,
+        robot: config.robot.clone(),
+        people,
+        period: Duration::from_secs_f64(1.0 / config.frames),
+        quality: config.quality,
+        stage: Arc::clone(stage),
+        sim: sim.clone(),
+        health: health.clone(),
+        pictures,
+    };
+    let names = config.names.clone();
+    let (watching, seen_by) = (health.clone(), sim.clone());
+    let faces = move || watch_faces(&to_watch, names.as_deref(), line, &seen_by, &watching);
+    Ok(vec![thread("oz-eyes", move || eyes.run())?, thread("oz-faces", faces)?])
+}
+
+/// Somebody in the scene.
+struct Person {
+    config: PersonConfig,
+    picture: Arc<Image>,
+}
+
+impl Person {
+    fn read(config: &PersonConfig) -> Result<Self, String> {
+        let numbers = config.position.iter().chain(config.to.iter().flatten()).chain([&config.width, &config.seconds]);
+        if !numbers.copied().all(f64::is_finite) || config.width <= 0.0 || config.seconds <= 0.0 {
+            return Err("a person's place, width and time are numbers, and the last two above 0".to_owned());
+        }
+        let path = config.picture.display();
+        let bytes =
+            std::fs::read(&config.picture).map_err(|error| format!("cannot read the picture {path}: {error}"))?;
+        let picture = Image::read(&bytes).map_err(|error| format!("the picture {path}: {error}"))?;
+        Ok(Self { config: config.clone(), picture: Arc::new(picture) })
+    }
+
+    /// Where the person is at a time in s.
+    fn at(&self, time: f64) -> Billboard {
+        let PersonConfig { position, to, seconds, width, .. } = self.config;
+        // there and back, as slow at the ends as somebody who turns round
+        let part = 0.5 - 0.5 * (time / seconds * std::f64::consts::PI).cos();
+        let to = to.unwrap_or(position);
+        let position = std::array::from_fn(|axis| position[axis] + (to[axis] - position[axis]) * part);
+        Billboard { picture: Arc::clone(&self.picture), position, width_m: width }
+    }
+}
+
+/// A picture, and what it shows.
+struct Picture {
+    image: Image,
+    tick: u64,
+    /// Seconds since the one before was taken.
+    dt: f32,
+    /// What it spans, in rad.
+    span: [f32; 2],
+}
+
+struct Eyes {
+    source: Source,
+    robot: String,
+    people: Vec<Person>,
+    period: Duration,
+    quality: u8,
+    stage: Arc<Stage>,
+    sim: SimHandle,
+    health: Health,
+    pictures: SyncSender<Picture>,
+}
+
+impl Eyes {
+    /// Until the world ends. While nobody looks on, there are no pictures.
+    fn run(self) {
+        let (width, height) = SIZE;
+        let mut renderer = Renderer::new(width, height);
+        let mut feed = None;
+        let (mut due, mut last) = (now(), None);
+        while !self.sim.has_ended() {
+            rest_until(due);
+            // one that is late is not made up for
+            due = (due + self.period).max(now());
+            if !self.stage.has_operators() {
+                // a camera that nobody looks through is off
+                (feed, last) = (None, None);
+                continue;
+            }
+            let snapshot = self.sim.latest();
+            let Some(image) = self.picture(&snapshot, &mut renderer, &mut feed) else {
+                due = now() + RETRY.min(self.period * 100);
+                continue;
+            };
+            self.publish(&image);
+            let taken = now();
+            let dt = last.map_or(self.period, |last| taken.duration_since(last)).as_secs_f32();
+            let picture = Picture { image, tick: snapshot.tick.0, dt, span: span() };
+            // whoever looks for faces is busy with an earlier one, and takes the next
+            if self.pictures.try_send(picture).is_ok() {
+                last = Some(taken);
+            }
+        }
+    }
+
+    fn picture(&self, snapshot: &Snapshot, renderer: &mut Renderer, feed: &mut Option<Feed>) -> Option<Image> {
+        if self.source == Source::Scene {
+            let image = self.scene(snapshot, renderer);
+            let words = if image.is_some() { "the simulated scene" } else { "the robot is not in the world" };
+            note(&self.health, PART, image.is_some(), words);
+            return image;
+        }
+        let (width, height) = SIZE;
+        let taken = (|| {
+            if feed.is_none() {
+                let rate = (1.0 / self.period.as_secs_f64()).round().max(1.0) as u32;
+                *feed = self.source.open(width, height, rate)?;
+            }
+            match feed {
+                Some(Feed::Still(image)) => Ok(Image::clone(image)),
+                Some(Feed::Film(film)) => {
+                    let mut image = Image::new(width, height);
+                    film.next(&mut image).map(|()| image)
+                }
+                None => Ok(Image::new(width, height)),
+            }
+        })();
+        match taken {
+            Ok(image) => {
+                note(&self.health, PART, true, "working");
+                Some(image)
+            }
+            Err(error) => {
+                *feed = None;
+                note(&self.health, PART, false, format!("{error}; trying again"));
+                None
+            }
+        }
+    }
+
+    /// What the robot sees of the world.
+    fn scene(&self, snapshot: &Snapshot, renderer: &mut Renderer) -> Option<Image> {
+        let site = snapshot.catalogue.site_named(&format!("{}:{EYE}", self.robot))?;
+        let pose: Pose = snapshot.site_pose(site)?;
+        let camera = Camera { pose, vertical_fov_deg: VERTICAL_FOV_DEG };
+        let people: Vec<Billboard> = self.people.iter().map(|person| person.at(snapshot.time)).collect();
+        let catalogue = &snapshot.catalogue;
+        let head = catalogue.bodies.iter().position(|body| *body == format!("{}:{HEAD}", self.robot));
+        let is_inside = |mut body: usize| {
+            while let Some(&parent) = catalogue.parents.get(body).filter(|&&parent| parent != body) {
+                if Some(body) == head {
+                    return true;
+                }
+                body = parent;
+            }
+            false
+        };
+        Some(renderer.render(snapshot, &camera, &people, is_inside).clone())
+    }
+
+    fn publish(&self, image: &Image) {
+        let jpeg = image.jpeg(self.quality).map_err(|error| error.to_string());
+        match jpeg.and_then(|jpeg| Jpeg::new(jpeg).map_err(|error| error.to_string())) {
+            Ok(jpeg) => self.stage.show(jpeg),
+            Err(error) => note(&self.health, PART, false, error),
+        }
+    }
+}
+
+/// What a picture spans, in rad.
+fn span() -> [f32; 2] {
+    let vertical = VERTICAL_FOV_DEG.to_radians();
+    let (width, height) = SIZE;
+    let horizontal = 2.0 * ((vertical / 2.0).tan() * width as f64 / height as f64).atan();
+    [horizontal as f32, vertical as f32]
+}
+
+/// Looks for faces until there are no more pictures.
+fn watch_faces(
+    pictures: &Receiver<Picture>,
+    names: Option<&std::path::Path>,
+    mut line: Line,
+    sim: &SimHandle,
+    health: &Health,
+) {
+    const PART: &str = "faces";
+    let known = match names.map(Names::load).transpose() {
+        Ok(names) => names.unwrap_or_default(),
+        Err(error) => {
+            note(health, "names of faces", false, error.to_string());
+            Names::new()
+        }
+    };
+    let mut watcher = match Watcher::load(&fetched(PART).unwrap_or_default(), known) {
+        Ok(watcher) => watcher,
+        Err(error) => return note(health, PART, false, format!("no faces are found: {error}")),
+    };
+    note(health, PART, true, "ready");
+    let mut had_faces = false;
+    for Picture { image, tick, dt, span } in pictures {
+        line.read_answers();
+        let faces = watcher.look(&image, dt);
+        let has_faces = !faces.is_empty();
+        if (has_faces || had_faces) && line.tell(Order::See { tick, span, faces }).is_err() {
+            return;
+        }
+        had_faces = has_faces;
+        if sim.has_ended() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The voice: says what the puppet wants to say, and tells it the timing.
+
+use std::{
+    ffi::OsString,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use puppet::{
+    puppet::{Order, PuppetView},
+    speech::{
+        SilentVoice, Spoken, Voice,
+        espeak::Espeak,
+        find,
+        sink::{MuteSink, PlayerSink, Sink, SinkError, WavSink},
+    },
+    talk::Wanted,
+};
+use tracing::warn;
+use world::Answer;
+
+use super::{Line, note, thread};
+use crate::{
+    driver::now,
+    health::Health,
+    serve::ServeError,
+    session::{
+        Beside,
+        oz::{Config, VoiceConfig},
+    },
+    sim_thread::{Delivery, SendError, SimHandle, Ticks},
+};
+
+const PART: &str = "voice";
+/// A phrase that has no more than this left is let finish.
+const NEARLY: Duration = Duration::from_millis(60);
+
+/// The subcommand of this program that speaks, with the engine's library and its voices.
+pub const HELPER: &str = "speak-for-oz";
+
+pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result<Beside, ServeError> {
+    let line = Line::open(PART, sim, Ticks::WhenFree)?;
+    let (config, health) = (config.clone(), health.clone());
+    thread("oz-voice", move || {
+        let (voice, said) = find_voice(config.voice);
+        let mut mouth = Mouth {
+            voice,
+            voice_words: said,
+            sink: open_sink(&config.sound, &health),
+            line,
+            health,
+            saying: None,
+            began: now(),
+            ends: now(),
+        };
+        mouth.report(None);
+        mouth.run();
+    })
+}
+
+/// The best voice there is, and what to say of it.
+fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
+    if config == VoiceConfig::Silent {
+        return (Box::new(SilentVoice), Ok("silent, as configured".to_owned()));
+    }
+    let missing = "there is no espeak-ng, so the robot moves its mouth in silence; \
+                   run scripts/fetch-puppet voice, or install libespeak-ng1";
+    match (find(), std::env::current_exe()) {
+        (Some((library, data)), Ok(program)) => {
+            let command = [program.into_os_string(), OsString::from(HELPER), library.into(), data.into()];
+            let voice = Espeak::new(command.to_vec());
+            let name = voice.name();
+            (Box::new(voice), Ok(name))
+        }
+        (None, _) => (Box::new(SilentVoice), Err(missing.to_owned())),
+        (_, Err(error)) => (Box::new(SilentVoice), Err(format!("this program cannot find itself: {error}"))),
+    }
+}
+
+fn open_sink(sound: &str, health: &Health) -> Box<dyn Sink> {
+    const PART: &str = "loudspeaker";
+    let opened: Result<(Box<dyn Sink>, String), SinkError> = match sound {
+        "none" => Ok((Box::new(MuteSink), "none, as configured".to_owned())),
+        "speaker" => PlayerSink::find().map(|sink| (Box::new(sink) as _, "the default device".to_owned())),
+        path => WavSink::create(Path::new(path)).map(|sink| (Box::new(sink) as _, format!("the file {path}"))),
+    };
+    match opened {
+        Ok((sink, words)) => {
+            note(health, PART, true, words);
+            sink
+        }
+        Err(error) => {
+            note(health, PART, false, error.to_string());
+            Box::new(MuteSink)
+        }
+    }
+}
+
+struct Mouth {
+    voice: Box<dyn Voice>,
+    voice_words: Result<String, String>,
+    sink: Box<dyn Sink>,
+    line: Line,
+    health: Health,
+    /// Text and phrase that are being said.
+    saying: Option<(u64, usize)>,
+    began: Instant,
+    /// When the sound of the phrase is over.
+    ends: Instant,
+}
+
+impl Mouth {
+    /// Until the world ends.
+    fn run(&mut self) {
+        while let Some(delivery) = self.line.next() {
+            match delivery {
+                Delivery::Tick(snapshot) => {
+                    let Some(view) = snapshot.view::<PuppetView>() else { continue };
+                    if self.attend(view.wanted.as_ref()).is_err() {
+                        break;
+                    }
+                }
+                // the phrase came too late, or is no longer wanted
+                Delivery::Answer(Answer::Refused(_)) => self.fall_silent(),
+                Delivery::Answer(_) => {}
+            }
+        }
+        self.fall_silent();
+    }
+
+    fn attend(&mut self, wanted: Option<&Wanted>) -> Result<(), SendError> {
+        let next = wanted.map(|wanted| (wanted.speech, wanted.phrase));
+        if next == self.saying {
+            return Ok(());
+        }
+        let goes_on = matches!((self.saying, next), (Some((before, _)), Some((now, _))) if before == now);
+        if !goes_on {
+            self.fall_silent();
+        }
+        self.saying = next;
+        let Some(wanted) = wanted.filter(|wanted| !wanted.words.text.is_empty()) else { return Ok(()) };
+        let Spoken { timeline, rate, samples } = self.speak(wanted);
+        let (speech, phrase) = (wanted.speech, wanted.phrase);
+        self.ends = now() + Duration::from_secs_f32(timeline.seconds.max(0.0));
+        self.line.tell(Order::Say { speech, phrase, timeline })?;
+        if !samples.is_empty()
+            && let Err(error) = self.sink.start(rate, &samples, now().duration_since(self.began).as_secs_f64())
+        {
+            note(&self.health, "loudspeaker", false, error.to_string());
+        }
+        Ok(())
+    }
+
+    /// Says a phrase, in silence if the voice fails.
+    fn speak(&mut self, wanted: &Wanted) -> Spoken {
+        match self.voice.say(&wanted.words, wanted.manner) {
+            Ok(spoken) => {
+                self.report(None);
+                spoken
+            }
+            Err(error) => {
+                self.report(Some(error.to_string()));
+                let silent = puppet::speech::silent(&wanted.words);
+                Spoken { timeline: silent, rate: 0, samples: Vec::new() }
+            }
+        }
+    }
+
+    fn report(&self, failure: Option<String>) {
+        match (failure, &self.voice_words) {
+            (Some(words), _) => note(&self.health, PART, false, format!("{words}; the mouth moves in silence")),
+            (None, Ok(words)) => note(&self.health, PART, true, words.clone()),
+            (None, Err(words)) => note(&self.health, PART, false, words.clone()),
+        }
+    }
+
+    /// Ends the sound, unless it is about to end by itself: a loudspeaker is a little behind.
+    fn fall_silent(&mut self) {
+        if self.ends < now() + NEARLY {
+            return;
+        }
+        self.ends = now();
+        if let Err(error) = self.sink.stop(now().duration_since(self.began).as_secs_f64()) {
+            warn!(protocol = "oz", part = PART, "stopping the sound: {error}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! One operator's session.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use puppet::{
+    director::NAME,
+    mixer::Subsystem,
+    puppet::{Happening, Order, PuppetView, Told},
+};
+use wire::oz::{Event, Face, Faces, Hypothesis, Reply, Request, Text, Utterance, Welcome, is_supported_version};
+use world::{Answer, Command, Snapshot};
+
+use super::{
+    super::{Input, Outbox, Session, StreamService, StreamSession},
+    Config, Control,
+    stage::{Presence, Stage},
+};
+use crate::sim_thread::Ticks;
+
+/// Lets operators in.
+pub(super) struct Operators {
+    manners: Arc<Manners>,
+    stage: Arc<Stage>,
+}
+
+/// How operators are treated.
+struct Manners {
+    welcome: Welcome,
+    control: Control,
+    swap_volume_and_pitch: bool,
+}
+
+impl Operators {
+    pub(super) fn new(config: &Config, stage: Arc<Stage>) -> Self {
+        let manners = Manners {
+            welcome: Welcome::new(&config.name, &config.long_name),
+            control: config.control,
+            swap_volume_and_pitch: config.swap_volume_and_pitch,
+        };
+        Self { manners: Arc::new(manners), stage }
+    }
+}
+
+impl StreamService for Operators {
+    fn wants_ticks(&self) -> Ticks {
+        Ticks::WhenFree
+    }
+
+    fn optional_queue(&self) -> usize {
+        // a picture that has to wait is left out for the next one, so that what is seen is never old
+        1
+    }
+
+    fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession> {
+        let (manners, stage) = (Arc::clone(&self.manners), Arc::clone(&self.stage));
+        Box::new(OperatorSession { peer, manners, stage, state: State::AwaitingVersion })
+    }
+}
+
+enum State {
+    /// Nothing is sent but versions.
+    AwaitingVersion,
+    Puppeteering(Seat),
+}
+
+/// What one operator has seen.
+struct Seat {
+    presence: Presence,
+    /// The first event it has not been told.
+    next_event: u64,
+    /// Number of the last picture it was sent.
+    frame: u64,
+}
+
+/// ```text
+/// AwaitingVersion --its version is ours--> Puppeteering
+///   |  `--another version: told ours, and may ask again
+///   `--anything else--> (closed)
+/// ```
+pub struct OperatorSession {
+    peer: SocketAddr,
+    manners: Arc<Manners>,
+    stage: Arc<Stage>,
+    state: State,
+}
+
+impl Session for OperatorSession {
+    type Request = Request;
+    type Reply = Reply;
+
+    fn handle(&mut self, input: Input<Request>, world: &Snapshot, out: &mut Outbox<Reply>) {
+        match input {
+            Input::Message { message: Request::Nothing, .. } => {}
+            Input::Message { message: Request::RequestVersion(version), .. } => self.welcome(version, world, out),
+            Input::Message { message, .. } => self.request(message, out),
+            Input::Malformed { from, error } => out.refuse(Some(from), error),
+            Input::Answer(Answer::Refused(why) | Answer::Ordered(why)) => out.refuse(Some(self.peer), why),
+            Input::Answer(_) => {}
+            Input::Tick => self.tick(world, out),
+        }
+    }
+}
+
+impl OperatorSession {
+    fn welcome(&mut self, version: u32, world: &Snapshot, out: &mut Outbox<Reply>) {
+        out.send(self.peer, Reply::Welcome(self.manners.welcome.clone()));
+        if !is_supported_version(version) {
+            return out.refuse(Some(self.peer), format!("version {version:#010x} is not spoken here"));
+        }
+        if let State::AwaitingVersion = self.state {
+            let next_event = world.view::<PuppetView>().map_or(0, |view| view.events.next());
+            self.state = State::Puppeteering(Seat { presence: self.stage.enter(), next_event, frame: 0 });
+        }
+    }
+
+    fn request(&mut self, request: Request, out: &mut Outbox<Reply>) {
+        let State::Puppeteering(seat) = &self.state else {
+            return out.close("the first message is not a version request");
+        };
+        let request = if self.manners.swap_volume_and_pitch { request.swap_volume_and_pitch() } else { request };
+        if self.manners.control == Control::One && !seat.presence.takes_control() {
+            // nobody waits for the end of what does not begin
+            match request {
+                Request::Speak(_) => out.send(self.peer, Reply::Event(Event::SpeakDone)),
+                Request::Gesture(_) => out.send(self.peer, Reply::Event(Event::GestureDone)),
+                _ => {}
+            }
+            return out.refuse(Some(self.peer), "somebody else is in control");
+        }
+        if let Some(order) = order_from_request(request) {
+            let told = Told { who: self.peer.to_string(), order };
+            out.ask(Command::Order { to: NAME, order: told.to_text() });
+        }
+    }
+
+    fn tick(&mut self, world: &Snapshot, out: &mut Outbox<Reply>) {
+        let (State::Puppeteering(seat), Some(view)) = (&mut self.state, world.view::<PuppetView>()) else { return };
+        let Some(events) = view.events.since(seat.next_event) else {
+            return out.close("more has happened than could be told");
+        };
+        for event in events.filter_map(|event| event_from_happening(&event.what)) {
+            out.send(self.peer, Reply::Event(event));
+        }
+        seat.next_event = view.events.next();
+        if let Some(frame) = self.stage.frame().filter(|frame| frame.number != seat.frame) {
+            seat.frame = frame.number;
+            out.send_if_read(self.peer, Reply::Event(Event::VideoFrame(frame.jpeg)));
+        }
+    }
+}
+
+/// What a request asks of the puppet, if anything.
+fn order_from_request(request: Request) -> Option<Order> {
+    use Subsystem as S;
+    Some(match request {
+        Request::Nothing | Request::RequestVersion(_) => return None,
+        Request::Reset => Order::Reset,
+        Request::Speak(text) => Order::Speak(text.as_str().to_owned()),
+        Request::VoiceGenderLanguage(voice) => Order::Voice(voice),
+        Request::VoiceVolume(volume) => Order::Volume(volume),
+        Request::VoicePitch(pitch) => Order::Pitch(pitch),
+        Request::Gesture(gesture) => Order::Gesture(gesture),
+        Request::GestureWeight(weight) => Order::Weigh(S::Gesture, weight),
+        Request::Expression(expression) => Order::Expression(expression),
+        Request::ExpressionWeight(weight) => Order::Weigh(S::Expression, weight),
+        Request::AutoBlinkSpeed(speed) => Order::Blink(speed),
+        Request::RandomHeadWeight(weight) => Order::Weigh(S::RandomHead, weight),
+        Request::RandomEyesWeight(weight) => Order::Weigh(S::RandomEyes, weight),
+        Request::RandomFaceWeight(weight) => Order::Weigh(S::RandomFace, weight),
+        Request::Servo { id, position } => Order::Servo(id, position),
+        Request::AllServos(positions) => Order::Servos(positions.to_vec()),
+        Request::DirectWeight(weight) => Order::Weigh(S::Direct, weight),
+        Request::LookAt(mode) => Order::LookAt(mode),
+        Request::LookAtWeight(weight) => Order::Weigh(S::LookAt, weight),
+    })
+}
+
+/// What operators are told of what happens, if anything.
+fn event_from_happening(what: &Happening) -> Option<Event> {
+    Some(match what {
+        Happening::SpeakBegun(_) => return None,
+        Happening::SpeakGesture(gesture) => Event::SpeakGesture(*gesture),
+        Happening::SpeakDone(_) => Event::SpeakDone,
+        Happening::GestureDone(_) => Event::GestureDone,
+        Happening::Utterance(options) => Event::Utterance(Utterance::new(
+            options.iter().map(|heard| Hypothesis { confidence: heard.confidence, text: Text::cut(&heard.text) }),
+        )?),
+        Happening::Faces(faces) => Event::Faces(Faces::new(faces.iter().map(|face| Face {
+            confidence: face.confidence,
+            x: face.x,
+            y: face.y,
+            width: face.width,
+            height: face.height,
+            name: Text::cut(&face.name),
+        }))),
+    })
+}

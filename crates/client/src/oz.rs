@@ -188,13 +188,13 @@ impl Oz {
         self.speaking
     }
 
-    /// Begins a gesture: its place in [`GESTURES`].
+    /// Begins a gesture: its place in [`GESTURES`], or a number that the robot has besides.
     ///
     /// # Errors
     ///
     /// When there is no such gesture, or the connection has ended.
     pub fn gesture(&mut self, id: u32) -> Result<(), ClientError> {
-        self.link.send(&Request::Gesture(known("gesture", id, GESTURES.len())?))?;
+        self.link.send(&Request::Gesture(id))?;
         self.gesturing = self.gesturing.saturating_add(1);
         Ok(())
     }
@@ -234,7 +234,7 @@ impl Oz {
     }
 
     /// Ends the connection. What the robot was told stays so.
-    pub fn disconnect(self) {
+    pub fn disconnect(mut self) {
         self.link.close();
     }
 

@@ -4,7 +4,7 @@
 //! numbers, by which [`Names`] knows it again. [`Watcher`] puts them together.
 //!
 //! The networks are those of others, which `scripts/fetch-puppet faces` puts into a folder of the user's cache. They are
-//! read and checked here, and run by rten on one core. The same pictures give the same faces.
+//! read and checked here, and run on one core. The same pictures give the same faces on the same kind of processor.
 
 mod boxes;
 mod detector;

@@ -253,9 +253,9 @@ impl Puppet {
             Order::Volume(volume) => self.manner.volume = finite("the volume", volume)?.clamp(0.0, 1.0),
             Order::Pitch(pitch) => self.manner.pitch = finite("the pitch", pitch)?.clamp(0.5, 2.0),
             Order::Gesture(id) => {
-                if !self.play(id)? {
+                if let Err(why) = self.play(id) {
                     self.tell(Happening::GestureDone(id));
-                    "too many gestures play already".clone_into(&mut answer);
+                    answer = why;
                 }
             }
             Order::Expression(id) => {
@@ -300,10 +300,10 @@ impl Puppet {
         self.manner = Manner::default();
     }
 
-    /// Begins a gesture. False if too many play already.
-    fn play(&mut self, id: u32) -> Result<bool, String> {
+    /// Begins a gesture, or says why not.
+    fn play(&mut self, id: u32) -> Result<(), String> {
         let gesture = self.gestures.get(id).ok_or_else(|| format!("there is no gesture {id}"))?;
-        Ok(self.mixer.play(gesture))
+        self.mixer.play(gesture).then_some(()).ok_or_else(|| "too many gestures play already".to_owned())
     }
 
     fn place_all(&mut self, positions: &[f32]) -> Result<(), String> {
@@ -365,7 +365,7 @@ impl Puppet {
                 Moment::Done(speech) => self.tell(Happening::SpeakDone(speech)),
                 Moment::Gesture(gesture) => {
                     self.tell(Happening::SpeakGesture(gesture));
-                    if !self.play(gesture).unwrap_or(false) {
+                    if self.play(gesture).is_err() {
                         self.tell(Happening::GestureDone(gesture));
                     }
                 }

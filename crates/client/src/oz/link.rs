@@ -12,6 +12,10 @@ const READ: usize = 64 * 1024;
 /// The system takes no time-out of zero.
 const SHORTEST: Duration = Duration::from_millis(1);
 
+/// How long a robot that was told goodbye is read for its own, and how often.
+const LAST_PATIENCE: Duration = Duration::from_millis(250);
+const LAST_READS: usize = 64;
+
 /// A connection on which whole messages are exchanged.
 #[derive(Debug)]
 pub(super) struct Link {
@@ -56,7 +60,7 @@ impl Link {
         message.encode_in_stream(&mut bytes);
         self.stream.write_all(&bytes).map_err(|error| {
             self.is_broken = true;
-            self.close();
+            _ = self.stream.shutdown(Shutdown::Both);
             failure(error)
         })
     }
@@ -77,8 +81,17 @@ impl Link {
         }
     }
 
-    /// Ends the connection. That it has ended already is no news.
-    pub(super) fn close(&self) {
+    /// Ends the connection, once the robot has read what it was told: whoever closes with pictures still unread may
+    /// take back what was sent. That it has ended already is no news.
+    pub(super) fn close(&mut self) {
+        _ = self.stream.shutdown(Shutdown::Write);
+        for _ in 0..LAST_READS {
+            self.buffer.clear();
+            self.taken = 0;
+            if self.fill(LAST_PATIENCE).is_err() || self.buffer.is_empty() {
+                break;
+            }
+        }
         _ = self.stream.shutdown(Shutdown::Both);
     }
 

@@ -262,7 +262,6 @@ fn nonsense_is_not_sent() {
     let mut positions = [0.5; 36];
     positions[35] = f32::NAN;
     check(client.set_all_servos(positions), "the position of a servo is not finite");
-    check(client.gesture(13), "there is no gesture 13: they go from 0 to 12");
     check(client.set_expression(5), "there is no expression 5: they go from 0 to 4");
     check(client.set_look_at(6), "there is no lookat mode 6: they go from 0 to 5");
     check(client.speak(&"a".repeat(65_536)), "a text of 65536 bytes; 65535 fit in a message");

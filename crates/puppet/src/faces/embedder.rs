@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::net::{Network, embedding_network};
+use super::net::{RtenNetwork, embedding_network};
 use super::sampling::{Turned, cut, whole};
 use super::{FacesError, Found, read};
 use crate::camera::Image;
@@ -30,7 +30,7 @@ const PER_BOX: f32 = 1.2;
 /// Makes [`Embedding`]s.
 #[derive(Debug)]
 pub struct Embedder {
-    network: Network,
+    network: RtenNetwork,
 }
 
 impl Embedder {

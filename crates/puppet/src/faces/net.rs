@@ -1,13 +1,16 @@
-//! The networks: read from the files of others, checked, and run by rten.
+//! The networks: read from the files of others, checked, and run on one core.
 //!
-//! rten reads ONNX only, so both are translated into it in memory: [`tflite`] reads the detector's file, [`translate`] makes a graph of it, [`resnet`] that of the
-//! embedding from its weights.
+//! [`tflite`] reads the detector's file and [`translate`] makes a [`plan`] of it, which is run here: there is no time to
+//! lose, and rten is slow at convolving each channel by itself. [`resnet`] makes a graph for rten of the embedding's weights.
 
 mod graph;
+mod plan;
+mod planes;
 mod resnet;
 mod tflite;
 mod translate;
 
-pub(super) use graph::Network;
+pub(super) use graph::Network as RtenNetwork;
+pub(super) use plan::Network;
 pub(super) use resnet::embedding_network;
 pub(super) use translate::translate;

@@ -7,15 +7,15 @@ use crate::camera::Image;
 /// Most samples along each axis of a pixel that comes out.
 const MAX_SAMPLES: usize = 8;
 
-/// A square of a picture, in its pixels; it may reach outside.
+/// An upright part of a picture; it may reach outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Square {
-    /// The left edge.
+pub(super) struct Area {
+    /// The left edge, in pixels of the picture.
     pub(super) left: f32,
-    /// The upper edge.
+    /// The upper edge, in pixels of the picture.
     pub(super) top: f32,
-    /// Width and height.
-    pub(super) side: f32,
+    /// Pixels of the picture for one that comes out.
+    pub(super) step: f32,
 }
 
 /// Whether the picture has as many bytes as it says, and at least one pixel.
@@ -24,15 +24,15 @@ pub(super) fn whole(image: &Image) -> bool {
     !image.rgb.is_empty() && bytes == Some(image.rgb.len())
 }
 
-/// A square of a picture at `size` x `size` pixels, -1 for black to 1 for white. Each pixel is the mean of what it covers.
-pub(super) fn shrink(image: &Image, square: Square, size: usize) -> Vec<f32> {
-    let columns = covers(square.left, square.side, size, image.width);
-    let rows = covers(square.top, square.side, size, image.height);
-    let mut planes = vec![-1.0; 3 * size * size];
+/// A part of a picture, `size` pixels wide and high, -1 for black to 1 for white. Each pixel is the mean of what it covers.
+pub(super) fn shrink(image: &Image, area: Area, size: [usize; 2]) -> Vec<f32> {
+    let [width, height] = size;
+    let columns = covers(area.left, area.step, width, image.width);
+    let rows = covers(area.top, area.step, height, image.height);
+    let mut planes = vec![-1.0; 3 * width * height];
     // the rows that one row of the result covers, added up
     let mut sums = vec![0.0f32; 3 * image.width];
-    let step = square.side / size as f32;
-    let scale = 2.0 / (255.0 * step * step);
+    let scale = 2.0 / (255.0 * area.step * area.step);
     for (y, rows) in rows.iter().enumerate() {
         sums.fill(0.0);
         for (row, weight) in rows.pixels() {
@@ -49,11 +49,21 @@ pub(super) fn shrink(image: &Image, square: Square, size: usize) -> Vec<f32> {
                 }
             }
             for (channel, sum) in pixel.into_iter().enumerate() {
-                planes[(channel * size + y) * size + x] = sum * scale - 1.0;
+                planes[(channel * height + y) * width + x] = sum * scale - 1.0;
             }
         }
     }
     planes
+}
+
+/// A picture of three channels, `size` pixels wide and high, at half of it.
+pub(super) fn halve(planes: &[f32], size: [usize; 2]) -> Vec<f32> {
+    let rows = planes.chunks_exact(2 * size[0]).map(|rows| rows.split_at(size[0]));
+    rows.flat_map(|(upper, lower)| {
+        let pairs = upper.chunks_exact(2).zip(lower.chunks_exact(2));
+        pairs.map(|(a, b)| (a[0] + a[1] + b[0] + b[1]) / 4.0)
+    })
+    .collect()
 }
 
 /// The pixels `first..end` of the picture that one pixel of the result covers: the first and the last one in part.
@@ -74,8 +84,7 @@ impl Cover {
     }
 }
 
-fn covers(start: f32, side: f32, size: usize, limit: usize) -> Vec<Cover> {
-    let step = side / size as f32;
+fn covers(start: f32, step: f32, size: usize, limit: usize) -> Vec<Cover> {
     let edge = |index: usize| (start + step * index as f32).clamp(0.0, limit as f32);
     (0..size)
         .map(|index| {
@@ -151,24 +160,33 @@ mod tests {
     #[test]
     fn a_pixel_is_the_mean_of_what_it_covers() {
         let image = ramp(60, 40);
-        for (square, size, at, red, green) in [
-            (Square { left: 0.0, top: 0.0, side: 40.0 }, 10, (0, 0), 1.5, 1.5),
-            (Square { left: 0.0, top: 0.0, side: 40.0 }, 16, (3, 4), 8.2, 10.8),
-            (Square { left: 20.0, top: 0.0, side: 40.0 }, 40, (7, 9), 27.0, 9.0),
-            (Square { left: 10.5, top: 0.0, side: 40.0 }, 40, (7, 9), 17.5, 9.0),
+        for (left, step, size, at, red, green) in [
+            (0.0, 4.0, [10, 10], (0, 0), 1.5, 1.5),
+            (0.0, 2.5, [16, 12], (3, 4), 8.2, 10.8),
+            (20.0, 1.0, [40, 30], (7, 9), 27.0, 9.0),
+            (10.5, 1.0, [40, 40], (7, 9), 17.5, 9.0),
         ] {
-            let planes = shrink(&image, square, size);
-            let of = |channel: usize| (planes[(channel * size + at.1) * size + at.0] + 1.0) * 127.5;
-            assert!((of(0) - red).abs() < 1e-3, "{square:?}: red {} is not {red}", of(0));
-            assert!((of(1) - green).abs() < 1e-3, "{square:?}: green {} is not {green}", of(1));
-            assert!((of(2) - 100.0).abs() < 1e-3, "{square:?}: blue {}", of(2));
+            let planes = shrink(&image, Area { left, top: 0.0, step }, size);
+            let of = |channel: usize| (planes[(channel * size[1] + at.1) * size[0] + at.0] + 1.0) * 127.5;
+            assert!((of(0) - red).abs() < 1e-3, "from {left}, {step}: red {} is not {red}", of(0));
+            assert!((of(1) - green).abs() < 1e-3, "from {left}, {step}: green {} is not {green}", of(1));
+            assert!((of(2) - 100.0).abs() < 1e-3, "from {left}, {step}: blue {}", of(2));
         }
+    }
+
+    #[test]
+    fn half_a_picture_is_as_if_shrunk_at_once() {
+        let image = ramp(60, 40);
+        let shrunk = |step, size| shrink(&image, Area { left: -2.0, top: 3.0, step }, size);
+        let (half, at_once) = (halve(&shrunk(1.5, [44, 20]), [44, 20]), shrunk(3.0, [22, 10]));
+        assert_eq!(half.len(), at_once.len());
+        assert!(half.iter().zip(&at_once).all(|(a, b)| (a - b).abs() < 1e-4));
     }
 
     #[test]
     fn outside_is_black() {
         let image = ramp(60, 40);
-        let planes = shrink(&image, Square { left: 0.0, top: -10.0, side: 60.0 }, 60);
+        let planes = shrink(&image, Area { left: 0.0, top: -10.0, step: 1.0 }, [60, 60]);
         assert_eq!(planes[5], -1.0, "above");
         assert!(planes[10 * 60 + 5] > -1.0, "the first row");
         let planes = cut(&image, Turned { centre: [-100.0, 0.0], right: [10.0, 0.0] }, 4, [0.0; 3]);

@@ -67,12 +67,6 @@ impl Window {
     }
 }
 
-enum Attribute<'a> {
-    Integer(i64),
-    Integers(&'a [i64]),
-    Text(&'a str),
-}
-
 /// A graph that is being built.
 #[derive(Default)]
 pub(super) struct Graph {
@@ -88,19 +82,12 @@ impl Graph {
     }
 
     /// A convolution: `weights` has a filter for each channel that comes out, each with the rows of each channel that goes
-    /// in. If `depthwise`, each channel has its own filter.
-    pub(super) fn convolve(
-        &mut self,
-        from: &Value,
-        weights: &[f32],
-        bias: &[f32],
-        window: Window,
-        depthwise: bool,
-    ) -> Result<Value> {
+    /// in.
+    pub(super) fn convolve(&mut self, from: &Value, weights: &[f32], bias: &[f32], window: Window) -> Result<Value> {
         let ([height, width], pads) = window.over(from.shape)?;
-        let inputs = if depthwise { 1 } else { from.shape[0] };
+        let inputs = from.shape[0];
         let filter = inputs * window.size[0] * window.size[1];
-        if weights.len() != bias.len() * filter || (depthwise && bias.len() != from.shape[0]) {
+        if weights.len() != bias.len() * filter {
             return Err(format!("{} weights for {} filters of {filter}", weights.len(), bias.len()));
         }
         if !weights.iter().chain(bias).all(|weight| weight.is_finite()) {
@@ -112,12 +99,8 @@ impl Graph {
         }
         let dims = [bias.len(), inputs, window.size[0], window.size[1]];
         let (weights, bias) = (self.floats(&dims, weights), self.floats(&[bias.len()], bias));
-        let attributes = [
-            ("kernel_shape", Attribute::Integers(&integers(window.size))),
-            ("strides", Attribute::Integers(&integers(window.step))),
-            ("pads", Attribute::Integers(&pads)),
-            ("group", Attribute::Integer(if depthwise { from.shape[0] as i64 } else { 1 })),
-        ];
+        let attributes: [(&str, &[i64]); 3] =
+            [("kernel_shape", &integers(window.size)), ("strides", &integers(window.step)), ("pads", &pads)];
         self.node("Conv", &[&from.name, &weights, &bias], &attributes, [dims[0], height, width])
     }
 
@@ -133,11 +116,8 @@ impl Graph {
 
     fn pool(&mut self, operator: &str, from: &Value, window: Window) -> Result<Value> {
         let ([height, width], pads) = window.over(from.shape)?;
-        let attributes = [
-            ("kernel_shape", Attribute::Integers(&integers(window.size))),
-            ("strides", Attribute::Integers(&integers(window.step))),
-            ("pads", Attribute::Integers(&pads)),
-        ];
+        let attributes: [(&str, &[i64]); 3] =
+            [("kernel_shape", &integers(window.size)), ("strides", &integers(window.step)), ("pads", &pads)];
         self.node(operator, &[&from.name], &attributes, [from.shape[0], height, width])
     }
 
@@ -170,16 +150,6 @@ impl Graph {
         self.node("Pad", &[&from.name, &pads], &[], shape)
     }
 
-    /// The picture at another size, interpolated between the pixels' centres.
-    pub(super) fn resize(&mut self, from: &Value, height: usize, width: usize) -> Result<Value> {
-        let shape = [from.shape[0], height, width];
-        checked(String::new(), shape)?;
-        let sizes = self.integers(&[1, shape[0] as i64, height as i64, width as i64]);
-        let attributes =
-            [("mode", Attribute::Text("linear")), ("coordinate_transformation_mode", Attribute::Text("half_pixel"))];
-        self.node("Resize", &[&from.name, "", "", &sizes], &attributes, shape)
-    }
-
     /// Makes a network of the graph that gives these values.
     pub(super) fn finish(self, input: &Value, outputs: &[&Value]) -> Result<Network> {
         let graph = GraphProto {
@@ -209,7 +179,7 @@ impl Graph {
         &mut self,
         operator: &str,
         inputs: &[&str],
-        attributes: &[(&str, Attribute)],
+        attributes: &[(&str, &[i64])],
         shape: [usize; 3],
     ) -> Result<Value> {
         if self.nodes.len() == MAX_NODES {
@@ -262,23 +232,13 @@ fn checked(name: String, shape: [usize; 3]) -> Result<Value> {
     }
 }
 
-fn attribute(name: &str, value: &Attribute) -> AttributeProto {
-    let mut attribute = AttributeProto { name: Some(name.into()), ..AttributeProto::default() };
-    match value {
-        Attribute::Integer(number) => {
-            attribute.i = Some(*number);
-            attribute.r#type = Some(AttributeType::INT);
-        }
-        Attribute::Integers(numbers) => {
-            attribute.ints = numbers.to_vec();
-            attribute.r#type = Some(AttributeType::INTS);
-        }
-        Attribute::Text(text) => {
-            attribute.s = Some(text.to_string().into());
-            attribute.r#type = Some(AttributeType::STRING);
-        }
+fn attribute(name: &str, numbers: &[i64]) -> AttributeProto {
+    AttributeProto {
+        name: Some(name.into()),
+        ints: numbers.to_vec(),
+        r#type: Some(AttributeType::INTS),
+        ..AttributeProto::default()
     }
-    attribute
 }
 
 fn described(value: &Value) -> ValueInfoProto {
@@ -302,11 +262,6 @@ pub(in crate::faces) struct Network {
 }
 
 impl Network {
-    /// Channels, height and width of what goes in.
-    pub(in crate::faces) fn shape(&self) -> [usize; 3] {
-        self.shape
-    }
-
     /// What comes out for a picture, channel by channel and row by row: an output's numbers each.
     pub(in crate::faces) fn run(&self, picture: Vec<f32>) -> Result<Vec<Vec<f32>>> {
         let [channels, height, width] = self.shape;
@@ -316,8 +271,6 @@ impl Network {
         let picture = NdTensor::from_data([1, channels, height, width], picture);
         let mut options = RunOptions::default();
         options.thread_pool = Some(self.threads.clone());
-        options.timing = std::env::var("TIMING").is_ok();
-        options.timing_by_shape = true;
         let outputs = self
             .model
             .run(vec![(self.input, picture.into())], &self.outputs, Some(options))

@@ -1,4 +1,5 @@
-//! The network of the face's embedding: dlib's residual network, with weights in eight bits each and a list of them.
+//! The network of the face's embedding: dlib's residual network, most of its weights in eight bits each, with a list of
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ struct Entry {
     quantization: Option<Quantization>,
 }
 
-/// A byte stands for `min + scale * byte`.
+/// A byte stands for `min + scale * byte`. Without this, a weight is a real number of 32 bits.
 #[derive(Deserialize)]
 struct Quantization {
     dtype: String,
@@ -110,10 +111,10 @@ impl Weights {
             return Err(format!("{name} has no square filters"));
         }
         let mut turned = Vec::with_capacity(numbers.len());
-        for output in 0..outputs {
+        for (output, factor) in factors.iter().enumerate() {
             for input in 0..inputs {
                 let pixels = (0..height * width).map(|pixel| (pixel * inputs + input) * outputs + output);
-                turned.extend(pixels.map(|at| numbers[at] * factors[output]));
+                turned.extend(pixels.map(|at| numbers[at] * factor));
             }
         }
         let biases = (0..outputs).map(|output| bias[output] * factors[output] + offsets[output]).collect();
@@ -139,7 +140,7 @@ pub(in crate::faces) fn embedding_network(list: &[u8], bytes: &[u8]) -> Result<N
     let turned: Vec<f32> =
         (0..LENGTH).flat_map(|output| (0..inputs).map(move |input| numbers[input * LENGTH + output])).collect();
     let pixel = Window { size: [1, 1], step: [1, 1], same: false };
-    let output = graph.convolve(&mean, &turned, &[0.0; LENGTH], pixel, false)?;
+    let output = graph.convolve(&mean, &turned, &[0.0; LENGTH], pixel)?;
     graph.finish(&input, &[&output])
 }
 
@@ -147,7 +148,7 @@ fn convolve(graph: &mut Graph, weights: &Weights, from: &Value, name: &str, halv
     let (side, filters, biases) = weights.filters(name)?;
     let step = if halves { 2 } else { 1 };
     let window = Window { size: [side, side], step: [step, step], same: !halves };
-    graph.convolve(from, &filters, &biases, window, false)
+    graph.convolve(from, &filters, &biases, window)
 }
 
 fn block(graph: &mut Graph, weights: &Weights, from: &Value, name: &str, halves: bool) -> Result<Value> {

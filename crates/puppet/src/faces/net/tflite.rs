@@ -292,7 +292,19 @@ impl<'a> Table<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::half;
+    use proptest::prelude::*;
+
+    use super::{File, half};
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(mut bytes in proptest::collection::vec(prop_oneof![0u8..40, any::<u8>()], 8..400)) {
+            bytes[4..8].copy_from_slice(b"TFL3");
+            // a root that is inside more often than not
+            bytes[1..4].fill(0);
+            let _ = File::read(&bytes);
+        }
+    }
 
     #[test]
     fn halves_are_real_numbers() {

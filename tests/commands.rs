@@ -149,3 +149,45 @@ fn the_rest() {
         check(&["completions", shell], 0, &[wanted]);
     }
 }
+
+#[test]
+fn puppeteering_without_a_robot() {
+    for command in ["say", "gesture", "servo", "watch", "snapshot", "enrol", "export"] {
+        check(&["oz", command, "--help"], 0, &["Usage: rossum oz", command]);
+    }
+    check(&["oz", "--help"], 0, &["Examples:", "rossum oz say"]);
+    check(&["oz", "list"], 0, &["yes_short", "[yess]", "happy", "largest", "neck_yaw"]);
+    for (arguments, wanted) in [
+        (&["gesture", "yesss"][..], "did you mean `yess`"),
+        (&["expression", "hapy"], "did you mean `happy`"),
+        (&["look", "foward"], "did you mean `forward`"),
+        (&["weight", "directt", "1"], "did you mean `direct`"),
+        (&["weight", "direct", "2"], "from 0 to 1"),
+        (&["say"], "TEXT"),
+        (&["say", "--pitch", "3", "Hello"], "from 0.5 to 2"),
+        (&["export", "some.mcap"], "--csv"),
+        (&["enrol", "Ada", "ada.jpg"], "--names"),
+    ] {
+        check(&[&["oz"], arguments].concat(), 2, &[wanted]);
+    }
+    let nobody = ["oz", "--at", "127.0.0.1:1", "--timeout", "1"];
+    for arguments in [&["say", "Hello"][..], &["watch"], &["snapshot", "a.jpg"], &["servo", "brows", "1"]] {
+        check_failure(&[&nobody, arguments].concat(), &["127.0.0.1:1", "rossum serve --scenario oz"]);
+    }
+    check_failure(&["oz", "servo", "neck_jaw", "1"], &["did you mean `neck_yaw`"]);
+    check_failure(&["oz", "servo", "brows", "1", "jaw"], &["without a position"]);
+}
+
+#[test]
+fn exports_of_something_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, table) = (folder.path().join("other.mcap"), folder.path().join("other.csv"));
+    let (name, csv) = (file.to_str().expect("a path in UTF-8"), table.to_str().expect("a path in UTF-8"));
+    for content in [&b""[..], b"hello", &[0; 5_000], b"\x89MCAP0\r\n"] {
+        fs::write(&file, content).expect("written");
+        check_failure(&["oz", "export", name, "--csv", csv], &[name, "recording"]);
+    }
+    check_failure(&["oz", "export", "/does/not/exist.mcap", "--csv", csv], &["/does/not/exist.mcap"]);
+    check_failure(&["oz", "export", name, "--csv", "-", "--eaf", "-"], &["standard output"]);
+    assert!(!table.exists(), "nothing is written of what cannot be read");
+}

@@ -1,12 +1,347 @@
-//! `rossum oz`.
+//! `rossum oz`: puppeteering from the command line, and looking at what was done.
 
-use std::io::Write;
+mod enrol;
+mod export;
+mod names;
+mod watch;
 
-/// Puppeteering from the command line.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Options {}
+use std::{io::Write, path::PathBuf, time::Duration};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use clap::{Args, Subcommand};
+use client::oz::{ClientError, Event, Oz};
+use puppet::mixer::Subsystem;
+
+use crate::interrupt;
+
+/// How long a robot may take to welcome us, in s.
+const CONNECT: f64 = 5.0;
+/// How long a robot may take for a picture, in s.
+const PICTURE: f64 = 10.0;
+/// How long a robot may take to say something or to end a gesture, in s. Others may have told it much before.
+const PERFORM: f64 = 600.0;
+
+/// Options of `rossum oz`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// Where the robot takes operators
+    #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:7331")]
+    at: String,
+    /// Give up after so long; without: 5 s for a connection, 10 s for a picture, 10 minutes for a text or a gesture
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  rossum serve --scenario oz --record study.mcap   run the robot, and record the session
+  rossum oz say '[braisel]Hello, who are you?'     speak, with a gesture in the text
+  rossum oz gesture yess                           nod once; `rossum oz list` has all names
+  rossum oz expression happy                       smile until told otherwise
+  rossum oz look largest                           look at whoever is nearest
+  rossum oz servo neck_yaw 0.7 brows 1             move servos by hand
+  rossum oz weight direct 0                        let go of them
+  rossum oz watch                                  see what the robot hears and whom it sees
+  rossum oz snapshot now.jpg                       save what the robot sees
+  rossum oz enrol Ada ada.jpg --names names.json   teach it a face
+  rossum oz export study.mcap --eaf study.eaf      the session, for annotation in ELAN
+Several operators may be connected at the same time. What the robot was told stays so when they
+leave.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Let the robot say something, and wait until it is said
+    #[command(after_help = "Gesture tags in the text begin gestures where they stand: \
+        `rossum oz say '[nos]No, thank you.'`. The shell needs the quotes. `rossum oz list` has all tags.")]
+    Say {
+        /// The text; several words are put together
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+        /// How loud to speak, 0 to 1, from now on
+        #[arg(long, value_parser = |text: &str| number(text, 0.0, 1.0))]
+        volume: Option<f32>,
+        /// How high to speak, 0.5 to 2, from now on; 1 is the voice as it is
+        #[arg(long, value_parser = |text: &str| number(text, 0.5, 2.0))]
+        pitch: Option<f32>,
+        /// Do not wait until it is said
+        #[arg(long)]
+        no_wait: bool,
+    },
+    /// Play gestures, one after the other, and wait for the end of each
+    Gesture {
+        /// Tags such as yess, names such as yes_short, or numbers
+        #[arg(required = true, value_name = "GESTURE", value_parser = names::gesture)]
+        gestures: Vec<u32>,
+        /// Begin all of them at once, and do not wait
+        #[arg(long)]
+        no_wait: bool,
+    },
+    /// Show a facial expression until told otherwise
+    Expression {
+        /// A name such as happy, or a number
+        #[arg(value_parser = names::expression)]
+        expression: u32,
+    },
+    /// Look somewhere, or at faces, until told otherwise
+    Look {
+        /// A name such as forward or largest, or a number
+        #[arg(value_name = "MODE", value_parser = names::look_at)]
+        mode: u32,
+    },
+    /// Move servos by hand
+    Servo {
+        /// A servo, by name or number, and where to put it, 0 to 1 over its whole travel; as many pairs as you like
+        #[arg(required = true, num_args = 2.., value_names = ["SERVO", "POSITION"])]
+        positions: Vec<String>,
+        /// How much direct positions count against everything else the robot does, 0 to 1
+        #[arg(long, value_name = "W", default_value = "1", value_parser = |text: &str| number(text, 0.0, 1.0))]
+        weight: f32,
+    },
+    /// Say how much a subsystem counts: gesture, expression, lookat, random_head, random_eyes, random_face or direct
+    Weight {
+        /// Which
+        #[arg(value_parser = names::subsystem)]
+        subsystem: Subsystem,
+        /// How much, 0 to 1
+        #[arg(value_parser = |text: &str| number(text, 0.0, 1.0))]
+        value: f32,
+    },
+    /// Blink so often
+    Blink {
+        /// Blinks a second, 0 to 10
+        #[arg(value_parser = |text: &str| number(text, 0.0, 10.0))]
+        speed: f32,
+    },
+    /// Fall silent, stop all gestures, and go back to the defaults
+    Reset,
+    /// Show what the robot tells: ends of texts and gestures, what it hears, whom it sees; until ctrl-C
+    Watch(watch::WatchOptions),
+    /// Save the next picture of the robot's eye camera
+    Snapshot {
+        /// The JPEG file to write; - for the standard output
+        file: PathBuf,
+    },
+    /// List the gestures, expressions, lookat modes and servos of the protocol
+    List,
+    /// Teach the robot a name for a face, from pictures
+    Enrol(enrol::EnrolOptions),
+    /// Write a recorded session as a table (CSV) or for annotation in ELAN (EAF)
+    Export(export::ExportOptions),
+}
 
 /// Runs it.
-pub(crate) fn run(_: &Options, _: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    interrupt::ends_the_program()?;
+    match &options.command {
+        Command::List => Ok(write!(out, "{}", names::list())?),
+        Command::Enrol(options) => enrol::run(options, out),
+        Command::Export(options) => export::run(options, out),
+        Command::Watch(watching) => watch::run(options.connect()?, watching, out),
+        Command::Snapshot { file } => {
+            let robot = options.connect()?;
+            let picture = options.patience(PICTURE);
+            snapshot(robot, picture, file, out)
+        }
+        Command::Servo { positions, weight } => {
+            let positions = pairs(positions)?;
+            let mut robot = options.connect()?;
+            robot.set_direct_weight(*weight)?;
+            for (servo, position) in positions {
+                robot.set_servo(servo, position)?;
+            }
+            robot.disconnect();
+            Ok(())
+        }
+        Command::Say { text, volume, pitch, no_wait } => {
+            let mut robot = options.connect()?;
+            volume.map_or(Ok(()), |volume| robot.set_voice_volume(volume))?;
+            pitch.map_or(Ok(()), |pitch| robot.set_voice_pitch(pitch))?;
+            robot.speak(&text.join(" "))?;
+            if *no_wait {
+                robot.disconnect();
+                return Ok(());
+            }
+            wait_for_speech(robot, options.patience(PERFORM), out)
+        }
+        Command::Gesture { gestures, no_wait } => {
+            let mut robot = options.connect()?;
+            for &gesture in gestures {
+                robot.gesture(gesture)?;
+                if !no_wait {
+                    let patience = options.patience(PERFORM);
+                    ensure!(
+                        robot.wait_for_gesture(patience)?,
+                        late(&format!("end {}", names::tag_of(gesture)), patience)
+                    );
+                }
+            }
+            robot.disconnect();
+            Ok(())
+        }
+        setting => {
+            let mut robot = options.connect()?;
+            set(&mut robot, setting)?;
+            robot.disconnect();
+            Ok(())
+        }
+    }
+}
+
+/// What takes one message.
+fn set(robot: &mut Oz, setting: &Command) -> Result<(), ClientError> {
+    match *setting {
+        Command::Expression { expression } => robot.set_expression(expression),
+        Command::Look { mode } => robot.set_look_at(mode),
+        Command::Blink { speed } => robot.set_auto_blink_speed(speed),
+        Command::Reset => robot.reset(),
+        Command::Weight { subsystem, value } => match subsystem {
+            Subsystem::Gesture => robot.set_gesture_weight(value),
+            Subsystem::Expression => robot.set_expression_weight(value),
+            Subsystem::LookAt => robot.set_look_at_weight(value),
+            Subsystem::RandomHead => robot.set_random_head_weight(value),
+            Subsystem::RandomEyes => robot.set_random_eyes_weight(value),
+            Subsystem::RandomFace => robot.set_random_face_weight(value),
+            Subsystem::Direct => robot.set_direct_weight(value),
+        },
+        _ => Ok(()),
+    }
+}
+
+impl Options {
+    fn connect(&self) -> anyhow::Result<Oz> {
+        let mut robot = Oz::connect(&*self.at, self.patience(CONNECT)).map_err(|error| explain(&self.at, error))?;
+        robot.skip_video(!matches!(self.command, Command::Watch(_) | Command::Snapshot { .. }));
+        Ok(robot)
+    }
+
+    fn patience(&self, usual: f64) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs_f64(usual))
+    }
+}
+
+fn explain(at: &str, error: ClientError) -> anyhow::Error {
+    match error {
+        ClientError::Io(_) | ClientError::NoAnswer { .. } | ClientError::NoAddress => anyhow!(
+            "nobody speaks Oz at {at} ({error}); is `rossum serve --scenario oz` running? It prints the address for Oz, \
+             which --at takes"
+        ),
+        other => anyhow::Error::new(other).context(format!("cannot puppeteer the robot at {at}")),
+    }
+}
+
+fn late(what: &str, patience: Duration) -> String {
+    let seconds = patience.as_secs_f64();
+    format!("the robot did not {what} within {seconds} s; does its simulation run? --timeout waits longer")
+}
+
+/// Speaks of gestures in the text as they come.
+fn wait_for_speech(mut robot: Oz, patience: Duration, out: &mut dyn Write) -> anyhow::Result<()> {
+    let deadline = watch::now() + patience;
+    while robot.speaking() > 0 {
+        let left = deadline.saturating_duration_since(watch::now());
+        let event = if left.is_zero() { None } else { robot.next(left)? };
+        let Some(event) = event else { bail!(late("say all of it", patience)) };
+        if let Event::SpeakGesture(gesture) = event {
+            writeln!(out, "gesture {}", names::tag_of(gesture))?;
+            out.flush()?;
+        }
+    }
+    robot.disconnect();
     Ok(())
+}
+
+fn snapshot(mut robot: Oz, patience: Duration, file: &std::path::Path, out: &mut dyn Write) -> anyhow::Result<()> {
+    let deadline = watch::now() + patience;
+    let picture = loop {
+        let left = deadline.saturating_duration_since(watch::now());
+        match if left.is_zero() { None } else { robot.next(left)? } {
+            Some(Event::VideoFrame(picture)) => break picture,
+            Some(_) => {}
+            None => bail!(
+                "no picture came within {} s; has the robot a camera? A scenario says so with `camera` in [oz]",
+                patience.as_secs_f64()
+            ),
+        }
+    };
+    robot.disconnect();
+    save(file, picture.as_bytes(), out)?;
+    if !is_stdout(file) {
+        writeln!(out, "{}: {} bytes", file.display(), picture.as_bytes().len())?;
+    }
+    Ok(())
+}
+
+fn is_stdout(file: &std::path::Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// Writes a file, or to the standard output.
+fn save(file: &std::path::Path, bytes: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
+    if is_stdout(file) {
+        out.write_all(bytes)?;
+        return Ok(out.flush()?);
+    }
+    std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Servos and their positions.
+fn pairs(words: &[String]) -> anyhow::Result<Vec<(u32, f32)>> {
+    let (pairs, rest) = words.as_chunks();
+    ensure!(rest.is_empty(), "a servo without a position: give pairs such as `neck_yaw 0.5 brows 1`");
+    let pair = |[servo, position]: &[String; 2]| -> anyhow::Result<(u32, f32)> {
+        let id = names::servo(servo).map_err(|why| anyhow!("`{servo}`: {why}"))?;
+        Ok((id, number(position, 0.0, 1.0).map_err(|why| anyhow!("`{position}` for {servo}: {why}"))?))
+    };
+    pairs.iter().map(pair).collect()
+}
+
+fn number(text: &str, least: f32, most: f32) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("not a number from {least} to {most}"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || "not a time from 0.01 to 86400 s".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wrong())?;
+    if (0.01..=86_400.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servos_come_in_pairs() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(pairs(&words("neck_yaw 0.5 24 1")).unwrap(), [(21, 0.5), (24, 1.0)]);
+        for (text, says) in [
+            ("neck_yaw 0.5 brows", "without a position"),
+            ("neck_jaw 0.5", "did you mean `neck_yaw`"),
+            ("brows 2", "from 0 to 1"),
+            ("brows nan", "from 0 to 1"),
+        ] {
+            let error = pairs(&words(text)).unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_checked() {
+        assert_eq!(number("0.5", 0.0, 1.0), Ok(0.5));
+        for text in ["-0.1", "1.1", "nan", "inf", "x", ""] {
+            assert!(number(text, 0.0, 1.0).is_err(), "{text}");
+        }
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["0", "-1", "1e9", "nan", "soon"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn nobody_there() {
+        let error = explain("127.0.0.1:1", ClientError::NoAddress).to_string();
+        assert!(error.contains("rossum serve --scenario oz") && error.contains("127.0.0.1:1"), "{error}");
+    }
 }

@@ -425,6 +425,53 @@ pub fn replay(
     Ok(verdict)
 }
 
+/// A recording that is read, without being run: for those who look at what was done to a world. It may end early where
+/// it is damaged.
+pub struct Records<'a> {
+    /// What the world was made of.
+    pub setup: Setup,
+    /// Whether the recording was closed in order; if not, some of it may be missing.
+    pub complete: bool,
+    messages: Messages<'a>,
+    tick: u64,
+}
+
+impl<'a> Records<'a> {
+    /// Reads the beginning. The rest is in the iterator.
+    pub fn of(recording: &'a [u8]) -> Result<Self, ReplayError> {
+        let mut messages = Messages::of(recording);
+        let Some(Ok(Message { topic, data })) = messages.next() else { return Err(ReplayError::NoSetup) };
+        if topic != SETUP_TOPIC {
+            return Err(ReplayError::NoSetup);
+        }
+        let setup: RecordedSetup =
+            serde_json::from_slice(&data).map_err(|cause| ReplayError::Message { topic, cause })?;
+        if setup.format != FORMAT_VERSION {
+            return Err(ReplayError::Format { found: setup.format });
+        }
+        Ok(Self { setup: setup.restore()?, complete: recording.ends_with(mcap::MAGIC), messages, tick: 0 })
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<TickRecord, ReplayError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Message { topic, data } = self.messages.next()?.ok()?;
+            if topic != TICK_TOPIC {
+                continue;
+            }
+            let record: Result<TickRecord, _> = serde_json::from_slice(&data);
+            let record = record.map_err(|cause| ReplayError::Message { topic, cause }).and_then(|record| {
+                let (tick, next) = (std::mem::replace(&mut self.tick, record.tick), record.tick);
+                if next.saturating_sub(tick) > LONGEST_GAP { Err(ReplayError::Gap { tick, next }) } else { Ok(record) }
+            });
+            return Some(record);
+        }
+    }
+}
+
 /// One message of a recording.
 struct Message {
     topic: String,

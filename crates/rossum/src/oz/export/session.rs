@@ -1,0 +1,403 @@
+//! What happened in a recorded session.
+//!
+//! A recording has what operators and senses told the robot. What came of it (when a text began and ended, how long a
+//! gesture took) is found by telling it all to the same puppet again, at the same times. Physics is not run: nothing of
+//! it reaches the puppet but through its senses, which are in the recording.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, anyhow};
+use puppet::{
+    director::{NAME, PuppetConfig},
+    expression::EXPRESSIONS,
+    faces::Face,
+    gesture::Gestures,
+    mixer::MAX_PLAYING,
+    puppet::{Event, Happening, Order, Puppet, Told, told_from_text},
+};
+use wire::oz::{LOOKATS, SERVOS};
+use world::{
+    World,
+    record::{Entry, Records, TickRecord},
+};
+
+use crate::oz::names;
+
+/// Variables that say how time passes.
+const TIME: [&str; 2] = ["/Simulation/TimeStepSize", "/Simulation/IterationsPerStep"];
+
+/// A recorded session.
+pub(super) struct Session {
+    /// Name of the robot.
+    pub(super) robot: String,
+    /// How long it took, in s of the robot's world.
+    pub(super) seconds: f64,
+    /// Whether the recording was closed in order.
+    pub(super) complete: bool,
+    /// Everything that happened, by time.
+    pub(super) rows: Vec<Row>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    /// When it began, in s.
+    pub(super) begin: f64,
+    /// When it ended, in s; the same for what happens at once.
+    pub(super) end: f64,
+    /// Who did it.
+    pub(super) who: String,
+    /// What kind of thing it is.
+    pub(super) kind: Kind,
+    /// Which of them.
+    pub(super) what: String,
+    /// What was said, or the value that was set.
+    pub(super) text: String,
+}
+
+/// Kinds of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An operator did something, as it is called in the table.
+    Action(&'static str),
+    Speech,
+    Gesture,
+    Expression,
+    LookAt,
+    Utterance,
+    Face,
+    NewTry,
+}
+
+/// An operator lets the robot say something.
+pub(super) const SPEAK: Kind = Kind::Action("operator.speak");
+
+impl Kind {
+    /// As in the table.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Action(name) => name,
+            Self::Speech => "robot.speech",
+            Self::Gesture => "robot.gesture",
+            Self::Expression => "robot.expression",
+            Self::LookAt => "robot.lookat",
+            Self::Utterance => "robot.utterance",
+            Self::Face => "robot.face",
+            Self::NewTry => "world.new_try",
+        }
+    }
+
+    /// Whether an operator did it.
+    pub(super) fn is_action(self) -> bool {
+        matches!(self, Self::Action(_))
+    }
+}
+
+impl Session {
+    /// Reads a recording.
+    pub(super) fn of(recording: &[u8]) -> anyhow::Result<Self> {
+        let mut records = Records::of(recording)?;
+        let mut descriptions = records.setup.directors.iter().filter_map(|director| director.split_once(' '));
+        let description = descriptions.find(|(name, _)| *name == NAME).map(|(_, description)| description);
+        let description = description.context("nobody is puppeteered in it: its world has no [oz]")?;
+        let config = PuppetConfig::from_description(description).map_err(|why| anyhow!("its robot: {why}"))?;
+        let world = World::with_directors(&records.setup, Vec::new())?;
+        let mut rerun = Rerun::new(&config, world)?;
+        for record in &mut records {
+            rerun.run(record?)?;
+        }
+        let seconds = rerun.time;
+        Ok(Self { robot: config.robot, seconds, complete: records.complete, rows: rerun.end() })
+    }
+}
+
+/// How something came to its end.
+#[derive(Clone, Copy, PartialEq)]
+enum Ending {
+    Done,
+    Cut,
+    Refused,
+    Unfinished,
+}
+
+impl Ending {
+    fn remark(self) -> &'static str {
+        match self {
+            Self::Done => "",
+            Self::Cut => "cut short",
+            Self::Refused => "refused: too many at once",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// The puppet, run again.
+struct Rerun {
+    robot: String,
+    gestures: Gestures,
+    puppet: Puppet,
+    /// Stands still: it knows how long a step is.
+    world: World,
+    tick: u64,
+    time: f64,
+    next_event: u64,
+    rows: Vec<Row>,
+    /// Texts that are not said yet, by their number: what, and since when it is being said.
+    texts: BTreeMap<u64, (String, Option<f64>)>,
+    next_text: u64,
+    /// Gestures that play, and since when, the first first.
+    playing: Vec<(u32, f64)>,
+    /// Who is in view by identity: name, and since when.
+    faces: BTreeMap<u64, (String, f64)>,
+    expression: (u32, f64),
+    look_at: (u32, f64),
+}
+
+impl Rerun {
+    fn new(config: &PuppetConfig, world: World) -> anyhow::Result<Self> {
+        let mut puppet = config.puppet()?;
+        puppet.begin_anew(world.seed());
+        Ok(Self {
+            robot: config.robot.clone(),
+            gestures: config.all_gestures()?,
+            puppet,
+            world,
+            tick: 0,
+            time: 0.0,
+            next_event: 0,
+            rows: Vec::new(),
+            texts: BTreeMap::new(),
+            next_text: 0,
+            playing: Vec::new(),
+            faces: BTreeMap::new(),
+            expression: (0, 0.0),
+            look_at: (0, 0.0),
+        })
+    }
+
+    fn run(&mut self, record: TickRecord) -> anyhow::Result<()> {
+        while self.tick < record.tick {
+            self.pass_tick()?;
+        }
+        for entry in record.entries {
+            self.apply(entry)?;
+        }
+        // the hash is that of the state after the tick
+        if record.hash.is_some() { self.pass_tick() } else { Ok(()) }
+    }
+
+    fn apply(&mut self, entry: Entry) -> anyhow::Result<()> {
+        match entry {
+            Entry::Order { to, order } if to == NAME => {
+                let told = told_from_text(&order).map_err(|why| anyhow!("the order `{order}`: {why}"))?;
+                self.obey(told)
+            }
+            Entry::Reset { seed } => {
+                self.world.reset(Some(seed));
+                self.puppet.begin_anew(seed);
+                self.note("", Kind::NewTry, format!("seed {seed}"), String::new());
+                self.take_events(Ending::Cut)?;
+                self.look_at_the_face();
+                Ok(())
+            }
+            Entry::Write { ref variable, .. } if TIME.contains(&variable.as_str()) => Ok(self.world.apply(entry)?),
+            // nothing else reaches the puppet
+            _ => Ok(()),
+        }
+    }
+
+    /// As the director does it in a world.
+    fn pass_tick(&mut self) -> anyhow::Result<()> {
+        let timestep = self.world.sim().timestep();
+        let steps = (self.world.tick_seconds() / timestep).round() as u32;
+        for _ in 0..steps {
+            self.puppet.step(timestep as f32);
+            self.time += f64::from(timestep as f32);
+            self.take_events(Ending::Done)?;
+        }
+        self.puppet.tick_over(self.tick);
+        self.tick += 1;
+        Ok(())
+    }
+
+    fn obey(&mut self, Told { who, order }: Told) -> anyhow::Result<()> {
+        match &order {
+            Order::Speak(text) => {
+                self.texts.insert(self.next_text, (text.clone(), None));
+                self.next_text += 1;
+            }
+            Order::Gesture(gesture) => self.playing.push((*gesture, self.time)),
+            _ => {}
+        }
+        if !order.is_own() {
+            let (kind, what, text) = self.describe(&order);
+            self.note(&who, kind, what, text);
+        }
+        let is_reset = order == Order::Reset;
+        let answer = self.puppet.obey(order).map_err(|why| {
+            anyhow!("{who} was obeyed at tick {} when it was recorded, and is not now: {why}", self.tick)
+        })?;
+        self.take_events(match (is_reset, answer.is_empty()) {
+            (true, _) => Ending::Cut,
+            (false, true) => Ending::Done,
+            (false, false) => Ending::Refused,
+        })?;
+        self.look_at_the_face();
+        Ok(())
+    }
+
+    /// The kind of an operator's action, what it is about, and a text or value.
+    fn describe(&self, order: &Order) -> (Kind, String, String) {
+        let (kind, what, text) = match order {
+            Order::Reset => ("operator.reset", String::new(), String::new()),
+            Order::Speak(text) => return (SPEAK, String::new(), text.clone()),
+            Order::Voice(voice) => ("operator.voice", String::new(), voice.to_string()),
+            Order::Volume(volume) => ("operator.volume", String::new(), volume.to_string()),
+            Order::Pitch(pitch) => ("operator.pitch", String::new(), pitch.to_string()),
+            Order::Gesture(gesture) => ("operator.gesture", self.tag(*gesture), String::new()),
+            Order::Expression(id) => ("operator.expression", expression_name(*id), String::new()),
+            Order::LookAt(id) => ("operator.lookat", names::name_of(&LOOKATS, *id), String::new()),
+            Order::Blink(speed) => ("operator.blink", String::new(), speed.to_string()),
+            Order::Weigh(which, weight) => {
+                ("operator.weight", names::of_subsystem(*which).to_owned(), weight.to_string())
+            }
+            Order::Servo(id, position) => ("operator.servo", names::name_of(&SERVOS, *id), position.to_string()),
+            Order::Servos(positions) => {
+                let positions: Vec<_> = positions.iter().map(f32::to_string).collect();
+                ("operator.servos", String::new(), positions.join(" "))
+            }
+            // these are no operator's
+            Order::Say { .. } | Order::Hear(_) | Order::See { .. } => ("operator.sense", String::new(), String::new()),
+        };
+        (Kind::Action(kind), what, text)
+    }
+
+    fn tag(&self, gesture: u32) -> String {
+        self.gestures.get(gesture).map_or_else(|| gesture.to_string(), |gesture| gesture.tag.clone())
+    }
+
+    /// Something happens at once. Whose name is empty is nobody.
+    fn note(&mut self, who: &str, kind: Kind, what: String, text: String) {
+        self.rows.push(Row { begin: self.time, end: self.time, who: who.to_owned(), kind, what, text });
+    }
+
+    /// The robot did something from some time on until now.
+    fn did(&mut self, begin: f64, kind: Kind, what: String, text: String) {
+        self.rows.push(Row { begin, end: self.time, who: self.robot.clone(), kind, what, text });
+    }
+
+    fn take_events(&mut self, ending: Ending) -> anyhow::Result<()> {
+        if self.puppet.events().next() == self.next_event {
+            return Ok(());
+        }
+        let events =
+            self.puppet.events().since(self.next_event).context("more happened at once than a puppet keeps")?;
+        let events: Vec<Event> = events.cloned().collect();
+        self.next_event = self.puppet.events().next();
+        for event in events {
+            match event.what {
+                Happening::SpeakBegun(text) => {
+                    self.texts.entry(text).and_modify(|text| text.1 = Some(event.time));
+                }
+                Happening::SpeakDone(text) => self.end_text(text, ending),
+                Happening::SpeakGesture(gesture) => self.playing.push((gesture, event.time)),
+                Happening::GestureDone(gesture) => self.end_gesture(gesture, ending),
+                Happening::Utterance(heard) => {
+                    if let Some(best) = heard.into_iter().next() {
+                        self.did(self.time, Kind::Utterance, format!("{:.2}", best.confidence), best.text);
+                    }
+                }
+                Happening::Faces(faces) => self.see(&faces),
+            }
+        }
+        Ok(())
+    }
+
+    fn end_text(&mut self, number: u64, ending: Ending) {
+        let Some((text, begun)) = self.texts.remove(&number) else { return };
+        let remark = if begun.is_none() && ending != Ending::Refused { "not begun" } else { ending.remark() };
+        self.did(begun.unwrap_or(self.time), Kind::Speech, remark.to_owned(), text);
+    }
+
+    fn end_gesture(&mut self, gesture: u32, ending: Ending) {
+        let has = |(other, _): &(u32, f64)| *other == gesture;
+        // one that finds no room ends before all others
+        let (place, ending) = match ending {
+            Ending::Done if self.playing.len() > MAX_PLAYING => (self.playing.iter().rposition(has), Ending::Refused),
+            Ending::Refused => (self.playing.iter().rposition(has), ending),
+            _ => (self.playing.iter().position(has), ending),
+        };
+        let Some(place) = place else { return };
+        let (_, begin) = self.playing.remove(place);
+        self.did(begin, Kind::Gesture, self.tag(gesture), ending.remark().to_owned());
+    }
+
+    fn see(&mut self, faces: &[Face]) {
+        let gone = |id: &u64| faces.iter().all(|face| face.id != *id);
+        let gone: Vec<u64> = self.faces.keys().copied().filter(gone).collect();
+        for id in gone {
+            self.lose_sight_of(id);
+        }
+        for face in faces {
+            let (name, _) = self.faces.entry(face.id).or_insert_with(|| (String::new(), self.time));
+            if !face.name.is_empty() {
+                name.clone_from(&face.name);
+            }
+        }
+    }
+
+    fn lose_sight_of(&mut self, id: u64) {
+        let Some((name, since)) = self.faces.remove(&id) else { return };
+        let name = if name.is_empty() { "unknown".to_owned() } else { name };
+        self.did(since, Kind::Face, name, format!("face {id}"));
+    }
+
+    /// Whether the robot has got another expression, or looks at something else.
+    fn look_at_the_face(&mut self) {
+        let view = self.puppet.view();
+        self.turn_to(view.expression, view.look_at as u32);
+    }
+
+    fn turn_to(&mut self, expression: u32, look_at: u32) {
+        let (now, of_look_at) = (self.time, |id| names::name_of(&LOOKATS, id));
+        if self.expression.0 != expression {
+            let (before, since) = std::mem::replace(&mut self.expression, (expression, now));
+            self.was(since, Kind::Expression, expression_name(before));
+        }
+        if self.look_at.0 != look_at {
+            let (before, since) = std::mem::replace(&mut self.look_at, (look_at, now));
+            self.was(since, Kind::LookAt, of_look_at(before));
+        }
+    }
+
+    /// A state that lasted until now; one that lasted no time was none.
+    fn was(&mut self, since: f64, kind: Kind, what: String) {
+        if since < self.time {
+            self.did(since, kind, what, String::new());
+        }
+    }
+
+    /// Whatever goes on ends with the recording.
+    fn end(mut self) -> Vec<Row> {
+        let begun: Vec<u64> = self.texts.keys().copied().collect();
+        for text in begun {
+            self.end_text(text, Ending::Unfinished);
+        }
+        while let Some(&(gesture, _)) = self.playing.first() {
+            self.end_gesture(gesture, Ending::Unfinished);
+        }
+        let seen: Vec<u64> = self.faces.keys().copied().collect();
+        for id in seen {
+            self.lose_sight_of(id);
+        }
+        let (expression, look_at) = (self.expression, self.look_at);
+        self.was(expression.1, Kind::Expression, expression_name(expression.0));
+        self.was(look_at.1, Kind::LookAt, names::name_of(&LOOKATS, look_at.0));
+        self.rows.sort_by(|a, b| a.begin.total_cmp(&b.begin));
+        self.rows
+    }
+}
+
+fn expression_name(id: u32) -> String {
+    names::name_of(&EXPRESSIONS.map(|expression| expression.name), id)
+}

@@ -2,12 +2,12 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo compare-soccer fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz puppeteer compare-soccer fuzz clean help
 
 help: ## show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-run: setup ## build, and start the playground world
+run: setup puppet ## build, and start the playground world
 	$(CARGO) run --release --bin rossum -- serve
 
 build: setup ## build the program
@@ -36,6 +36,13 @@ bench-evo: setup ## measure the world of the evolving robots beside Enki and nav
 	enki=$$(scripts/fetch-enki) && navground=$$(scripts/fetch-python navground) && \
 	  $(CARGO) run --release --bin rossum -- bench evo --enki "$$enki" --navground "$$navground"
 
+bench-oz: setup ## measure the puppet of Oz: speech, motion, video, faces, hearing
+	recordings=$$(scripts/fetch-puppet voice hearing faces recordings | tail -n 1) && \
+	  $(CARGO) run --release --bin rossum -- bench oz --recordings "$$recordings"
+
+puppeteer: setup ## play a scripted session of five minutes with the puppet, and account for every message
+	ROSSUM_LONG=1 $(CARGO) test --release --package rossum --test oz -- scripted_operator --nocapture
+
 compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
 	reference=$$(scripts/fetch-python rcsssmj) && \
 	  ROSSUM_REFERENCE="$$reference" $(CARGO) test --package rossum --test compare_soccer -- --ignored --test-threads 1
@@ -43,9 +50,13 @@ compare-soccer: setup ## let the league's server and ours play the same script, 
 fuzz: ## fuzz every decoder and session for a minute each
 	scripts/fuzz
 
-.PHONY: setup
+.PHONY: setup puppet
 setup:
 	@scripts/fetch-mujoco >/dev/null
+
+# the puppet's voice, ears and eyes; without them it is silent, deaf or blind, and says so
+puppet:
+	@scripts/fetch-puppet voice hearing faces >/dev/null || echo "The puppet of Oz does without what could not be fetched."
 
 clean: ## remove what was built
 	$(CARGO) clean

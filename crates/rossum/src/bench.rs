@@ -7,6 +7,7 @@ mod evo;
 mod joining;
 mod many_worlds;
 mod osp;
+mod oz;
 mod process;
 mod soccer;
 mod tick;
@@ -46,6 +47,8 @@ enum What {
     Osp(osp::Options),
     /// Measure the world of the evolving robots, beside Enki and navground
     Evo(evo::Options),
+    /// Measure the puppet of Oz: speech, motion, video, faces, hearing
+    Oz(oz::Options),
 }
 
 /// One measured figure.
@@ -94,6 +97,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Some(What::Soccer(options)) => return soccer::run(options, out),
         Some(What::Osp(options)) => return osp::run(options, out),
         Some(What::Evo(options)) => return evo::run(options, out),
+        Some(What::Oz(options)) => return oz::run(options, out),
         None => {}
     }
     interrupt::ends_the_program()?;

@@ -12,6 +12,7 @@ use std::{
 use server::{
     Scenario,
     config::ServerConfig,
+    driver::oz::fetched,
     library::{self, ModelKind},
     serve::build_world,
     session::{EndpointKind, PROTOCOLS},
@@ -35,13 +36,18 @@ use Finding::{Broken, Good, Lacking};
 type Examination = fn() -> Finding;
 
 pub(crate) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
-    let parts: [(&str, Examination); 7] = [
+    let parts: [(&str, Examination); 12] = [
         ("MuJoCo", mujoco),
         ("models", models),
         ("scenarios", scenarios),
         ("protocols", protocols),
         ("ports", ports),
         ("processors", processors),
+        ("voice", voice),
+        ("hearing", hearing),
+        ("faces", faces),
+        ("sound", sound),
+        ("films", films),
         ("set-up", set_up),
     ];
     let mut broken = 0;
@@ -140,6 +146,47 @@ fn processors() -> Finding {
         Ok(count) if count.get() >= 2 => Good(format!("{count}")),
         Ok(_) => Lacking("1; the world and its clients share it, so full games run below real time".to_owned()),
         Err(error) => Lacking(format!("unknown: {error}")),
+    }
+}
+
+/// What the puppet of Oz speaks with.
+fn voice() -> Finding {
+    match puppet::speech::find() {
+        Some((library, _)) => Good(format!("espeak-ng in {}", library.display())),
+        None => Lacking(
+            "no espeak-ng, so the puppet moves its mouth in silence; run scripts/fetch-puppet voice, or install libespeak-ng1"
+                .to_owned(),
+        ),
+    }
+}
+
+fn hearing() -> Finding {
+    match puppet::hearing::Recogniser::load(&fetched("hearing").unwrap_or_default()) {
+        Ok(_) => Good("Moonshine recognises what the puppet hears".to_owned()),
+        Err(error) => Lacking(format!("the puppet understands nothing: {error}")),
+    }
+}
+
+fn faces() -> Finding {
+    match puppet::faces::Watcher::load(&fetched("faces").unwrap_or_default(), puppet::faces::Names::new()) {
+        Ok(_) => Good("BlazeFace finds faces, and they can have names".to_owned()),
+        Err(error) => Lacking(format!("the puppet sees no faces: {error}")),
+    }
+}
+
+fn sound() -> Finding {
+    match puppet::speech::sink::PlayerSink::find() {
+        Ok(_) => Good("there is a program that plays sound".to_owned()),
+        Err(error) => Lacking(format!("the puppet is not heard: {error}")),
+    }
+}
+
+fn films() -> Finding {
+    match Command::new("ffmpeg").arg("-version").output() {
+        Ok(output) if output.status.success() => {
+            Good("ffmpeg reads films and cameras for the puppet's eyes".to_owned())
+        }
+        _ => Lacking("no ffmpeg, so the puppet's eyes see the scene and pictures, not films or a camera".to_owned()),
     }
 }
 

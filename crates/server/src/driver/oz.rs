@@ -56,7 +56,7 @@ pub(crate) fn start(
 ) -> Result<Vec<Beside>, ServeError> {
     let mut started = vec![voice::start(config, sim, health)?];
     started.extend(eyes::start(config, stage, sim, health)?);
-    started.extend(ears::start(config, sim, health)?);
+    started.extend(ears::start(config, stage, sim, health)?);
     Ok(started)
 }
 

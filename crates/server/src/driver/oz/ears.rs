@@ -19,7 +19,10 @@ use crate::{
     driver::{now, rest_until},
     health::Health,
     serve::ServeError,
-    session::{Beside, oz::Config},
+    session::{
+        Beside,
+        oz::{Config, Stage},
+    },
     sim_thread::{SimHandle, Ticks},
 };
 
@@ -30,8 +33,15 @@ const CHUNK: usize = 512;
 const WAITING: usize = 4;
 /// After a source has failed, it is tried again after this time.
 const RETRY: Duration = Duration::from_secs(3);
+/// How often it is looked whether somebody is there.
+const GLANCE: Duration = Duration::from_millis(50);
 
-pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result<Vec<Beside>, ServeError> {
+pub(super) fn start(
+    config: &Config,
+    stage: &Arc<Stage>,
+    sim: &SimHandle,
+    health: &Health,
+) -> Result<Vec<Beside>, ServeError> {
     let source = Source::parse(&config.ears)
         .map_err(|error| ServeError::Protocol { protocol: "oz", reason: format!("ears: {error}") })?;
     if source == Source::None {
@@ -41,7 +51,8 @@ pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result
     let line = Line::open("recogniser", sim, Ticks::Never)?;
     let (cut, utterances) = sync_channel(WAITING);
     let closing = Arc::new(Closing::default());
-    let ear = Ear { source, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), cut };
+    let stage = Arc::clone(stage);
+    let ear = Ear { source, stage, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), cut };
     let listener = spawn("oz-ears", move || ear.listen()).map_err(ServeError::Thread)?;
     let health = health.clone();
     let recogniser =
@@ -80,30 +91,45 @@ impl Closing {
 
 struct Ear {
     source: Source,
+    stage: Arc<Stage>,
     sim: SimHandle,
     health: Health,
     closing: Arc<Closing>,
     cut: SyncSender<Utterance>,
 }
 
+/// Why the ears stop listening.
+enum Pause {
+    /// There is no more to be heard, ever.
+    Over,
+    /// Nobody looks on any more.
+    Alone,
+}
+
 impl Ear {
-    /// Listens until it is closed, and opens the source again when it fails.
+    /// Listens while there are operators, until it is closed, and opens the source again when it fails.
     fn listen(self) {
         while !self.closing.is_closed() && !self.sim.has_ended() {
-            match self.source.open(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
+            if !self.stage.has_operators() {
+                rest_until(now() + GLANCE);
+                continue;
+            }
+            let failed = match self.source.open(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
                 Ok(tap) => {
                     self.closing.watch(tap.stopper());
                     note(&self.health, PART, true, format!("listening to {}", self.name(&tap)));
                     match self.hear(tap) {
-                        Ok(()) => return,
-                        Err(error) => note(&self.health, PART, false, format!("{error}; trying again")),
+                        Ok(Pause::Over) => return,
+                        Ok(Pause::Alone) => continue,
+                        Err(error) => error.to_string(),
                     }
                 }
-                Err(error) => note(&self.health, PART, false, format!("{error}; trying again")),
-            }
+                Err(error) => error.to_string(),
+            };
+            note(&self.health, PART, false, format!("{failed}; trying again"));
             let again = now() + RETRY;
             while now() < again && !self.closing.is_closed() {
-                rest_until(again.min(now() + RETRY / 30));
+                rest_until(again.min(now() + GLANCE));
             }
         }
     }
@@ -117,7 +143,7 @@ impl Ear {
     }
 
     /// Takes sound until there is no more.
-    fn hear(&self, mut tap: Tap) -> std::io::Result<()> {
+    fn hear(&self, mut tap: Tap) -> std::io::Result<Pause> {
         let (mut segmenter, mut chunk) = (Segmenter::new(), [0.0; CHUNK]);
         // a file is as long as what it sounds like
         let mut pace = matches!(self.source, Source::File { .. }).then(|| Pace { began: now(), samples: 0 });
@@ -125,13 +151,17 @@ impl Ear {
             let count = tap.read(&mut chunk)?;
             if count == 0 {
                 self.pass_on(segmenter.finish());
-                return Ok(());
+                return Ok(Pause::Over);
             }
             if let Some(pace) = &mut pace {
                 pace.keep(count);
-                if self.closing.is_closed() {
-                    return Ok(());
-                }
+            }
+            if self.closing.is_closed() {
+                return Ok(Pause::Over);
+            }
+            // a file is played once; a microphone is on only while somebody is there
+            if pace.is_none() && !self.stage.has_operators() {
+                return Ok(Pause::Alone);
             }
             let is_loud = self.sim.latest().view::<PuppetView>().is_some_and(|view| view.wanted.is_some());
             segmenter.mute(is_loud);
@@ -161,22 +191,26 @@ impl Pace {
     }
 }
 
-/// Recognises utterances until there are no more.
+/// Recognises utterances until there are no more. What it takes is loaded with the first one.
 fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
     const PART: &str = "recogniser";
-    let folder = fetched("hearing").unwrap_or_default();
-    let recogniser = match Recogniser::load(&folder) {
-        Ok(recogniser) => recogniser,
-        Err(error) => return note(health, PART, false, format!("nothing is understood: {error}")),
-    };
-    note(health, PART, true, "ready");
+    let mut loaded = None;
     for utterance in utterances {
         line.read_answers();
+        let recogniser = match &mut loaded {
+            Some(recogniser) => recogniser,
+            None => match Recogniser::load(&fetched("hearing").unwrap_or_default()) {
+                Ok(recogniser) => loaded.insert(recogniser),
+                Err(error) => {
+                    note(health, PART, false, format!("nothing is understood: {error}"));
+                    continue;
+                }
+            },
+        };
         match recogniser.recognise(&utterance.samples) {
-            Ok(options) if options.is_empty() => {}
             Ok(options) => {
-                note(health, PART, true, "ready");
-                if line.tell(Order::Hear(options)).is_err() {
+                note(health, PART, true, "working");
+                if !options.is_empty() && line.tell(Order::Hear(options)).is_err() {
                     return;
                 }
             }

@@ -1,0 +1,148 @@
+//! `rossum bench oz`: how soon the puppet speaks, moves, sees and understands.
+//!
+//! The server runs in this process, with everything switched on and an operator over TCP, so that times inside it and
+//! outside have one clock. What is not about time together (faces in one picture, recognising a recording) is measured
+//! by itself.
+
+mod stage;
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context;
+use clap::Args;
+use puppet::{
+    camera::Image,
+    faces::{Names, Watcher},
+    hearing::{RATE, Recogniser, Segmenter, wav, word_errors},
+};
+use server::driver::oz::fetched;
+
+use self::stage::Stage;
+use super::{Figure, Goal, cpu_time, median, now, print};
+use crate::interrupt;
+
+/// What is said on the recordings. Both texts are in the public domain or a few words long.
+const RECORDINGS: [(&str, &str); 2] = [
+    ("beckett.wav", "Ever tried. Ever failed. No matter. Try again. Fail again. Fail better."),
+    (
+        "two_cities.wav",
+        "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it \
+         was the epoch of belief, it was the epoch of incredulity, it was the season of light, it was the season of \
+         darkness, it was the spring of hope, it was the winter of despair, we had everything before us, we had nothing \
+         before us, we were all going direct to heaven, we were all going direct the other way, in short, the period was \
+         so far like the present period that some of its noisiest authorities insisted on its being received, for good \
+         or for evil, in the superlative degree of comparison only.",
+    ),
+];
+
+/// Options of `rossum bench oz`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Folder of the recordings that `scripts/fetch-puppet recordings` prints
+    #[arg(long, value_name = "FOLDER")]
+    recordings: Option<PathBuf>,
+    /// Fewer and shorter rounds, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object per figure
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    interrupt::ends_the_program()?;
+    let recordings = options.recordings.clone().or_else(|| fetched("recordings")).unwrap_or_default();
+    let mut figures = together(options).context("while everything runs together")?;
+    figures.extend(faces().context("while looking for faces")?);
+    figures.extend(recognition(&recordings).context("while recognising the recordings")?);
+    print(&figures, options.json, out)
+}
+
+/// Speech, motion, mixer and video, with all of them and faces running at once.
+fn together(options: &Options) -> anyhow::Result<Vec<Figure>> {
+    let (rounds, seconds) = if options.quick { (5, 5) } else { (20, 30) };
+    let mut stage = Stage::start(&face_picture()?)?;
+    let (audio, motion) = stage.speak(rounds)?;
+    let run = stage.watch(Duration::from_secs(seconds))?;
+    stage.end()?;
+    let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
+    let detail = format!("median {:.1} ms; largest of {rounds}", median(audio.clone()));
+    let first_audio =
+        Figure { what: "SPEAK to first audio", detail, value: largest(&audio), goal: Goal::AtMost(30.0), unit: "ms" };
+    let detail = format!("median {:.1} ms after its word; largest of {rounds}, either way", median(motion.clone()));
+    let motion: Vec<f64> = motion.iter().map(|ms| ms.abs()).collect();
+    let tag = Figure { what: "tag to motion", detail, value: largest(&motion), goal: Goal::AtMost(20.0), unit: "ms" };
+    Ok([first_audio, tag].into_iter().chain(run.figures()).collect())
+}
+
+fn face_picture() -> anyhow::Result<PathBuf> {
+    let picture = fetched("faces").unwrap_or_default().join("skimage/data/astronaut.png");
+    anyhow::ensure!(picture.is_file(), "there is no {}; run scripts/fetch-puppet faces", picture.display());
+    Ok(picture)
+}
+
+/// Finding and following faces, one picture after the other.
+fn faces() -> anyhow::Result<Vec<Figure>> {
+    let picture = Image::read(&fs::read(face_picture()?)?)?;
+    let mut watcher = Watcher::load(&fetched("faces").unwrap_or_default(), Names::new())?;
+    let (mut times, mut found) = (Vec::new(), 0);
+    for round in 0..60 {
+        // a face that moves across the picture
+        let mut frame = Image::new(640, 480);
+        paste(&mut frame, &picture.resized(256, 256), 20 + 6 * round, 100);
+        let began = cpu_time();
+        found += usize::from(!watcher.look(&frame, 1.0 / 30.0).is_empty());
+        times.push((cpu_time() - began).as_secs_f64() * 1e3);
+    }
+    let detail = format!("CPU, median of 60 pictures of 640x480, names included; a face in {found}");
+    Ok(vec![Figure { what: "faces in a picture", detail, value: median(times), goal: Goal::AtMost(15.0), unit: "ms" }])
+}
+
+fn paste(frame: &mut Image, picture: &Image, left: usize, top: usize) {
+    for y in 0..picture.height {
+        for x in 0..picture.width {
+            let place = 3 * ((top + y) * frame.width + left + x);
+            if let (Some(from), Some(to)) = (picture.pixel(x, y), frame.rgb.get_mut(place..place + 3)) {
+                to.copy_from_slice(&from);
+            }
+        }
+    }
+}
+
+/// Recordings of people, cut and recognised as the ears do.
+fn recognition(folder: &Path) -> anyhow::Result<Vec<Figure>> {
+    let recogniser = Recogniser::load(&fetched("hearing").unwrap_or_default())?;
+    let (mut took, mut length, mut errors, mut words) = (0.0, 0.0, 0, 0);
+    for (name, text) in RECORDINGS {
+        let path = folder.join("moonshine_voice/assets").join(name);
+        let bytes =
+            fs::read(&path).with_context(|| format!("{}; run scripts/fetch-puppet recordings", path.display()))?;
+        let samples = wav::read(&bytes)?.resampled();
+        let began = now();
+        let mut segmenter = Segmenter::new();
+        let mut utterances = segmenter.push(&samples);
+        utterances.extend(segmenter.finish());
+        let mut heard = String::new();
+        for utterance in utterances {
+            if let Some(best) = recogniser.recognise(&utterance.samples)?.first() {
+                heard.push_str(&best.text);
+                heard.push(' ');
+            }
+        }
+        took += now().duration_since(began).as_secs_f64();
+        length += samples.len() as f64 / f64::from(RATE);
+        let (wrong, of) = word_errors(text, &heard);
+        (errors, words) = (errors + wrong, words + of);
+    }
+    let detail = format!("{took:.1} s for {length:.0} s of speech, on one thread");
+    let speed =
+        Figure { what: "recognition", detail, value: took / length, goal: Goal::AtMost(0.15), unit: "x real time" };
+    let detail = format!("{errors} of {words} words, of {} recordings of people", RECORDINGS.len());
+    let value = 100.0 * errors as f64 / words.max(1) as f64;
+    Ok(vec![speed, Figure { what: "word error", detail, value, goal: Goal::AtMost(10.0), unit: "%" }])
+}

@@ -1,0 +1,291 @@
+//! A server with everything on, its operator, and somebody who looks on with a watch.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, ensure};
+use client::oz::Oz;
+use puppet::{
+    servo::place,
+    speech::{Manner, Voice, espeak::Espeak, find, script},
+};
+use server::{
+    Scenario,
+    serve::Server,
+    sim_thread::{Delivery, Ticks},
+};
+use tokio::{runtime::Runtime, sync::watch};
+use wire::oz::Event;
+
+use super::super::{Figure, Goal, now};
+
+/// What is said: the nod belongs to the word `here`.
+const SENTENCE: &str = "Now look at me, [yess] here I am.";
+const NOD: u32 = 5;
+/// The neck has moved when it is so far from where it was, in rad.
+const MOVED: f64 = 0.003;
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(super) struct Stage {
+    runtime: Runtime,
+    server: Server,
+    operator: Oz,
+    sound: PathBuf,
+    _folder: Folder,
+    observer: Observer,
+}
+
+/// A folder that goes when it is no longer needed.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // what is left of it does no harm
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// When ticks came, and where the neck was.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    ticks: BTreeMap<u64, (Instant, f64)>,
+}
+
+/// Looks at every tick on a thread of its own.
+struct Observer {
+    seen: watch::Receiver<Seen>,
+    _thread: JoinHandle<()>,
+}
+
+impl Stage {
+    pub(super) fn start(picture: &Path) -> anyhow::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("rossum-bench-oz-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let sound = folder.join("voice.wav");
+        let scenario = folder.join("stage.toml");
+        fs::write(&scenario, scenario_text(picture, &sound))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let scenario = Scenario::load(&scenario.display().to_string())?;
+        let server = runtime.block_on(Server::start(&scenario, None))?;
+        let address = server.addresses().iter().find(|address| address.title.starts_with("Oz")).context("no Oz")?;
+        let address: SocketAddr = address.address;
+        let observer = Observer::start(&server)?;
+        let mut operator = Oz::connect(address, PATIENCE)?;
+        operator.set_random_head_weight(0.0)?;
+        operator.set_random_eyes_weight(0.7)?;
+        operator.set_random_face_weight(0.3)?;
+        operator.set_look_at_weight(0.0)?;
+        Ok(Self { runtime, server, operator, sound, _folder: Folder(folder), observer })
+    }
+
+    /// Says a sentence some times. Tells, in ms, how long the first sound took, and how long after its word the head
+    /// began to nod.
+    pub(super) fn speak(&mut self, rounds: usize) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+        let word = word_time()?;
+        let (mut audio, mut motion) = (Vec::new(), Vec::new());
+        self.say()?;
+        for _ in 0..rounds {
+            let before = fs::metadata(&self.sound).map_or(0, |file| file.len());
+            let said = now();
+            self.operator.speak(SENTENCE)?;
+            while fs::metadata(&self.sound).map_or(0, |file| file.len()) <= before {
+                ensure!(now().duration_since(said) < PATIENCE, "nothing is heard");
+                thread::yield_now();
+            }
+            let heard = now();
+            audio.push(heard.duration_since(said).as_secs_f64() * 1e3);
+            ensure!(self.operator.wait_for_speak(PATIENCE)?, "the sentence does not end");
+            ensure!(self.operator.wait_for_gesture(PATIENCE)?, "the nod does not end");
+            let due = heard + Duration::from_secs_f64(word);
+            let moved = self.observer.first_motion(heard).context("the head does not nod")?;
+            let late =
+                moved.saturating_duration_since(due).as_secs_f64() - due.saturating_duration_since(moved).as_secs_f64();
+            motion.push(late * 1e3);
+        }
+        Ok((audio, motion))
+    }
+
+    fn say(&mut self) -> anyhow::Result<()> {
+        self.operator.speak(SENTENCE)?;
+        ensure!(self.operator.wait_for_speak(PATIENCE)?, "the sentence does not end");
+        ensure!(self.operator.wait_for_gesture(PATIENCE)?, "the nod does not end");
+        Ok(())
+    }
+
+    /// Looks on for a while with everything moving, and somebody talking.
+    pub(super) fn watch(&mut self, time: Duration) -> anyhow::Result<Run> {
+        self.operator.set_random_head_weight(0.5)?;
+        self.operator.set_look_at_weight(1.0)?;
+        self.operator.set_look_at(3)?;
+        let (mut delays, mut frames, mut faces) = (Vec::new(), 0, 0);
+        let (began, cpu) = (now(), process_time());
+        let mut sentences = 0;
+        while now().duration_since(began) < time {
+            if self.operator.speaking() == 0 {
+                self.operator.speak(SENTENCE)?;
+                sentences += 1;
+            }
+            match self.operator.next(PATIENCE)?.context("nothing comes")? {
+                Event::VideoFrame(jpeg) => {
+                    frames += 1;
+                    let came = now();
+                    let tick = tick_of(jpeg.as_bytes()).context("a picture without its tick")?;
+                    if let Some(taken) = self.observer.time_of(tick) {
+                        delays.push(came.saturating_duration_since(taken).as_secs_f64() * 1e3);
+                    }
+                }
+                Event::Faces(_) => faces += 1,
+                _ => {}
+            }
+        }
+        let took = now().duration_since(began).as_secs_f64();
+        let cpu = (process_time() - cpu).as_secs_f64() / took;
+        let periods = self.observer.periods(began);
+        Ok(Run { took, frames, faces, sentences, delays, periods, cpu })
+    }
+
+    pub(super) fn end(self) -> anyhow::Result<()> {
+        self.operator.disconnect();
+        self.runtime.block_on(self.server.stop());
+        Ok(())
+    }
+}
+
+fn scenario_text(picture: &Path, sound: &Path) -> String {
+    format!(
+        r#"title = "Bench"
+[world]
+field = "flat"
+timestep = 0.005
+steps_per_tick = 2
+[server]
+free_ports = true
+[[robot]]
+name = "Alice"
+model = "alice"
+[oz]
+blink = 0.5
+ears = "none"
+sound = {sound:?}
+[[oz.person]]
+picture = {picture:?}
+position = [1.5, -0.5, 0.95]
+to = [1.5, 0.5, 0.95]
+width = 0.5
+seconds = 4.0
+"#
+    )
+}
+
+/// When the nod's word is due, in s after the first sound: the engine says the same sentence always the same way.
+fn word_time() -> anyhow::Result<f64> {
+    let (library, voices) = find().context("there is no espeak-ng; run scripts/fetch-puppet voice")?;
+    let program = std::env::current_exe()?;
+    let command = vec![program.into(), server::driver::oz::HELPER.into(), library.into(), voices.into()];
+    let phrases = script::read(SENTENCE, |_| Some(NOD));
+    let phrase = phrases.first().context("a phrase")?;
+    let spoken = Espeak::new(command).say(phrase, Manner::default())?;
+    let (time, _) = spoken.timeline.marks.first().context("a mark")?;
+    Ok(f64::from(*time))
+}
+
+/// The tick that a picture says it shows.
+fn tick_of(jpeg: &[u8]) -> Option<u64> {
+    let mark = b"tick ";
+    let at = jpeg.windows(mark.len()).take(200).position(|bytes| bytes == mark)? + mark.len();
+    let digits: String =
+        jpeg.get(at..)?.iter().take_while(|byte| byte.is_ascii_digit()).map(|&byte| char::from(byte)).collect();
+    digits.parse().ok()
+}
+
+impl Observer {
+    fn start(server: &Server) -> anyhow::Result<Self> {
+        let (session, mut deliveries) = server.sim().open(Ticks::AtEnd)?;
+        let (show, seen) = watch::channel(Seen::default());
+        let thread = thread::Builder::new().name("observer".into()).spawn(move || {
+            let _session = session;
+            while let Some(delivery) = deliveries.blocking_recv() {
+                let Delivery::Tick(snapshot) = delivery else { continue };
+                let time = now();
+                let neck =
+                    snapshot.catalogue.agent_named("Alice").and_then(|card| snapshot.motor(card, place::NECK_PITCH));
+                show.send_modify(|seen| {
+                    seen.ticks.insert(snapshot.tick.0, (time, neck.unwrap_or(0.0)));
+                });
+            }
+        })?;
+        Ok(Self { seen, _thread: thread })
+    }
+
+    fn time_of(&self, tick: u64) -> Option<Instant> {
+        self.seen.borrow().ticks.get(&tick).map(|(time, _)| *time)
+    }
+
+    /// When the neck began to move after a time.
+    fn first_motion(&self, after: Instant) -> Option<Instant> {
+        let seen = self.seen.borrow();
+        let mut later = seen.ticks.values().filter(|(time, _)| *time >= after);
+        let (_, still) = *later.next()?;
+        later.find(|(_, neck)| (neck - still).abs() > MOVED).map(|(time, _)| *time)
+    }
+
+    /// Times between ticks since then, in ms.
+    fn periods(&self, since: Instant) -> Vec<f64> {
+        let seen = self.seen.borrow();
+        let times: Vec<Instant> = seen.ticks.values().map(|(time, _)| *time).filter(|time| *time >= since).collect();
+        times.windows(2).map(|pair| pair[1].saturating_duration_since(pair[0]).as_secs_f64() * 1e3).collect()
+    }
+}
+
+/// Processor time of this process.
+fn process_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// What was seen of everything at once.
+pub(super) struct Run {
+    took: f64,
+    frames: u32,
+    faces: u32,
+    sentences: u32,
+    delays: Vec<f64>,
+    periods: Vec<f64>,
+    cpu: f64,
+}
+
+impl Run {
+    pub(super) fn figures(mut self) -> Vec<Figure> {
+        self.delays.sort_by(f64::total_cmp);
+        let mut jitter: Vec<f64> = self.periods.iter().map(|period| (period - 10.0).abs()).collect();
+        jitter.sort_by(f64::total_cmp);
+        let part = |values: &[f64], part: f64| {
+            values.get((values.len() as f64 * part) as usize).or(values.last()).copied().unwrap_or(f64::NAN)
+        };
+        let Self { took, frames, faces, sentences, cpu, .. } = self;
+        let with = format!("{sentences} sentences, {faces} lists of faces, {cpu:.2} cores busy");
+        let detail = format!("{} ticks in {took:.0} s; median {:.2} ms", jitter.len() + 1, part(&jitter, 0.5));
+        let mixer = Figure {
+            what: "mixer's period, p99",
+            detail,
+            value: part(&jitter, 0.99),
+            goal: Goal::AtMost(2.0),
+            unit: "ms off 10",
+        };
+        let detail = format!("640x480, {frames} pictures in {took:.0} s with {with}");
+        // to a tenth: the first and the last picture are not at the very ends of the time
+        let rate = (f64::from(frames) / took * 10.0).round() / 10.0;
+        let video = Figure { what: "video", detail, value: rate, goal: Goal::AtLeast(30.0), unit: "fps" };
+        let detail = format!("median {:.1} ms; p99 of {}", part(&self.delays, 0.5), self.delays.len());
+        let value = part(&self.delays, 0.99);
+        let camera = Figure { what: "camera to client", detail, value, goal: Goal::AtMost(60.0), unit: "ms" };
+        vec![mixer, video, camera]
+    }
+}

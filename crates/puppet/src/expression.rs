@@ -13,15 +13,16 @@ pub struct Expression {
     brows: f32,
     smile: f32,
     eyelids: f32,
+    jaw: f32,
 }
 
 /// All expressions; the place in the list is the number on the wire.
 pub const EXPRESSIONS: [Expression; 5] = [
-    Expression { name: "neutral", brows: 0.0, smile: 0.0, eyelids: 0.0 },
-    Expression { name: "happy", brows: 0.3, smile: 0.45, eyelids: 0.05 },
-    Expression { name: "sad", brows: -0.3, smile: -0.45, eyelids: -0.2 },
-    Expression { name: "evil", brows: -0.45, smile: 0.4, eyelids: -0.15 },
-    Expression { name: "afraid", brows: 0.45, smile: -0.35, eyelids: 0.3 },
+    Expression { name: "neutral", brows: 0.0, smile: 0.0, eyelids: 0.0, jaw: 0.0 },
+    Expression { name: "happy", brows: 0.25, smile: 0.33, eyelids: 0.02, jaw: 0.0 },
+    Expression { name: "sad", brows: -0.3, smile: -0.5, eyelids: -0.24, jaw: 0.0 },
+    Expression { name: "evil", brows: -0.5, smile: 0.4, eyelids: -0.2, jaw: 0.0 },
+    Expression { name: "afraid", brows: 0.5, smile: -0.45, eyelids: 0.23, jaw: 0.25 },
 ];
 
 /// The face, on its way from one expression to another.
@@ -57,10 +58,12 @@ impl Face {
             self.shown.brows += (wanted.brows - self.shown.brows) * part;
             self.shown.smile += (wanted.smile - self.shown.smile) * part;
             self.shown.eyelids += (wanted.eyelids - self.shown.eyelids) * part;
+            self.shown.jaw += (wanted.jaw - self.shown.jaw) * part;
         }
         let mut offsets = [0.0; COUNT];
         offsets[place::BROWS] = self.shown.brows;
         offsets[place::EYELIDS] = self.shown.eyelids;
+        offsets[place::JAW] = self.shown.jaw;
         offsets[place::SMILE_LEFT] = self.shown.smile;
         offsets[place::SMILE_RIGHT] = self.shown.smile;
         offsets

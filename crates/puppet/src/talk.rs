@@ -16,6 +16,9 @@ use crate::speech::{Manner, Phrase, Timeline, silent};
 pub const MAX_WAITING: usize = 256;
 /// How long a voice may take for a phrase, in s.
 const PATIENCE: f32 = 1.0;
+/// A gesture begins so much before its word, in s: orders wait for the next step, and a servo takes a moment before it is
+/// seen to move.
+const LEAD: f32 = 0.015;
 
 /// A phrase that a voice is to speak.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +136,7 @@ impl Talk {
         }
         let State::Playing { timeline, time, passed } = &mut self.state else { return 0.0 };
         while let Some(&(at, gesture)) = timeline.marks.get(*passed)
-            && at <= *time
+            && at <= *time + LEAD
         {
             moments.push(Moment::Gesture(gesture));
             *passed += 1;

@@ -12,6 +12,7 @@ mod odcp;
 mod osp;
 mod oz;
 mod picture;
+mod portrait;
 mod replay;
 mod scenarios;
 mod serve;
@@ -64,6 +65,8 @@ enum Command {
     Odcp(odcp::Options),
     /// Puppeteer the social robot of a running server over Oz, and look at what was done with it
     Oz(oz::Options),
+    /// Draw the robot Alice with an expression or in the middle of a gesture
+    Portrait(portrait::Options),
     /// Say whether a robot or world model can be used, and what is in it
     CheckModel(check_model::Options),
     /// Say what is present on this machine and what is missing
@@ -112,6 +115,7 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Osp(options) => osp::run(&options, out),
         Command::Odcp(options) => odcp::run(&options, out),
         Command::Oz(options) => oz::run(&options, out),
+        Command::Portrait(options) => portrait::run(&options, out),
         Command::CheckModel(options) => check_model::run(&options, out),
         Command::Doctor => doctor::run(out),
         Command::Bench(options) => bench::run(&options, out),

@@ -117,7 +117,8 @@ pub(crate) fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-fn png_from_svg(text: &str) -> anyhow::Result<Vec<u8>> {
+/// A picture drawn, two pixels for each unit of it.
+pub(crate) fn png_from_svg(text: &str) -> anyhow::Result<Vec<u8>> {
     let mut fonts = fontdb::Database::new();
     // a font of our own, so that a picture looks the same on a machine without any
     fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());

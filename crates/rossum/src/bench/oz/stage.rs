@@ -29,7 +29,9 @@ use super::super::{Figure, Goal, now};
 const SENTENCE: &str = "Now look at me, [yess] here I am.";
 const NOD: u32 = 5;
 /// The neck has moved when it is so far from where it was, in rad.
-const MOVED: f64 = 0.003;
+const MOVED: f64 = 0.001;
+/// How long the robot has to come to rest before it is to nod again.
+const STILL: Duration = Duration::from_millis(700);
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -92,6 +94,7 @@ impl Stage {
         let (mut audio, mut motion) = (Vec::new(), Vec::new());
         self.say()?;
         for _ in 0..rounds {
+            rest(STILL);
             let before = fs::metadata(&self.sound).map_or(0, |file| file.len());
             let said = now();
             self.operator.speak(SENTENCE)?;
@@ -124,6 +127,8 @@ impl Stage {
         self.operator.set_random_head_weight(0.5)?;
         self.operator.set_look_at_weight(1.0)?;
         self.operator.set_look_at(3)?;
+        // what came while nobody looked does not count
+        while self.operator.next(Duration::from_millis(1))?.is_some() {}
         let (mut delays, mut frames, mut faces) = (Vec::new(), 0, 0);
         let (began, cpu) = (now(), process_time());
         let mut sentences = 0;
@@ -194,6 +199,14 @@ fn word_time() -> anyhow::Result<f64> {
     let spoken = Espeak::new(command).say(phrase, Manner::default())?;
     let (time, _) = spoken.timeline.marks.first().context("a mark")?;
     Ok(f64::from(*time))
+}
+
+/// Lets time pass.
+fn rest(time: Duration) {
+    let until = now() + time;
+    while now() < until {
+        thread::park_timeout(until.saturating_duration_since(now()));
+    }
 }
 
 /// The tick that a picture says it shows.

@@ -51,7 +51,7 @@ fn script() -> Vec<(u64, Deed)> {
         (10, Deed::Order("voice", Order::Say { speech: 0, phrase: 0, timeline })),
         (12, by_operator(Order::Gesture(5))),
         (14, Deed::Order("127.0.0.1:5001", Order::Gesture(5))),
-        (20, Deed::Refused(Order::Gesture(99))),
+        (20, Deed::Refused(Order::Expression(99))),
         (30, see(28, vec![face(7, "")])),
         (40, see(38, vec![face(7, "Ada"), face(8, "")])),
         (50, see(48, vec![face(8, "")])),

@@ -16,7 +16,7 @@ use puppet::{
     },
     talk::Wanted,
 };
-use tracing::warn;
+use tracing::{info, warn};
 use world::Answer;
 
 use super::{Line, note, thread};
@@ -32,6 +32,7 @@ use crate::{
 };
 
 const PART: &str = "voice";
+const LOUDSPEAKER: &str = "loudspeaker";
 /// A phrase that has no more than this left is let finish.
 const NEARLY: Duration = Duration::from_millis(60);
 
@@ -42,18 +43,25 @@ pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result
     let line = Line::open(PART, sim, Ticks::WhenFree)?;
     let (config, health) = (config.clone(), health.clone());
     thread("oz-voice", move || {
-        let (voice, said) = find_voice(config.voice);
+        let (voice, voice_words) = find_voice(config.voice);
+        let (sink, sink_words) = open_sink(&config.sound);
+        // for whoever looks; the log is told when somebody wants to hear it
+        for (part, words) in [(PART, &voice_words), (LOUDSPEAKER, &sink_words)] {
+            let (Ok(text) | Err(text)) = words;
+            health.note(part, words.is_ok(), text.clone());
+        }
         let mut mouth = Mouth {
             voice,
-            voice_words: said,
-            sink: open_sink(&config.sound, &health),
+            voice_words,
+            sink,
+            sink_words,
+            has_spoken: false,
             line,
             health,
             saying: None,
             began: now(),
             ends: now(),
         };
-        mouth.report(None);
         mouth.run();
     })
 }
@@ -77,22 +85,16 @@ fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
     }
 }
 
-fn open_sink(sound: &str, health: &Health) -> Box<dyn Sink> {
-    const PART: &str = "loudspeaker";
+/// Where the voice is heard, and what to say of it.
+fn open_sink(sound: &str) -> (Box<dyn Sink>, Result<String, String>) {
     let opened: Result<(Box<dyn Sink>, String), SinkError> = match sound {
         "none" => Ok((Box::new(MuteSink), "none, as configured".to_owned())),
         "speaker" => PlayerSink::find().map(|sink| (Box::new(sink) as _, "the default device".to_owned())),
         path => WavSink::create(Path::new(path)).map(|sink| (Box::new(sink) as _, format!("the file {path}"))),
     };
     match opened {
-        Ok((sink, words)) => {
-            note(health, PART, true, words);
-            sink
-        }
-        Err(error) => {
-            note(health, PART, false, error.to_string());
-            Box::new(MuteSink)
-        }
+        Ok((sink, words)) => (sink, Ok(words)),
+        Err(error) => (Box::new(MuteSink), Err(error.to_string())),
     }
 }
 
@@ -100,6 +102,8 @@ struct Mouth {
     voice: Box<dyn Voice>,
     voice_words: Result<String, String>,
     sink: Box<dyn Sink>,
+    sink_words: Result<String, String>,
+    has_spoken: bool,
     line: Line,
     health: Health,
     /// Text and phrase that are being said.
@@ -146,13 +150,21 @@ impl Mouth {
         if !samples.is_empty()
             && let Err(error) = self.sink.start(rate, &samples, now().duration_since(self.began).as_secs_f64())
         {
-            note(&self.health, "loudspeaker", false, error.to_string());
+            note(&self.health, LOUDSPEAKER, false, error.to_string());
         }
         Ok(())
     }
 
     /// Says a phrase, in silence if the voice fails.
     fn speak(&mut self, wanted: &Wanted) -> Spoken {
+        if !std::mem::replace(&mut self.has_spoken, true) {
+            for (part, words) in [(PART, &self.voice_words), (LOUDSPEAKER, &self.sink_words)] {
+                match words {
+                    Ok(words) => info!(protocol = "oz", part, "{words}"),
+                    Err(words) => warn!(protocol = "oz", part, "{words}"),
+                }
+            }
+        }
         match self.voice.say(&wanted.words, wanted.manner) {
             Ok(spoken) => {
                 self.report(None);

@@ -17,6 +17,7 @@ length (16 bits) before it. There are no frames: a message ends where its last p
 """
 
 import argparse
+import re
 import socket
 import struct
 import time
@@ -84,7 +85,7 @@ class Robot:
 
 
 def answer(heard: str) -> str:
-    words = heard.lower().split()
+    words = re.findall(r"[a-z']+", heard.lower())
     return next(reply for word, reply in ANSWERS.items() if not word or word in words)
 
 

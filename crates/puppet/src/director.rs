@@ -17,9 +17,9 @@ use crate::{
 /// Under which orders reach the puppet.
 pub const NAME: &str = "oz";
 
-/// What servos move: real ones, or those of the simulated robot.
-pub trait Hardware {
-    /// Moves the servos to positions, 0 to 1.
+/// What servos move: those of the simulated robot, or real ones beside it.
+pub trait Hardware: Send {
+    /// Moves the servos to positions, 0 to 1. Must not wait: whatever is slow has a thread of its own.
     fn move_to(&mut self, positions: &Positions);
 }
 
@@ -127,6 +127,7 @@ pub struct PuppetDirector {
     puppet: Puppet,
     robot: String,
     joints: Option<Joints>,
+    hardware: Vec<Box<dyn Hardware>>,
     view: View,
 }
 
@@ -135,7 +136,14 @@ impl PuppetDirector {
     pub fn new(config: &PuppetConfig) -> Result<Self, GestureError> {
         let puppet = config.puppet()?;
         let view = Arc::new(puppet.view());
-        Ok(Self { puppet, robot: config.robot.clone(), joints: None, view })
+        Ok(Self { puppet, robot: config.robot.clone(), joints: None, hardware: Vec::new(), view })
+    }
+
+    /// Moves real servos as well, after each tick.
+    #[must_use]
+    pub fn with_hardware(mut self, hardware: Box<dyn Hardware>) -> Self {
+        self.hardware.push(hardware);
+        self
     }
 
     /// Whether a world has a robot of this name that can be a puppet.
@@ -174,12 +182,20 @@ impl Director for PuppetDirector {
 
     fn reset(&mut self, world: &mut World) {
         self.puppet.begin_anew(world.seed());
+        self.joints = None;
         self.model_changed(world);
         self.view = Arc::new(self.puppet.view());
     }
 
     fn model_changed(&mut self, world: &mut World) {
+        let before = self.joints.take();
         self.joints = Joints::find(world.catalogue(), &self.robot).ok();
+        // a robot that was there before has kept its orders, whoever gave them
+        if let (Some(now), Some(before)) = (&mut self.joints, before)
+            && now.agent == before.agent
+        {
+            now.ordered = before.ordered;
+        }
     }
 
     fn before_physics(&mut self, _: &mut World) {}
@@ -192,14 +208,16 @@ impl Director for PuppetDirector {
     }
 
     fn after_physics(&mut self, world: &mut World) {
-        self.puppet.tick_over(world.tick_count().0);
+        // snapshots of it will have the number of the tick that comes next
+        self.puppet.tick_over(world.tick_count().0 + 1);
+        let positions = self.puppet.positions();
+        self.hardware.iter_mut().for_each(|hardware| hardware.move_to(&positions));
         self.view = Arc::new(self.puppet.view());
     }
 
     fn order(&mut self, _: &mut World, order: &str) -> Result<String, String> {
-        let answer = self.puppet.obey(told_from_text(order)?.order)?;
-        self.view = Arc::new(self.puppet.view());
-        Ok(answer)
+        self.puppet.obey(told_from_text(order)?.order)?;
+        Ok(String::new())
     }
 
     fn view(&self) -> View {

@@ -77,6 +77,9 @@ impl Gaze {
     }
 
     pub(crate) fn set_mode(&mut self, mode: LookAt) {
+        if mode == self.mode {
+            return;
+        }
         self.mode = mode;
         self.wanted = match mode {
             LookAt::Up => [0.0, UP_OR_DOWN],

@@ -16,8 +16,8 @@ pub mod wav;
 pub use model::Recogniser;
 pub use resample::{Resampler, resample};
 pub use segment::{Segmenter, Utterance};
-pub use source::{Source, Stopper, Tap};
-pub use words::word_errors;
+pub use source::{Source, Stopper, Tap, recorder};
+pub use words::{veiled, word_errors};
 
 use std::path::PathBuf;
 
@@ -92,7 +92,7 @@ pub enum HearingError {
     },
     /// There is no program that records.
     #[error(
-        "no program here records from a microphone: install pw-record (pipewire-bin), parec (pulseaudio-utils) or arecord (alsa-utils)"
+        "no program here records from a microphone: install pw-record (pipewire-bin after 1.0.5), parec (pulseaudio-utils) or arecord (alsa-utils)"
     )]
     NoRecorder,
     /// The bytes are no WAV file that can be read.

@@ -103,8 +103,10 @@ impl Blink {
 
     /// From now on so often a second.
     pub(crate) fn set_speed(&mut self, speed: f32) {
-        self.speed = speed.clamp(0.0, MAX_BLINKS);
-        self.wait = f32::INFINITY;
+        let speed = speed.clamp(0.0, MAX_BLINKS);
+        if speed != self.speed {
+            (self.speed, self.wait) = (speed, f32::INFINITY);
+        }
     }
 
     /// Lets time pass, and tells how far the lids are shut, 0 to 1.

@@ -9,6 +9,7 @@ pub mod gesture;
 pub mod hearing;
 mod idle;
 pub mod mixer;
+mod program;
 pub mod puppet;
 pub mod servo;
 pub mod speech;

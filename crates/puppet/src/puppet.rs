@@ -3,7 +3,7 @@
 //! No world, no sockets, no clock: orders and passing time in, positions and events out. The same seed, orders and steps
 //! give the same motion and the same events.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, mem::discriminant, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,10 @@ use crate::{
 
 /// Events that are kept for whoever has not seen them yet.
 pub const KEPT_EVENTS: usize = 1024;
+/// How the refusal of a text begins: whoever sent it need not wait for its end.
+pub const UNSAID: &str = "the text is not said";
+/// How the refusal of a gesture begins.
+pub const UNMOVED: &str = "the gesture is not made";
 /// Most faces at a time, and most options of an utterance.
 pub const MAX_FOUND: usize = 16;
 /// Ticks for which is known where the head pointed: more than two seconds' worth of pictures.
@@ -69,8 +73,8 @@ pub enum Order {
     Hear(Vec<Heard>),
     /// These faces are in the picture.
     See {
-        /// The tick that the picture shows.
-        tick: u64,
+        /// The tick that the picture shows; none if the camera does not turn with the head.
+        tick: Option<u64>,
         /// What the picture spans across and from top to bottom, in rad.
         span: [f32; 2],
         /// The faces.
@@ -143,6 +147,16 @@ impl Events {
         self.next += 1;
         if self.kept.len() > KEPT_EVENTS {
             self.kept.pop_front();
+        }
+    }
+
+    /// Adds an event, in the place of the last one if that was of the same kind at the same time.
+    fn add_latest(&mut self, time: f64, what: Happening) {
+        match self.kept.back_mut() {
+            Some(last) if last.time == time && discriminant(&last.what) == discriminant(&what) => {
+                *last = Arc::new(Event { number: last.number, time, what });
+            }
+            _ => self.add(time, what),
         }
     }
 
@@ -234,30 +248,23 @@ impl Puppet {
         self.past.clear();
     }
 
-    /// Carries out an order, and tells what is to be said of it, if anything; or changes nothing and says why.
-    pub fn obey(&mut self, order: Order) -> Result<String, String> {
-        let mut answer = String::new();
+    /// Carries out an order, or changes nothing and says why.
+    pub fn obey(&mut self, order: Order) -> Result<(), String> {
         match order {
             Order::Reset => self.reset(),
             Order::Speak(text) => {
-                let phrases = script::read(&text, |tag| self.gestures.tagged(tag));
-                if let Err(speech) = self.talk.add(phrases, self.manner) {
-                    // whoever waits for its end is not left waiting
-                    self.tell(Happening::SpeakDone(speech));
-                    "too many texts wait to be spoken".clone_into(&mut answer);
+                if self.talk.is_full() {
+                    return Err(format!("{UNSAID}: too many texts wait already"));
                 }
+                let phrases = script::read(&text, |tag| self.gestures.tagged(tag));
+                self.talk.add(phrases, self.manner);
             }
             // the protocol has one voice so far
             Order::Voice(0) => self.manner.voice = 0,
             Order::Voice(other) => return Err(format!("there is no voice {other}; the only one is 0")),
             Order::Volume(volume) => self.manner.volume = finite("the volume", volume)?.clamp(0.0, 1.0),
             Order::Pitch(pitch) => self.manner.pitch = finite("the pitch", pitch)?.clamp(0.5, 2.0),
-            Order::Gesture(id) => {
-                if let Err(why) = self.play(id) {
-                    self.tell(Happening::GestureDone(id));
-                    answer = why;
-                }
-            }
+            Order::Gesture(id) => self.play(id).map_err(|why| format!("{UNMOVED}: {why}"))?,
             Order::Expression(id) => {
                 let last = EXPRESSIONS.len() - 1;
                 let is_known = self.mixer.face.turn_to(id);
@@ -287,7 +294,7 @@ impl Puppet {
             Order::Hear(options) => self.hear(options)?,
             Order::See { tick, span, faces } => self.see(tick, span, faces)?,
         }
-        Ok(answer)
+        Ok(())
     }
 
     fn reset(&mut self) {
@@ -330,13 +337,13 @@ impl Puppet {
         Ok(())
     }
 
-    fn see(&mut self, tick: u64, span: [f32; 2], mut faces: Vec<Face>) -> Result<(), String> {
+    fn see(&mut self, tick: Option<u64>, span: [f32; 2], mut faces: Vec<Face>) -> Result<(), String> {
         for number in span.into_iter().chain(faces.iter().flat_map(|f| [f.confidence, f.x, f.y, f.width, f.height])) {
             finite("a number of a face", number)?;
         }
         faces.truncate(MAX_FOUND);
-        let head =
-            self.past.iter().rev().find(|(past, _)| *past <= tick).map_or_else(|| self.mixer.head(), |past| past.1);
+        let then = |tick: u64| self.past.iter().rev().find(|(past, _)| *past <= tick).map(|past| past.1);
+        let head = tick.map_or([0.0, 0.0], |tick| then(tick).unwrap_or_else(|| self.mixer.head()));
         let target = |face: &Face| Target {
             // right and down in the picture
             direction: [head[0] - face.x * span[0] / 2.0, head[1] - face.y * span[1] / 2.0],
@@ -344,7 +351,8 @@ impl Puppet {
         };
         self.mixer.gaze.see(&faces.iter().map(target).collect::<Vec<_>>());
         if !faces.is_empty() || !self.faces.is_empty() {
-            self.tell(Happening::Faces(faces.clone()));
+            // while time stands still nobody is told, and the latest is enough
+            Arc::make_mut(&mut self.events).add_latest(self.time, Happening::Faces(faces.clone()));
         }
         self.faces = faces.into();
         Ok(())

@@ -15,7 +15,7 @@ use crate::speech::{Manner, Phrase, Timeline, silent};
 /// Most texts that wait to be spoken.
 pub const MAX_WAITING: usize = 256;
 /// How long a voice may take for a phrase, in s.
-const PATIENCE: f32 = 1.0;
+const PATIENCE: f32 = 3.0;
 /// A gesture begins so much before its word, in s: orders wait for the next step, and a servo takes a moment before it is
 /// seen to move.
 const LEAD: f32 = 0.015;
@@ -31,6 +31,11 @@ pub struct Wanted {
     pub words: Arc<Phrase>,
     /// How to say it.
     pub manner: Manner,
+}
+
+/// How the answer of a voice is refused that nobody waits for any more.
+pub fn late(speech: u64, phrase: usize) -> String {
+    format!("nobody waits for phrase {phrase} of text {speech}")
 }
 
 struct Speech {
@@ -72,15 +77,16 @@ impl Talk {
         Self { queue: VecDeque::new(), phrase: 0, state: State::Idle, next: 0 }
     }
 
-    /// Puts a text at the end of the queue, unless too many wait. Tells its number.
-    pub(crate) fn add(&mut self, phrases: Vec<Phrase>, manner: Manner) -> Result<u64, u64> {
+    /// Whether as many texts wait as may.
+    pub(crate) fn is_full(&self) -> bool {
+        self.queue.len() >= MAX_WAITING
+    }
+
+    /// Puts a text at the end of the queue.
+    pub(crate) fn add(&mut self, phrases: Vec<Phrase>, manner: Manner) {
         let id = self.next;
         self.next += 1;
-        if self.queue.len() >= MAX_WAITING {
-            return Err(id);
-        }
         self.queue.push_back(Speech { id, phrases: phrases.into_iter().map(Arc::new).collect(), manner });
-        Ok(id)
     }
 
     /// Falls silent. Tells the texts that were not finished.
@@ -103,13 +109,13 @@ impl Talk {
     }
 
     /// A voice says a phrase with this timing, from now on.
-    pub(crate) fn answer(&mut self, speech: u64, phrase: usize, timeline: Timeline) -> Result<(), &'static str> {
+    pub(crate) fn answer(&mut self, speech: u64, phrase: usize, timeline: Timeline) -> Result<(), String> {
         let is_wanted = self.queue.front().is_some_and(|front| front.id == speech) && self.phrase == phrase;
         if !is_wanted || !matches!(self.state, State::Waiting(_)) {
-            return Err("nobody waits for this phrase");
+            return Err(late(speech, phrase));
         }
         if !timeline.is_sound() {
-            return Err("this is no timing that a phrase can have");
+            return Err("this is no timing that a phrase can have".to_owned());
         }
         self.state = State::Playing { timeline, time: 0.0, passed: 0 };
         Ok(())

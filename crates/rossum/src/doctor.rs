@@ -175,9 +175,12 @@ fn faces() -> Finding {
 }
 
 fn sound() -> Finding {
-    match puppet::speech::sink::PlayerSink::find() {
-        Ok(_) => Good("there is a program that plays sound".to_owned()),
-        Err(error) => Lacking(format!("the puppet is not heard: {error}")),
+    let player = puppet::speech::sink::PlayerSink::find().map_err(|error| format!("the puppet is not heard: {error}"));
+    let recorder = puppet::hearing::recorder().map_err(|error| format!("the puppet does not hear: {error}"));
+    match (player, recorder) {
+        (Ok(_), Ok(recorder)) => Good(format!("there are programs that play sound and record it ({recorder})")),
+        (Err(why), Ok(_)) | (Ok(_), Err(why)) => Lacking(why),
+        (Err(unheard), Err(deaf)) => Lacking(format!("{unheard}; {deaf}")),
     }
 }
 

@@ -203,10 +203,12 @@ impl Server {
         let end = move || {
             apart.into_iter().for_each(Served::stop);
             sim.stop();
-            beside.into_iter().for_each(Beside::join);
+            // all are told before the first is waited for, and what was recorded does not wait for any of them
+            let beside: Vec<_> = beside.into_iter().map(Beside::end).collect();
             if let Some(recording) = recording {
                 recording.finish();
             }
+            beside.into_iter().for_each(Beside::join);
         };
         if let Err(error) = finish_by(deadline, end).await {
             warn!("the world or its recording did not end in order: {error}");

@@ -95,7 +95,7 @@ pub trait Service: Send + Sync + fmt::Debug {
 /// A thread that works beside the world, and ends with it.
 pub struct Beside {
     thread: JoinHandle<()>,
-    end: Box<dyn FnOnce() + Send>,
+    end: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl fmt::Debug for Beside {
@@ -107,17 +107,25 @@ impl fmt::Debug for Beside {
 impl Beside {
     /// A thread that finds out by itself that the world has ended.
     pub fn new(thread: JoinHandle<()>) -> Self {
-        Self::with_end(thread, || ())
+        Self { thread, end: None }
     }
 
     /// A thread that has to be told.
     pub fn with_end(thread: JoinHandle<()>, end: impl FnOnce() + Send + 'static) -> Self {
-        Self { thread, end: Box::new(end) }
+        Self { thread, end: Some(Box::new(end)) }
     }
 
-    /// Waits for the end of the thread, when the world has ended.
+    /// Tells the thread that the world has ended, if it does not find out by itself.
+    #[must_use]
+    pub fn end(mut self) -> Self {
+        if let Some(end) = self.end.take() {
+            end();
+        }
+        self
+    }
+
+    /// Waits for the end of the thread.
     pub fn join(self) {
-        (self.end)();
         let name = self.thread.thread().name().unwrap_or_default().to_owned();
         if self.thread.join().is_err() {
             tracing::error!("the thread {name} ended with a panic");

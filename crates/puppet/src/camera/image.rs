@@ -131,6 +131,22 @@ impl Image {
         other
     }
 
+    /// The middle of the picture in another size: as much of it as there is room for without stretching it. Sides are
+    /// brought into 1 to [`MAX_SIDE`].
+    pub fn covering(&self, width: usize, height: usize) -> Self {
+        let (width, height) = (width.clamp(1, MAX_SIDE), height.clamp(1, MAX_SIDE));
+        if self.sides().is_err() {
+            return Self::new(width, height);
+        }
+        let nearest = |a: usize, b: usize| (a + b / 2) / b;
+        let kept_width = nearest(self.height * width, height).clamp(1, self.width);
+        let kept_height = nearest(self.width * height, width).clamp(1, self.height);
+        let (left, top) = ((self.width - kept_width) / 2, (self.height - kept_height) / 2);
+        let rows = self.rgb.chunks_exact(3 * self.width).skip(top).take(kept_height);
+        let rgb = rows.flat_map(|row| &row[3 * left..3 * (left + kept_width)]).copied().collect();
+        Self { width: kept_width, height: kept_height, rgb }.resized(width, height)
+    }
+
     /// Weighted mean of the pixels in the columns and rows given.
     fn mean(&self, columns: &Cover, rows: &Cover) -> [u8; 3] {
         let mut sums = [0.0_f32; 3];
@@ -245,6 +261,22 @@ mod tests {
     }
 
     #[test]
+    fn what_covers_is_cut_and_not_stretched() {
+        let columns =
+            Image { width: 4, height: 2, rgb: [0, 40, 80, 120].repeat(2).iter().flat_map(|p| [*p; 3]).collect() };
+        for (width, height, expected) in [
+            (2, 2, vec![40, 80, 40, 80]),
+            (1, 1, vec![60]),
+            (4, 2, vec![0, 40, 80, 120, 0, 40, 80, 120]),
+            (4, 1, vec![0, 40, 80, 120]),
+        ] {
+            let expected = expected.iter().flat_map(|p| [*p; 3]).collect();
+            assert_eq!(columns.covering(width, height), Image { width, height, rgb: expected });
+        }
+        assert_eq!(Image { width: 4, height: 4, rgb: Vec::new() }.covering(2, 2), Image::new(2, 2));
+    }
+
+    #[test]
     fn what_is_no_picture_is_told() {
         for (bytes, expected) in [
             (&b""[..], "neither a PNG nor a JPEG"),
@@ -301,6 +333,7 @@ mod tests {
             let image = Image { width, height, rgb: vec![77; 3 * width * height] };
             let other = image.resized(to.0, to.1);
             prop_assert!(other.rgb.iter().all(|part| *part == 77), "{:?}", other);
+            prop_assert_eq!(image.covering(to.0, to.1), other);
         }
     }
 }

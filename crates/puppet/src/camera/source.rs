@@ -123,7 +123,7 @@ impl Source {
     pub fn open(&self, width: usize, height: usize, rate_hz: u32) -> Result<Option<Feed>, SourceError> {
         match self {
             Self::Scene | Self::None => Ok(None),
-            Self::Still(path) => Ok(Some(Feed::Still(Arc::new(still(path)?.resized(width, height))))),
+            Self::Still(path) => Ok(Some(Feed::Still(Arc::new(Image::open(path)?.covering(width, height))))),
             Self::Film(path) | Self::Device(path) => {
                 let reel = Reel { path, device: matches!(self, Self::Device(_)), width, height, rate_hz };
                 Film::start(OsStr::new(FFMPEG), &reel).map(|film| Some(Feed::Film(film)))
@@ -141,15 +141,17 @@ pub enum Feed {
     Film(Film),
 }
 
-/// Reads a whole picture from a file.
-fn still(path: &Path) -> Result<Image, SourceError> {
-    let opened = |error| SourceError::Open { path: path.into(), error, advice: FILE_ADVICE };
-    let mut content = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_PICTURE_FILE + 1).read_to_end(&mut content));
-    if read.map_err(opened)? as u64 > MAX_PICTURE_FILE {
-        return Err(SourceError::TooLarge { path: path.into() });
+impl Image {
+    /// Reads a PNG or JPEG file of at most [`MAX_PICTURE_FILE`] bytes.
+    pub fn open(path: &Path) -> Result<Self, SourceError> {
+        let opened = |error| SourceError::Open { path: path.into(), error, advice: FILE_ADVICE };
+        let mut content = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MAX_PICTURE_FILE + 1).read_to_end(&mut content));
+        if read.map_err(opened)? as u64 > MAX_PICTURE_FILE {
+            return Err(SourceError::TooLarge { path: path.into() });
+        }
+        Self::read(&content).map_err(|error| SourceError::Picture { path: path.into(), error })
     }
-    Image::read(&content).map_err(|error| SourceError::Picture { path: path.into(), error })
 }
 
 /// What a film is to be read from, and how.
@@ -334,9 +336,11 @@ mod tests {
             panic!("no picture")
         };
         assert_eq!(*image, Image { width: 8, height: 6, rgb: vec![99; 144] });
+        assert_eq!(Image::open(&path).unwrap(), Image { width: 4, height: 2, rgb: vec![99; 24] });
         std::fs::write(&path, "no picture").unwrap();
         let error = Source::Still(path).open(8, 6, 30).unwrap_err().to_string();
         assert!(error.contains("grey.png") && error.contains("neither a PNG"), "{error}");
+        assert!(matches!(Image::open(Path::new("/dev/zero")), Err(SourceError::TooLarge { .. })));
     }
 
     /// A film of a script that stands for the program, in its folder.

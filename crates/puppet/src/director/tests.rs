@@ -17,6 +17,10 @@ fn config() -> PuppetConfig {
 }
 
 fn stage() -> World {
+    stage_of(PuppetDirector::new(&config()).unwrap())
+}
+
+fn stage_of(director: PuppetDirector) -> World {
     let mut setup = Setup::new(source("fields/flat/field.xml"));
     setup.robots = vec![Robot {
         name: "Alice".to_owned(),
@@ -25,7 +29,7 @@ fn stage() -> World {
     }];
     setup.timestep = Some(0.005);
     setup.steps_per_tick = 2;
-    World::with_directors(&setup, vec![Box::new(PuppetDirector::new(&config()).unwrap())]).unwrap()
+    World::with_directors(&setup, vec![Box::new(director)]).unwrap()
 }
 
 fn tell(world: &mut World, order: Order) {
@@ -127,4 +131,23 @@ fn what_is_not_an_order_is_refused() {
     for order in ["", "Reset", r#"{"who":"x","order":"Dance"}"#, r#"{"who":"x","order":{"Blink":1e999}}"#] {
         assert!(world.order(NAME, order).is_err(), "{order}");
     }
+}
+
+#[test]
+fn real_servos_move_as_the_simulated_ones() {
+    struct Real(std::sync::mpsc::SyncSender<Positions>);
+    impl Hardware for Real {
+        fn move_to(&mut self, positions: &Positions) {
+            self.0.try_send(*positions).unwrap();
+        }
+    }
+    let (moves, moved) = std::sync::mpsc::sync_channel(100);
+    let director = PuppetDirector::new(&config()).unwrap().with_hardware(Box::new(Real(moves)));
+    let mut world = stage_of(director);
+    tell(&mut world, Order::Gesture(5));
+    (0..20).for_each(|_| world.tick());
+    let moved: Vec<Positions> = moved.try_iter().collect();
+    assert_eq!(moved.len(), 20, "once a tick");
+    assert_eq!(moved.last().unwrap(), &world.glimpse().view::<PuppetView>().unwrap().positions);
+    assert!(moved.last().unwrap()[place::NECK_PITCH] < 0.5);
 }

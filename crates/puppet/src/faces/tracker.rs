@@ -89,6 +89,21 @@ impl Tracker {
         self.show()
     }
 
+    /// The camera has turned since the last picture: by so much to the left and up, in rad, with pictures that span so much
+    /// across and from top to bottom. Where a face is expected moves the other way; one that is out of the picture then is
+    /// no longer expected.
+    pub fn turned(&mut self, by: [f32; 2], span: [f32; 2]) {
+        let moved = |place: f32, by: f32, span: f32| {
+            let edge = (span / 2.0).tan();
+            ((place * edge).atan() + by).tan() / edge
+        };
+        for Track { tracked: Tracked { face, .. }, .. } in &mut self.tracks {
+            (face.x, face.y) = (moved(face.x, by[0], span[0]), moved(face.y, by[1], span[1]));
+        }
+        // also what is not a number
+        self.tracks.retain(|track| track.tracked.face.x.abs() <= 1.0 && track.tracked.face.y.abs() <= 1.0);
+    }
+
     /// The faces that are there now, the oldest first.
     pub fn faces(&self) -> &[Tracked] {
         &self.shown
@@ -214,6 +229,26 @@ mod tests {
         assert_eq!(ids(tracker.update(&[face(0.03, 0.0, 0.2)], DT)), [1]);
         assert_eq!(ids(tracker.update(&[face(0.03, 0.0, 0.2), face(0.8, 0.8, 0.1)], DT)), [1]);
         assert_eq!(ids(tracker.update(&[face(0.03, 0.0, 0.2), face(0.8, 0.8, 0.1)], DT)), [1, 3]);
+    }
+
+    #[test]
+    fn a_face_that_stands_still_is_one_face_while_the_head_turns() {
+        let (span, mut tracker) = ([1.07_f32, 0.84], Tracker::new());
+        let at = |yaw: f32| (0.4 - yaw).tan() / -(span[0] / 2.0).tan();
+        let mut yaw = 0.0;
+        // to where it is within a fifth of a second
+        for picture in 0..20 {
+            let before = std::mem::replace(&mut yaw, (picture as f32 * 0.07).min(0.4));
+            tracker.turned([yaw - before, 0.0], span);
+            let tracked = tracker.update(&[face(at(yaw), 0.0, 0.09)], DT);
+            assert!(picture == 0 || (ids(tracked) == [1] && (tracked[0].face.x - at(yaw)).abs() < 0.01), "{picture}");
+        }
+        // what is out of sight, or nowhere, is not waited for
+        tracker.turned([1.0, 0.0], span);
+        assert_eq!(tracker.update(&[], DT), []);
+        tracker.update(&[face(0.0, 0.0, 0.2)], DT);
+        tracker.turned([f32::NAN, 0.0], span);
+        assert_eq!(tracker.update(&[face(0.0, 0.0, 0.2)], DT), []);
     }
 
     #[test]

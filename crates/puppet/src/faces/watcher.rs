@@ -13,6 +13,9 @@ const UNNAMED_AGAIN: f32 = 1.0;
 /// A face with a name is asked for it again after so many seconds, as two faces may have been taken for one another.
 const NAMED_AGAIN: f32 = 5.0;
 
+/// A face loses its name when it was asked for it so many times in a row and was nobody known.
+const MAX_MISSES: u32 = 2;
+
 /// A face in view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Face {
@@ -38,6 +41,21 @@ struct Acquaintance {
     name: String,
     /// Seconds until it is asked for its name again.
     wait: f32,
+    /// How often in a row it was nobody known.
+    misses: u32,
+}
+
+impl Acquaintance {
+    /// It was asked for its name: who it is, if that is somebody known.
+    fn answered(&mut self, name: Option<&str>) {
+        self.misses = if name.is_some() { 0 } else { self.misses.saturating_add(1) };
+        match name {
+            Some(name) => name.clone_into(&mut self.name),
+            // one picture may be a bad one
+            None if self.misses >= MAX_MISSES => self.name.clear(),
+            None => {}
+        }
+    }
 }
 
 /// Finds, follows and names faces.
@@ -76,6 +94,12 @@ impl Watcher {
         self.faces()
     }
 
+    /// The camera has turned since the last picture, by so much to the left and up, with pictures that span so much, all in
+    /// rad: see [`Tracker::turned`].
+    pub fn turned(&mut self, by: [f32; 2], span: [f32; 2]) {
+        self.tracker.turned(by, span);
+    }
+
     /// Goes on for `dt` seconds without a picture: where the faces in view are expected to be now.
     pub fn predict(&mut self, dt: f32) -> Vec<Face> {
         self.tracker.predict(dt);
@@ -94,7 +118,7 @@ impl Watcher {
         let tracked = tracked.ok_or(FacesError::NoFace { id })?;
         let embedding = self.embedder.embed(&self.last, &tracked.face)?;
         self.names.enrol(name, &embedding)?;
-        let acquaintance = Acquaintance { name: name.into(), wait: NAMED_AGAIN };
+        let acquaintance = Acquaintance { name: name.into(), wait: NAMED_AGAIN, misses: 0 };
         self.in_view.insert(tracked.id, acquaintance);
         // others may be the same one, or may have been taken for it
         for (_, other) in self.in_view.iter_mut().filter(|(id, _)| **id != tracked.id) {
@@ -130,16 +154,11 @@ impl Watcher {
         let wait = |tracked: &Tracked| self.in_view.get(&tracked.id).map_or(0.0, |other| other.wait);
         let faces = self.tracker.faces().iter().filter(|tracked| tracked.seen == 0.0 && wait(tracked) <= 0.0);
         let Some(tracked) = faces.min_by(|a, b| wait(a).total_cmp(&wait(b))) else { return };
-        let name = match self.embedder.embed(&self.last, &tracked.face) {
-            Ok(embedding) => self.names.name_of(&embedding),
-            Err(error) => {
-                tracing::warn!(%error, "a face cannot be asked for its name");
-                None
-            }
-        };
         let acquaintance = self.in_view.entry(tracked.id).or_default();
-        if let Some(name) = name {
-            acquaintance.name = name.into();
+        match self.embedder.embed(&self.last, &tracked.face) {
+            Ok(embedding) => acquaintance.answered(self.names.name_of(&embedding)),
+            // that says nothing about who it is
+            Err(error) => tracing::warn!(%error, "a face cannot be asked for its name"),
         }
         acquaintance.wait = if acquaintance.name.is_empty() { UNNAMED_AGAIN } else { NAMED_AGAIN };
     }
@@ -155,5 +174,30 @@ impl Watcher {
             name: self.in_view.get(&tracked.id).map(|other| other.name.clone()).unwrap_or_default(),
         };
         self.tracker.faces().iter().map(face).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_back_after_two_misses_in_a_row() {
+        let mut one = Acquaintance::default();
+        for (answer, expected) in [
+            (None, ""),
+            (Some("Ada"), "Ada"),
+            (None, "Ada"),
+            (Some("Ada"), "Ada"),
+            (None, "Ada"),
+            (Some("Bob"), "Bob"),
+            (None, "Bob"),
+            (None, ""),
+            (None, ""),
+            (Some("Ada"), "Ada"),
+        ] {
+            one.answered(answer);
+            assert_eq!(one.name, expected);
+        }
     }
 }

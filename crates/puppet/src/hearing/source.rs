@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{HearingError, RATE, wav};
+use crate::program;
 
 /// Bytes that are read from a program or a socket at once at most.
 const MAX_READ: usize = 16 << 10;
@@ -294,35 +295,36 @@ fn play(path: &Path) -> Result<Tap, HearingError> {
     Ok(Tap::new(Inner::Samples { samples: wav::read(&bytes)?.resampled(), at: 0 }, Wake::Nothing))
 }
 
-/// Starts the first recorder that is in one of the folders of `path`.
-fn record(path: &OsStr) -> Result<Tap, HearingError> {
-    for (name, arguments) in RECORDERS {
-        let Some(program) = std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
-        else {
-            continue;
-        };
-        if name == "pw-record" && !knows_raw(&program) {
-            continue;
-        }
-        let open = |source| HearingError::Open { what: program.display().to_string(), source };
-        let mut command = Command::new(&program);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(open)?;
-        let (said, words) = sync_channel(1);
-        if let Some(errors) = child.stderr.take() {
-            // ends with the recorder
-            std::thread::spawn(move || remember(errors, &said));
-        }
-        let Some(output) = child.stdout.take() else { return Err(open(io::ErrorKind::BrokenPipe.into())) };
-        return Ok(Tap::new(Inner::Recorder { name, output, words }, Wake::Recorder(child)));
-    }
-    Err(HearingError::NoRecorder)
+/// The name of the program that [`Source::Microphone`] would start here.
+pub fn recorder() -> Result<&'static str, HearingError> {
+    find_recorder(&std::env::var_os("PATH").unwrap_or_default()).map(|(name, ..)| name)
 }
 
-/// Older ones put a header before the samples and have no way to leave it out.
-fn knows_raw(program: &Path) -> bool {
-    let help = Command::new(program).arg("--help").stdin(Stdio::null()).output();
-    help.is_ok_and(|help| [help.stdout, help.stderr].iter().any(|text| String::from_utf8_lossy(text).contains("--raw")))
+/// The first recorder that is in one of the folders of `path`: its name, its file, and what it is given.
+fn find_recorder(path: &OsStr) -> Result<(&'static str, PathBuf, &'static [&'static str]), HearingError> {
+    let can_record = |(name, arguments)| {
+        let program = program::find(name, path)?;
+        (name != "pw-record" || program::knows_raw(&program)).then_some((name, program, arguments))
+    };
+    RECORDERS.into_iter().find_map(can_record).ok_or(HearingError::NoRecorder)
+}
+
+fn record(path: &OsStr) -> Result<Tap, HearingError> {
+    let (name, program, arguments) = find_recorder(path)?;
+    let open = |source| HearingError::Open { what: program.display().to_string(), source };
+    let mut command = Command::new(&program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(open)?;
+    let (said, words) = sync_channel(1);
+    if let Some(errors) = child.stderr.take() {
+        // ends with the recorder
+        std::thread::spawn(move || remember(errors, &said));
+    }
+    let Some(output) = child.stdout.take() else {
+        end(&mut child);
+        return Err(open(io::ErrorKind::BrokenPipe.into()));
+    };
+    Ok(Tap::new(Inner::Recorder { name, output, words }, Wake::Recorder(child)))
 }
 
 /// Gives the last line of what a recorder has to say, once it has ended.
@@ -348,7 +350,6 @@ fn last_words(words: &Receiver<String>) -> String {
 mod tests {
     use super::*;
     use std::io::Write;
-    use std::os::unix::fs::PermissionsExt;
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -455,27 +456,22 @@ mod tests {
         stopper.stop();
     }
 
-    fn recorder(folder: &Path, name: &str, script: &str) {
-        let path = folder.join(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script is written");
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("it is made executable");
-    }
-
     #[test]
     fn the_first_recorder_that_can_is_listened_to() {
         let folder = tempfile::tempdir().expect("a folder");
-        recorder(
+        program::write(
             folder.path(),
             "arecord",
             "echo overrun >&2; printf '\\000\\100\\000\\300\\000'; echo 'no such device' >&2; exit 1",
         );
-        recorder(folder.path(), "pw-record", "echo 'old: --rate'");
+        program::write(folder.path(), "pw-record", "echo 'old: --rate'");
+        assert_eq!(find_recorder(folder.path().as_os_str()).map(|(name, ..)| name).ok(), Some("arecord"));
         let mut tap = record(folder.path().as_os_str()).expect("it starts");
         let (heard, end) = drain(&mut tap, 100);
         assert_eq!(heard, [0.5, -0.5]);
         assert_eq!(end.expect_err("it ended").to_string(), "arecord ended: no such device");
 
-        recorder(
+        program::write(
             folder.path(),
             "pw-record",
             "[ $1 = --help ] && echo ' --raw' && exit; printf '\\000\\040'; exec sleep 1000",

@@ -5,6 +5,9 @@ use super::{HearingError, resample};
 /// Bytes of a WAV file at most: five minutes of stereo in floats at 48 kHz.
 pub const MAX_BYTES: usize = 5 * 60 * 48_000 * 2 * 4 + 4096;
 
+/// Seconds of a WAV file at most.
+pub const MAX_FILE_SECONDS: usize = 300;
+
 /// Samples a second that a file may have.
 pub const RATES: std::ops::RangeInclusive<u32> = 4_000..=192_000;
 
@@ -30,6 +33,18 @@ struct Format {
     rate: u32,
 }
 
+impl Format {
+    /// Bytes of one channel's sample.
+    const fn width(&self) -> usize {
+        if self.float { 4 } else { 2 }
+    }
+
+    /// Bytes of a sample of all channels.
+    const fn frame(&self) -> usize {
+        self.width() * self.channels
+    }
+}
+
 const fn bad<T>(why: &'static str) -> Result<T, HearingError> {
     Err(HearingError::Wav { why })
 }
@@ -38,7 +53,7 @@ const fn bad<T>(why: &'static str) -> Result<T, HearingError> {
 /// write to a pipe leave it so.
 pub fn read(bytes: &[u8]) -> Result<Wav, HearingError> {
     if bytes.len() > MAX_BYTES {
-        return bad("it is longer than five minutes");
+        return bad("it is longer than 115 MB");
     }
     if bytes.get(..4) != Some(b"RIFF") || bytes.get(8..12) != Some(b"WAVE") {
         return bad("it does not begin like a WAV file");
@@ -51,6 +66,9 @@ pub fn read(bytes: &[u8]) -> Result<Wav, HearingError> {
             b"fmt " => format = Some(read_format(body)?),
             b"data" => {
                 let Some(format) = format else { return bad("its samples come before their format") };
+                if body.len() / format.frame() > MAX_FILE_SECONDS * format.rate as usize {
+                    return bad("it is longer than five minutes");
+                }
                 return Ok(Wav { rate: format.rate, samples: mix(body, &format) });
             }
             _ => {}
@@ -81,15 +99,14 @@ fn read_format(body: &[u8]) -> Result<Format, HearingError> {
 }
 
 fn mix(body: &[u8], format: &Format) -> Vec<f32> {
-    let width = if format.float { 4 } else { 2 };
     let sample = |bytes: &[u8]| match *bytes {
         [a, b] => f32::from(i16::from_le_bytes([a, b])) / 32_768.0,
         [a, b, c, d] => sane(f32::from_le_bytes([a, b, c, d])),
         _ => 0.0,
     };
     let share = 1.0 / format.channels as f32;
-    body.chunks_exact(width * format.channels)
-        .map(|frame| frame.chunks_exact(width).map(sample).sum::<f32>() * share)
+    body.chunks_exact(format.frame())
+        .map(|frame| frame.chunks_exact(format.width()).map(sample).sum::<f32>() * share)
         .collect()
 }
 
@@ -139,7 +156,7 @@ mod tests {
         let good = file(1, 1, 16_000, 16, &[0; 8]);
         let mut late = b"RIFF\0\0\0\0WAVE".to_vec();
         late.extend(&good[48..]);
-        let cases: [(Vec<u8>, &str); 9] = [
+        let cases: [(Vec<u8>, &str); 10] = [
             (Vec::new(), "begin"),
             (b"RIFX\0\0\0\0WAVE".to_vec(), "begin"),
             (good[..40].to_vec(), "cut off"),
@@ -148,12 +165,19 @@ mod tests {
             (file(1, 1, 16_000, 8, &[]), "neither 16-bit"),
             (file(1, 6, 16_000, 16, &[]), "channels"),
             (file(1, 1, 1, 16, &[]), "rate"),
-            (vec![0; MAX_BYTES + 1], "longer"),
+            (vec![0; MAX_BYTES + 1], "longer than 115 MB"),
+            (file(1, 1, 4_000, 16, &[0; 2 * (4_000 * 300 + 1)]), "longer than five minutes"),
         ];
         for (bytes, why) in cases {
             let error = read(&bytes).expect_err(why).to_string();
             assert!(error.contains(why), "`{why}` is not in: {error}");
         }
+    }
+
+    #[test]
+    fn five_minutes_are_read() {
+        let wav = read(&file(1, 2, 4_000, 16, &vec![0; 4 * 4_000 * MAX_FILE_SECONDS])).expect("it can be read");
+        assert_eq!(wav.samples.len(), 4_000 * 300);
     }
 
     proptest! {

@@ -106,7 +106,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
         (Order::LookAt(6), "there is no lookat 6"),
         (Order::Voice(1), "there is no voice 1"),
         (Order::Say { speech: 0, phrase: 0, timeline }, "nobody waits"),
-        (Order::See { tick: 0, span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] }, "not a finite number"),
+        (Order::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] }, "not a finite number"),
         (Order::Hear(vec![Heard { confidence: f32::NAN, text: String::new() }]), "not a finite number"),
     ] {
         let mut puppet = puppet();
@@ -137,13 +137,14 @@ fn numbers_out_of_range_are_brought_back_into_it() {
 fn the_last_face_that_goes_is_told_once() {
     let mut puppet = puppet();
     let mut see = |faces: Vec<Face>| {
+        puppet.step(DT);
         let next = puppet.events().next();
-        puppet.obey(Order::See { tick: 0, span: [1.0, 0.8], faces }).unwrap();
+        puppet.obey(Order::See { tick: Some(0), span: [1.0, 0.8], faces }).unwrap();
         puppet.events().since(next).unwrap().count()
     };
     assert_eq!([see(vec![]), see(vec![face(0.1, 0.0, 0.2)]), see(vec![]), see(vec![])], [0, 1, 1, 0]);
     let next = puppet.events().next();
-    puppet.obey(Order::See { tick: 0, span: [1.0, 0.8], faces: vec![face(0.0, 0.0, 0.1); 40] }).unwrap();
+    puppet.obey(Order::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(0.0, 0.0, 0.1); 40] }).unwrap();
     let told: Vec<_> = puppet.events().since(next).unwrap().collect();
     assert!(matches!(&told[0].what, Happening::Faces(faces) if faces.len() == MAX_FOUND));
 }
@@ -167,7 +168,7 @@ fn the_head_turns_to_a_face_without_swinging() {
         if seen.len() > late {
             let (tick, [x, y]) = seen.pop_front().unwrap();
             let faces = if x.abs() < 1.5 { vec![face(x, y, 0.2)] } else { vec![] };
-            puppet.obey(Order::See { tick, span, faces }).unwrap();
+            puppet.obey(Order::See { tick: Some(tick), span, faces }).unwrap();
         }
     }
     let last = heads.last().unwrap();
@@ -180,7 +181,8 @@ fn the_head_turns_to_a_face_without_swinging() {
 fn events_that_are_no_longer_kept_are_missed() {
     let mut puppet = puppet();
     for _ in 0..KEPT_EVENTS + 10 {
-        puppet.obey(Order::See { tick: 0, span: [1.0, 1.0], faces: vec![face(0.0, 0.0, 0.1)] }).unwrap();
+        puppet.step(DT);
+        puppet.obey(Order::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(0.0, 0.0, 0.1)] }).unwrap();
     }
     assert!(puppet.events().since(9).is_none());
     assert_eq!(puppet.events().since(10).unwrap().count(), KEPT_EVENTS);
@@ -197,11 +199,40 @@ fn orders_survive_being_written_down() {
 }
 
 #[test]
-fn too_much_is_told_to_be_done_at_once() {
+fn too_much_is_refused_so_that_its_sender_can_be_told() {
     let mut puppet = puppet();
-    let mut refused = |order: Order| (0..1000).filter(|_| !puppet.obey(order.clone()).unwrap().is_empty()).count();
-    assert_eq!(refused(Order::Speak("x".to_owned())), 1000 - crate::talk::MAX_WAITING);
-    assert_eq!(refused(Order::Gesture(12)), 1000 - crate::mixer::MAX_PLAYING);
-    assert_eq!(puppet.obey(Order::Gesture(13)).unwrap(), "there is no gesture 13");
-    assert_eq!(puppet.events().next(), 2001 - (crate::talk::MAX_WAITING + crate::mixer::MAX_PLAYING) as u64);
+    let mut refused = |order: Order, how: &str| {
+        let refusals = (0..1000).filter_map(|_| puppet.obey(order.clone()).err());
+        refusals.inspect(|why| assert!(why.starts_with(how), "{why}")).count()
+    };
+    assert_eq!(refused(Order::Speak("x".to_owned()), UNSAID), 1000 - crate::talk::MAX_WAITING);
+    assert_eq!(refused(Order::Gesture(12), UNMOVED), 1000 - crate::mixer::MAX_PLAYING);
+    assert_eq!(refused(Order::Gesture(13), UNMOVED), 1000);
+    assert_eq!(puppet.events().next(), 0, "nobody else hears of it");
+}
+
+#[test]
+fn while_time_stands_still_only_the_latest_faces_count() {
+    let mut puppet = puppet();
+    let see = |puppet: &mut Puppet, x: f32| {
+        puppet.obey(Order::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(x, 0.0, 0.2)] }).unwrap();
+    };
+    (0..5000).for_each(|count| see(&mut puppet, count as f32 / 5000.0));
+    assert_eq!(puppet.events().next(), 1);
+    puppet.step(DT);
+    see(&mut puppet, 0.25);
+    let last = puppet.events().since(1).unwrap().next().unwrap().what.clone();
+    assert!(puppet.events().next() == 2 && matches!(&last, Happening::Faces(faces) if faces[0].x == 0.25));
+}
+
+#[test]
+fn a_camera_that_stands_beside_the_robot_does_not_turn_with_its_head() {
+    let mut puppet = puppet();
+    puppet.obey(Order::LookAt(3)).unwrap();
+    for tick in 0..400 {
+        puppet.step(DT);
+        puppet.tick_over(tick);
+        puppet.obey(Order::See { tick: None, span: [1.0, 0.8], faces: vec![face(-0.4, 0.0, 0.2)] }).unwrap();
+    }
+    assert!((puppet.mixer.head()[0] - 0.2).abs() < 0.01, "{:?}", puppet.mixer.head());
 }

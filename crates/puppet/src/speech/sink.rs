@@ -18,13 +18,18 @@ pub trait Sink: Send {
 
     /// Ends the sound at once, at `now`, as when the robot is reset. Does nothing if there is none.
     fn stop(&mut self, now: f64) -> Result<(), SinkError>;
+
+    /// Says what has failed since it was asked last, and keeps nothing of what has ended. It does not wait.
+    fn check(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
 }
 
 /// Why there is no sound.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
     /// None of the programs that play sound is here.
-    #[error("there is no program that plays sound; install pipewire-bin, pulseaudio-utils or alsa-utils")]
+    #[error("there is no program that plays sound; install pipewire-bin (after 1.0.5), pulseaudio-utils or alsa-utils")]
     NoPlayer,
     /// The program that plays sound cannot be started.
     #[error("{program} cannot be started: {source}")]

@@ -12,6 +12,7 @@
 
 mod ears;
 mod eyes;
+mod reel;
 mod voice;
 
 pub use self::voice::HELPER;
@@ -43,6 +44,9 @@ pub fn fetched(name: &str) -> Option<PathBuf> {
 
 /// Whether a configuration makes sense, before anything is opened.
 pub(crate) fn check(config: &Config) -> Result<(), String> {
+    if !config.blink.is_finite() {
+        return Err("blink is not a number".to_owned());
+    }
     puppet::hearing::Source::parse(&config.ears).map_err(|error| format!("ears: {error}"))?;
     eyes::check(config)
 }
@@ -82,10 +86,22 @@ impl Line {
         Ok(Self { who, sim, answers })
     }
 
-    /// Gives an order.
-    fn tell(&mut self, order: Order) -> Result<(), SendError> {
+    /// Gives an order. False if the world has ended.
+    fn tell(&mut self, order: Order) -> bool {
         let order = Told { who: self.who.to_owned(), order }.to_text();
-        self.sim.send(Command::Order { to: puppet::director::NAME, order })
+        match self.sim.send(Command::Order { to: puppet::director::NAME, order }) {
+            Ok(()) => true,
+            Err(SendError::Full) => {
+                tracing::warn!(protocol = "oz", part = self.who, "{}; something was not told", SendError::Full);
+                true
+            }
+            Err(SendError::Ended) => false,
+        }
+    }
+
+    /// Whether the world is gone.
+    fn has_ended(&self) -> bool {
+        self.answers.is_closed()
     }
 
     /// Waits for the next tick, or for an answer.

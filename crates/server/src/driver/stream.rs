@@ -251,13 +251,16 @@ impl Connection {
 
     fn carry_out(&mut self, out: Outbox<Vec<u8>>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
         self.refusals.note(&out.refusals, now());
+        // what is sent in this turn has not had a chance to be read
+        let mut waiting = write.max_capacity() - write.capacity();
         for (_, reply) in out.replies {
             write.try_send(reply).map_err(|_| "the peer does not read".to_owned())?;
         }
         for (_, reply) in out.optional {
-            let is_behind = write.max_capacity() - write.capacity() >= self.optional_queue;
-            if is_behind || write.try_send(reply).is_err() {
+            if waiting >= self.optional_queue || write.try_send(reply).is_err() {
                 self.session.skipped();
+            } else {
+                waiting += 1;
             }
         }
         for command in out.commands {

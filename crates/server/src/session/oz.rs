@@ -162,12 +162,12 @@ impl Config {
         for person in &mut self.people {
             person.picture = folder.join(&person.picture);
         }
-        for (text, words) in [
-            (&mut self.sound, &["speaker", "none"][..]),
-            (&mut self.ears, &["microphone", "none", "tcp:"]),
-            (&mut self.camera, &["scene", "none", "v4l:"]),
+        for (text, words, kinds) in [
+            (&mut self.sound, &["speaker", "none"][..], &[][..]),
+            (&mut self.ears, &["microphone", "none"], &["tcp:"]),
+            (&mut self.camera, &["scene", "none"], &["v4l:"]),
         ] {
-            if !words.iter().any(|word| text.starts_with(word)) {
+            if !words.contains(&text.as_str()) && !kinds.iter().any(|kind: &&str| text.starts_with(kind)) {
                 *text = folder.join(&*text).display().to_string();
             }
         }
@@ -215,3 +215,6 @@ impl Service for Oz {
         parts::start(&self.config, &self.stage, sim, health)
     }
 }
+
+#[cfg(test)]
+mod tests;

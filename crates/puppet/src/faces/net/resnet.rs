@@ -79,6 +79,10 @@ impl Weights {
         }
         let (mut by_name, mut rest) = (BTreeMap::new(), bytes);
         for Entry { name, shape, dtype, quantization } in entries {
+            // with nothing in it the other lengths could be anything
+            if shape.contains(&0) {
+                return Err(format!("{name} is empty"));
+            }
             let size = if quantization.is_some() { 1 } else { 4 };
             let length = shape.iter().try_fold(size, |product: usize, &length| product.checked_mul(length));
             let length = length.filter(|&length| length <= rest.len()).ok_or_else(|| format!("{name} is cut off"))?;
@@ -169,4 +173,27 @@ fn block(graph: &mut Graph, weights: &Weights, from: &Value, name: &str, halves:
     }
     let sum = graph.add(&past, &inner)?;
     graph.relu(&sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_that_cannot_be_are_refused() {
+        for (shape, bytes, expected) in [
+            ("[0, 0, 1000000000000, 1]", 0, "is empty"),
+            ("[3, 3, 0, 16]", 0, "is empty"),
+            ("[4294967296, 4294967296, 2, 2]", 16, "is cut off"),
+            ("[2, 2]", 3, "is cut off"),
+            ("[2, 2]", 5, "left over"),
+        ] {
+            let weight = format!(
+                r#"{{"name": "a", "shape": {shape}, "dtype": "float32", "quantization": {{"dtype": "uint8", "scale": 1.0, "min": 0.0}}}}"#
+            );
+            let list = format!(r#"[{{"weights": [{weight}]}}]"#);
+            let error = Weights::read(list.as_bytes(), &vec![0; bytes]).map(drop).unwrap_err();
+            assert!(error.contains(expected), "{shape}: {error}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use super::{Sink, SinkError, little_endian};
+use crate::program;
 
 /// What plays sound, in the order in which it is looked for; `RATE` is replaced by the samples a second.
 pub const PLAYERS: [&[&str]; 3] = [
@@ -20,66 +21,94 @@ pub const PLAYERS: [&[&str]; 3] = [
 /// Players that may be at work at a time: the one before still empties its buffer when the next phrase begins.
 const MAX_PLAYERS: usize = 3;
 
-/// Plays each phrase with a process of its own.
+/// Plays each phrase with a process of its own. When one has failed, the next phrase is given to the next program.
 #[derive(Debug)]
 pub struct PlayerSink {
-    command: Vec<OsString>,
-    /// The oldest first.
-    players: Vec<Child>,
+    commands: Vec<Vec<OsString>>,
+    /// Which command plays the next phrase.
+    current: usize,
+    /// The oldest first, each with its command.
+    players: Vec<(usize, Child)>,
 }
 
 impl PlayerSink {
-    /// With the first of [`PLAYERS`] that is on the `PATH`.
+    /// With those of [`PLAYERS`] that are on the `PATH` and can play raw samples.
     pub fn find() -> Result<Self, SinkError> {
         Self::find_in(&env::var_os("PATH").unwrap_or_default())
     }
 
     fn find_in(path: &OsStr) -> Result<Self, SinkError> {
-        let is_there = |name: &str| env::split_paths(path).any(|folder| folder.join(name).is_file());
-        let found = PLAYERS.into_iter().find(|player| player.first().is_some_and(|name| is_there(name)));
-        found.map(|player| Self::new(player.iter().map(OsString::from).collect())).ok_or(SinkError::NoPlayer)
+        let can_play = |name: &str| match program::find(name, path) {
+            Some(program) => name != "pw-cat" || program::knows_raw(&program),
+            None => false,
+        };
+        let found = PLAYERS.into_iter().filter(|player| player.first().is_some_and(|name| can_play(name)));
+        let commands: Vec<_> = found.map(|player| player.iter().map(OsString::from).collect()).collect();
+        if commands.is_empty() { Err(SinkError::NoPlayer) } else { Ok(Self::with(commands)) }
     }
 
     /// With a program that plays raw samples, 16 bits little-endian, from its standard input; arguments may contain `RATE`.
     pub fn new(command: Vec<OsString>) -> Self {
-        Self { command, players: Vec::new() }
+        Self::with(vec![command])
     }
 
-    fn program(&self) -> String {
-        self.command.first().map_or(String::new(), |program| program.to_string_lossy().into_owned())
+    fn with(commands: Vec<Vec<OsString>>) -> Self {
+        Self { commands, current: 0, players: Vec::new() }
+    }
+
+    fn program(&self, command: usize) -> String {
+        let program = self.commands.get(command).and_then(|command| command.first());
+        program.map_or(String::new(), |program| program.to_string_lossy().into_owned())
+    }
+
+    /// Another command is next. Players of an earlier one may still fail; they say nothing about this one.
+    fn give_up(&mut self, command: usize) {
+        if command == self.current {
+            self.current = (self.current + 1) % self.commands.len().max(1);
+        }
     }
 
     /// Forgets players that are done; whether all of them ended well.
     fn collect(&mut self) -> Result<(), SinkError> {
         let mut failed = None;
-        self.players.retain_mut(|player| match player.try_wait() {
+        self.players.retain_mut(|(command, player)| match player.try_wait() {
             Ok(None) => true,
             Ok(Some(status)) => {
-                failed = (!status.success()).then_some(status).or(failed);
+                failed = (!status.success()).then_some((*command, status)).or(failed);
                 false
             }
             // it is not ours any more
             Err(_) => false,
         });
-        let program = self.program();
-        failed.map_or(Ok(()), |status| Err(SinkError::Ended { program, status: status.to_string() }))
+        let Some((command, status)) = failed else { return Ok(()) };
+        self.give_up(command);
+        Err(SinkError::Ended { program: self.program(command), status: status.to_string() })
     }
 
     fn play(&mut self, rate: u32, samples: &[i16]) -> Result<(), SinkError> {
-        let failed = |source| SinkError::Start { program: self.program(), source };
+        let command = self.current;
+        let failed = |source| SinkError::Start { program: self.program(command), source };
         let rate = rate.to_string();
         let with_rate = |argument: &OsString| match argument.to_str() {
             Some(text) => OsString::from(text.replace("RATE", &rate)),
             None => argument.clone(),
         };
-        let (program, arguments) = self.command.split_first().ok_or(SinkError::NoPlayer)?;
-        let mut player = Command::new(program)
+        let words = self.commands.get(command).and_then(|words| words.split_first());
+        let (program, arguments) = words.ok_or(SinkError::NoPlayer)?;
+        let player = Command::new(program)
             .args(arguments.iter().map(with_rate))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(failed)?;
+            .map_err(failed);
+        let mut player = match player {
+            Ok(player) => player,
+            Err(error) => {
+                self.give_up(command);
+                return Err(error);
+            }
+        };
         let pipe = player.stdin.take();
         let bytes = little_endian(samples);
         // a pipe takes sound no faster than it is played; this ends with the player
@@ -90,13 +119,13 @@ impl PlayerSink {
             }
         };
         let started = thread::Builder::new().name("loudspeaker".to_owned()).spawn(feeder).map(drop).map_err(failed);
-        self.players.push(player);
+        self.players.push((command, player));
         started
     }
 
     fn silence(&mut self, most: usize) {
         let surplus = self.players.len().saturating_sub(most);
-        for mut player in self.players.drain(..surplus) {
+        for (_, mut player) in self.players.drain(..surplus) {
             // it may have ended by itself; either way it is waited for
             let _ = player.kill();
             let _ = player.wait();
@@ -120,6 +149,11 @@ impl Sink for PlayerSink {
         self.silence(0);
         before
     }
+
+    /// A player that failed is reported once, here or with the next phrase.
+    fn check(&mut self) -> Result<(), SinkError> {
+        self.collect()
+    }
 }
 
 impl Drop for PlayerSink {
@@ -140,7 +174,7 @@ mod tests {
 
     /// Waits for the one player that is at work.
     fn finish(sink: &mut PlayerSink) {
-        sink.players[0].wait().expect("it ends");
+        sink.players[0].1.wait().expect("it ends");
     }
 
     #[test]
@@ -165,7 +199,7 @@ mod tests {
             // more than a pipe holds, so that the feeder waits too
             sink.start(22_050, &vec![0; 100_000], 0.0).expect("a player");
         }
-        let players: Vec<String> = sink.players.iter().map(|player| player.id().to_string()).collect();
+        let players: Vec<String> = sink.players.iter().map(|(_, player)| player.id().to_string()).collect();
         let are_there = |ids: &[String]| Command::new("kill").arg("-0").args(ids).stderr(Stdio::null()).status();
         assert!(are_there(&players).expect("kill").success());
         sink.stop(0.5).expect("it was running");
@@ -203,10 +237,38 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let error = PlayerSink::find_in(folder.path().as_os_str()).expect_err("there is none");
         assert!(error.to_string().contains("install"), "{error}");
-        for (name, first) in [("aplay", "aplay"), ("pw-cat", "pw-cat"), ("paplay", "pw-cat")] {
-            fs::write(folder.path().join(name), "").expect("a file");
+        let cases: [(&str, &str, &[&str]); 4] = [
+            ("aplay", "", &["aplay"]),
+            ("pw-cat", "echo ' --rate'", &["aplay"]),
+            ("paplay", "", &["paplay", "aplay"]),
+            ("pw-cat", "echo ' --raw'", &["pw-cat", "paplay", "aplay"]),
+        ];
+        for (name, script, expected) in cases {
+            program::write(folder.path(), name, script);
             let sink = PlayerSink::find_in(folder.path().as_os_str()).expect("a player");
-            assert_eq!(sink.program(), first);
+            assert_eq!((0..sink.commands.len()).map(|at| sink.program(at)).collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn after_a_failure_the_next_one_plays() {
+        let command = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let good = command(&["sh", "-c", "cat >/dev/null"]);
+        let mut sink = PlayerSink::with(vec![command(&["sleep", "1000"]), command(&["/nowhere/at/all"]), good]);
+        for _ in 0..2 {
+            sink.start(22_050, &[1], 0.0).expect("a player");
+        }
+        for (_, player) in &mut sink.players {
+            player.kill().and_then(|()| player.wait()).expect("it ends");
+        }
+        // two have failed, of one command
+        assert!(matches!(sink.check(), Err(SinkError::Ended { program, .. }) if program == "sleep"));
+        assert!(sink.players.is_empty());
+        sink.check().expect("it was said already");
+        assert!(matches!(sink.start(22_050, &[1], 0.0), Err(SinkError::Start { .. })));
+        sink.start(22_050, &[1], 0.0).expect("a player");
+        finish(&mut sink);
+        sink.check().expect("it ended well");
+        assert_eq!((sink.players.len(), sink.current), (0, 2));
     }
 }

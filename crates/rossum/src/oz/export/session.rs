@@ -215,8 +215,8 @@ impl Rerun {
             self.time += f64::from(timestep as f32);
             self.take_events(Ending::Done)?;
         }
-        self.puppet.tick_over(self.tick);
         self.tick += 1;
+        self.puppet.tick_over(self.tick);
         Ok(())
     }
 
@@ -234,14 +234,10 @@ impl Rerun {
             self.note(&who, kind, what, text);
         }
         let is_reset = order == Order::Reset;
-        let answer = self.puppet.obey(order).map_err(|why| {
+        self.puppet.obey(order).map_err(|why| {
             anyhow!("{who} was obeyed at tick {} when it was recorded, and is not now: {why}", self.tick)
         })?;
-        self.take_events(match (is_reset, answer.is_empty()) {
-            (true, _) => Ending::Cut,
-            (false, true) => Ending::Done,
-            (false, false) => Ending::Refused,
-        })?;
+        self.take_events(if is_reset { Ending::Cut } else { Ending::Done })?;
         self.look_at_the_face();
         Ok(())
     }

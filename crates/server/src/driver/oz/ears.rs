@@ -196,6 +196,10 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
     const PART: &str = "recogniser";
     let mut loaded = None;
     for utterance in utterances {
+        // what was said last is not worth waiting for
+        if line.has_ended() {
+            return;
+        }
         line.read_answers();
         let recogniser = match &mut loaded {
             Some(recogniser) => recogniser,
@@ -210,7 +214,7 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
         match recogniser.recognise(&utterance.samples) {
             Ok(options) => {
                 note(health, PART, true, "working");
-                if !options.is_empty() && line.tell(Order::Hear(options)).is_err() {
+                if !options.is_empty() && !line.tell(Order::Hear(options)) {
                     return;
                 }
             }

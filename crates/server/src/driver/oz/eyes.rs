@@ -5,7 +5,7 @@ use std::{
         Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use physics::Pose;
@@ -17,7 +17,7 @@ use puppet::{
 use wire::oz::Jpeg;
 use world::Snapshot;
 
-use super::{Line, fetched, note, thread};
+use super::{Line, fetched, note, reel::Reel, thread};
 use crate::{
     driver::{now, rest_until},
     health::Health,
@@ -34,12 +34,14 @@ const PART: &str = "camera";
 const SIZE: (usize, usize) = (640, 480);
 /// Angle from the lower to the upper edge of the simulated camera's pictures, in degrees.
 const VERTICAL_FOV_DEG: f64 = 48.0;
-/// Pictures a second, at most.
-const MAX_FRAMES: f64 = 120.0;
+/// Pictures a second, at least and at most.
+const FRAMES: (f64, f64) = (0.1, 120.0);
 /// People in the scene, at most.
 const MAX_PEOPLE: usize = 64;
 /// After a camera has failed, it is tried again after this time.
 const RETRY: Duration = Duration::from_secs(3);
+/// How often it is looked whether the world has ended.
+const GLANCE: Duration = Duration::from_millis(50);
 /// The site on the robot where the camera is.
 const EYE: &str = "eye";
 /// The part of the robot that the camera does not see, because it is inside.
@@ -48,8 +50,9 @@ const HEAD: &str = "head";
 /// Whether a configuration makes sense.
 pub(super) fn check(config: &Config) -> Result<(), String> {
     Source::parse(&config.camera).map_err(|error| format!("camera: {error}"))?;
-    if !(config.frames > 0.0 && config.frames <= MAX_FRAMES) {
-        return Err(format!("frames is {}, and must be above 0 and not above {MAX_FRAMES}", config.frames));
+    let (least, most) = FRAMES;
+    if !(least..=most).contains(&config.frames) {
+        return Err(format!("frames is {}, and must be {least} to {most}", config.frames));
     }
     if !(1..=100).contains(&config.quality) {
         return Err(format!("quality is {}, and must be 1 to 100", config.quality));
@@ -104,10 +107,7 @@ impl Person {
         if !numbers.copied().all(f64::is_finite) || config.width <= 0.0 || config.seconds <= 0.0 {
             return Err("a person's place, width and time are numbers, and the last two above 0".to_owned());
         }
-        let path = config.picture.display();
-        let bytes =
-            std::fs::read(&config.picture).map_err(|error| format!("cannot read the picture {path}: {error}"))?;
-        let picture = Image::read(&bytes).map_err(|error| format!("the picture {path}: {error}"))?;
+        let picture = Image::open(&config.picture).map_err(|error| format!("a person: {error}"))?;
         Ok(Self { config: config.clone(), picture: Arc::new(picture) })
     }
 
@@ -122,14 +122,24 @@ impl Person {
     }
 }
 
+/// Where pictures come from that are not drawn.
+enum Supply {
+    Closed,
+    Still(Arc<Image>),
+    Running(Reel),
+}
+
 /// A picture, and what it shows.
 struct Picture {
     image: Image,
-    tick: u64,
+    /// The tick, if it is one of the simulated camera.
+    tick: Option<u64>,
     /// Seconds since the one before was taken.
     dt: f32,
     /// What it spans, in rad.
     span: [f32; 2],
+    /// Where the camera pointed, to the left and up in rad, if that is known.
+    view: Option<[f32; 2]>,
 }
 
 struct Eyes {
@@ -149,10 +159,9 @@ impl Eyes {
     fn run(self) {
         let (width, height) = SIZE;
         let mut renderer = Renderer::new(width, height);
-        let mut feed = None;
+        let mut supply = Supply::Closed;
         let (mut due, mut last) = (now(), None);
-        while !self.sim.has_ended() {
-            rest_until(due);
+        while self.rests_until(due) {
             due += self.period;
             // a little late is made up for, so that they keep their rate; more is not
             if due + self.period < now() {
@@ -160,18 +169,26 @@ impl Eyes {
             }
             if !self.stage.has_operators() {
                 // a camera that nobody looks through is off
-                (feed, last) = (None, None);
+                (supply, last) = (Supply::Closed, None);
                 continue;
             }
             let snapshot = self.sim.latest();
-            let Some(image) = self.picture(&snapshot, &mut renderer, &mut feed) else {
-                due = now() + RETRY.min(self.period * 100);
-                continue;
+            let image = match self.picture(&snapshot, &mut renderer, &mut supply) {
+                Ok(Some(image)) => image,
+                Ok(None) => continue,
+                Err(error) => {
+                    supply = Supply::Closed;
+                    note(&self.health, PART, false, format!("{error}; trying again"));
+                    due = now() + RETRY;
+                    continue;
+                }
             };
             self.publish(&image, snapshot.tick.0);
             let taken = now();
             let dt = last.map_or(self.period, |last| taken.duration_since(last)).as_secs_f32();
-            let picture = Picture { image, tick: snapshot.tick.0, dt, span: span() };
+            // only the simulated camera turns with the head
+            let view = (self.source == Source::Scene).then(|| self.eye(&snapshot).map(|eye| direction(&eye))).flatten();
+            let picture = Picture { image, tick: view.map(|_| snapshot.tick.0), dt, span: span(), view };
             // whoever looks for faces is busy with an earlier one, and takes the next
             if self.pictures.try_send(picture).is_ok() {
                 last = Some(taken);
@@ -179,46 +196,60 @@ impl Eyes {
         }
     }
 
-    fn picture(&self, snapshot: &Snapshot, renderer: &mut Renderer, feed: &mut Option<Feed>) -> Option<Image> {
+    /// Waits until then. False if the world ends before.
+    fn rests_until(&self, due: Instant) -> bool {
+        while now() < due && !self.sim.has_ended() {
+            rest_until(due.min(now() + GLANCE));
+        }
+        !self.sim.has_ended()
+    }
+
+    /// The picture that is due; none if there is no new one yet.
+    fn picture(
+        &self,
+        snapshot: &Snapshot,
+        renderer: &mut Renderer,
+        supply: &mut Supply,
+    ) -> Result<Option<Image>, String> {
         if self.source == Source::Scene {
-            let image = self.scene(snapshot, renderer);
-            let words = if image.is_some() { "the simulated scene" } else { "the robot is not in the world" };
-            note(&self.health, PART, image.is_some(), words);
-            return image;
+            let image = self.scene(snapshot, renderer).ok_or("the robot is not in the world")?;
+            note(&self.health, PART, true, "the simulated scene");
+            return Ok(Some(image));
         }
+        if let Supply::Closed = supply {
+            *supply = self.open()?;
+        }
+        let image = match supply {
+            Supply::Closed => None,
+            Supply::Still(image) => Some(Image::clone(image)),
+            Supply::Running(reel) => reel.take()?,
+        };
+        if image.is_some() {
+            note(&self.health, PART, true, "working");
+        }
+        Ok(image)
+    }
+
+    fn open(&self) -> Result<Supply, String> {
         let (width, height) = SIZE;
-        let taken = (|| {
-            if feed.is_none() {
-                let rate = (1.0 / self.period.as_secs_f64()).round().max(1.0) as u32;
-                *feed = self.source.open(width, height, rate)?;
+        let rate = (1.0 / self.period.as_secs_f64()).round().max(1.0) as u32;
+        Ok(match self.source.open(width, height, rate).map_err(|error| error.to_string())? {
+            None => Supply::Closed,
+            Some(Feed::Still(image)) => Supply::Still(image),
+            Some(Feed::Film(film)) => {
+                Supply::Running(Reel::start(film, width, height).map_err(|error| error.to_string())?)
             }
-            match feed {
-                Some(Feed::Still(image)) => Ok(Image::clone(image)),
-                Some(Feed::Film(film)) => {
-                    let mut image = Image::new(width, height);
-                    film.next(&mut image).map(|()| image)
-                }
-                None => Ok(Image::new(width, height)),
-            }
-        })();
-        match taken {
-            Ok(image) => {
-                note(&self.health, PART, true, "working");
-                Some(image)
-            }
-            Err(error) => {
-                *feed = None;
-                note(&self.health, PART, false, format!("{error}; trying again"));
-                None
-            }
-        }
+        })
+    }
+
+    /// Where the camera is.
+    fn eye(&self, snapshot: &Snapshot) -> Option<Pose> {
+        snapshot.site_pose(snapshot.catalogue.site_named(&format!("{}:{EYE}", self.robot))?)
     }
 
     /// What the robot sees of the world.
     fn scene(&self, snapshot: &Snapshot, renderer: &mut Renderer) -> Option<Image> {
-        let site = snapshot.catalogue.site_named(&format!("{}:{EYE}", self.robot))?;
-        let pose: Pose = snapshot.site_pose(site)?;
-        let camera = Camera { pose, vertical_fov_deg: VERTICAL_FOV_DEG };
+        let camera = Camera { pose: self.eye(snapshot)?, vertical_fov_deg: VERTICAL_FOV_DEG };
         let people: Vec<Billboard> = self.people.iter().map(|person| person.at(snapshot.time)).collect();
         let catalogue = &snapshot.catalogue;
         let head = catalogue.bodies.iter().position(|body| *body == format!("{}:{HEAD}", self.robot));
@@ -259,6 +290,18 @@ fn with_comment(mut jpeg: Vec<u8>, comment: &str) -> Vec<u8> {
     jpeg
 }
 
+/// Where a camera points, to the left and up, in rad.
+fn direction(eye: &Pose) -> [f32; 2] {
+    let [x, y, z] = Pose { pos: [0.0; 3], ..*eye }.then(&Pose::at(1.0, 0.0, 0.0)).pos;
+    [y.atan2(x) as f32, z.atan2(x.hypot(y)) as f32]
+}
+
+/// From one direction to another, the shorter way round.
+fn turn(from: [f32; 2], to: [f32; 2]) -> [f32; 2] {
+    use std::f32::consts::{PI, TAU};
+    [(to[0] - from[0] + PI).rem_euclid(TAU) - PI, to[1] - from[1]]
+}
+
 /// What a picture spans, in rad.
 fn span() -> [f32; 2] {
     let vertical = VERTICAL_FOV_DEG.to_radians();
@@ -290,12 +333,15 @@ fn watch_faces(
         Err(error) => return note(health, PART, false, format!("no faces are found: {error}")),
     };
     note(health, PART, true, "looked for");
-    let mut had_faces = false;
-    for Picture { image, tick, dt, span } in std::iter::once(first).chain(pictures) {
+    let (mut had_faces, mut last_view) = (false, None);
+    for Picture { image, tick, dt, span, view } in std::iter::once(first).chain(pictures) {
         line.read_answers();
+        if let (Some(from), Some(to)) = (std::mem::replace(&mut last_view, view), view) {
+            watcher.turned(turn(from, to), span);
+        }
         let faces = watcher.look(&image, dt);
         let has_faces = !faces.is_empty();
-        if (has_faces || had_faces) && line.tell(Order::See { tick, span, faces }).is_err() {
+        if (has_faces || had_faces) && !line.tell(Order::See { tick, span, faces }) {
             return;
         }
         had_faces = has_faces;
@@ -321,6 +367,18 @@ mod tests {
         for broken in [vec![], vec![0xFF], vec![0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xFF], vec![0; 40]] {
             assert_eq!(with_comment(broken.clone(), "tick 1"), broken);
         }
+    }
+
+    #[test]
+    fn a_camera_points_somewhere_and_turns_the_shorter_way() {
+        let left = direction(&Pose::facing(3.0, -2.0, 1.0, 3.0));
+        assert!((left[0] - 3.0).abs() < 1e-6 && left[1].abs() < 1e-6, "{left:?}");
+        // a quarter turn about y points down
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        let down = direction(&Pose { pos: [0.0; 3], quat: [half, 0.0, half, 0.0] });
+        assert!((down[1] + std::f32::consts::FRAC_PI_2).abs() < 1e-3, "{down:?}");
+        let turned = turn(left, [-3.0, 0.25]);
+        assert!((turned[0] - 0.283).abs() < 1e-3 && turned[1] == 0.25, "{turned:?}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use puppet::{
         find,
         sink::{MuteSink, PlayerSink, Sink, SinkError, WavSink},
     },
-    talk::Wanted,
+    talk::{Wanted, late},
 };
 use tracing::{info, warn};
 use world::Answer;
@@ -28,11 +28,15 @@ use crate::{
         Beside,
         oz::{Config, VoiceConfig},
     },
-    sim_thread::{Delivery, SendError, SimHandle, Ticks},
+    sim_thread::{Delivery, SimHandle, Ticks},
 };
 
 const PART: &str = "voice";
 const LOUDSPEAKER: &str = "loudspeaker";
+/// How long the engine may take for a phrase. It is tried twice, and both have to fit into the puppet's own patience.
+const DEADLINE: Duration = Duration::from_millis(1_200);
+/// How long an engine that fails again and again is left alone.
+const REST: Duration = Duration::from_secs(10);
 /// A phrase that has no more than this left is let finish.
 const NEARLY: Duration = Duration::from_millis(60);
 
@@ -76,7 +80,7 @@ fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
     match (find(), std::env::current_exe()) {
         (Some((library, data)), Ok(program)) => {
             let command = [program.into_os_string(), OsString::from(HELPER), library.into(), data.into()];
-            let voice = Espeak::new(command.to_vec());
+            let voice = Espeak::new(command.to_vec()).with_times(DEADLINE, REST);
             let name = voice.name();
             (Box::new(voice), Ok(name))
         }
@@ -120,39 +124,50 @@ impl Mouth {
             match delivery {
                 Delivery::Tick(snapshot) => {
                     let Some(view) = snapshot.view::<PuppetView>() else { continue };
-                    if self.attend(view.wanted.as_ref()).is_err() {
+                    if let Err(error) = self.sink.check() {
+                        note(&self.health, LOUDSPEAKER, false, error.to_string());
+                    }
+                    if !self.attend(view.wanted.as_ref()) {
                         break;
                     }
                 }
-                // the phrase came too late, or is no longer wanted
-                Delivery::Answer(Answer::Refused(_)) => self.fall_silent(),
+                // the phrase came too late, or is no longer wanted; another one may be under way already
+                Delivery::Answer(Answer::Refused(why)) => {
+                    if self.saying.is_some_and(|(speech, phrase)| why == late(speech, phrase)) {
+                        self.fall_silent();
+                    }
+                }
                 Delivery::Answer(_) => {}
             }
         }
         self.fall_silent();
     }
 
-    fn attend(&mut self, wanted: Option<&Wanted>) -> Result<(), SendError> {
+    /// Sees to what is wanted. False if the world has ended.
+    fn attend(&mut self, wanted: Option<&Wanted>) -> bool {
         let next = wanted.map(|wanted| (wanted.speech, wanted.phrase));
         if next == self.saying {
-            return Ok(());
+            return true;
         }
         let goes_on = matches!((self.saying, next), (Some((before, _)), Some((now, _))) if before == now);
         if !goes_on {
             self.fall_silent();
         }
         self.saying = next;
-        let Some(wanted) = wanted.filter(|wanted| !wanted.words.text.is_empty()) else { return Ok(()) };
+        let Some(wanted) = wanted.filter(|wanted| !wanted.words.text.is_empty()) else { return true };
         let Spoken { timeline, rate, samples } = self.speak(wanted);
         let (speech, phrase) = (wanted.speech, wanted.phrase);
         self.ends = now() + Duration::from_secs_f32(timeline.seconds.max(0.0));
-        self.line.tell(Order::Say { speech, phrase, timeline })?;
-        if !samples.is_empty()
-            && let Err(error) = self.sink.start(rate, &samples, now().duration_since(self.began).as_secs_f64())
-        {
-            note(&self.health, LOUDSPEAKER, false, error.to_string());
+        if !self.line.tell(Order::Say { speech, phrase, timeline }) {
+            return false;
         }
-        Ok(())
+        if !samples.is_empty() {
+            match self.sink.start(rate, &samples, now().duration_since(self.began).as_secs_f64()) {
+                Err(error) => note(&self.health, LOUDSPEAKER, false, error.to_string()),
+                Ok(()) => self.report_sink(),
+            }
+        }
+        true
     }
 
     /// Says a phrase, in silence if the voice fails.
@@ -175,6 +190,12 @@ impl Mouth {
                 let silent = puppet::speech::silent(&wanted.words);
                 Spoken { timeline: silent, rate: 0, samples: Vec::new() }
             }
+        }
+    }
+
+    fn report_sink(&self) {
+        if let Ok(words) = &self.sink_words {
+            note(&self.health, LOUDSPEAKER, true, words.clone());
         }
     }
 

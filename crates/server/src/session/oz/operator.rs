@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use puppet::{
     director::NAME,
     mixer::Subsystem,
-    puppet::{Happening, Order, PuppetView, Told},
+    puppet::{Happening, Order, PuppetView, Told, UNMOVED, UNSAID},
 };
 use wire::oz::{Event, Face, Faces, Hypothesis, Reply, Request, Text, Utterance, Welcome, is_supported_version};
 use world::{Answer, Command, Snapshot};
@@ -16,6 +16,13 @@ use super::{
     stage::{Presence, Stage},
 };
 use crate::sim_thread::Ticks;
+
+/// Texts and gestures that an operator may order at once. Each has an end that everybody is told of.
+const ORDERS_AT_ONCE: u32 = 512;
+/// And for each tick in the long run.
+const ORDERS_PER_TICK: u32 = 64;
+/// Events that an operator is told of in a tick; a reset may end more than may wait to be written.
+const EVENTS_PER_TICK: usize = 128;
 
 /// Lets operators in.
 pub(super) struct Operators {
@@ -70,6 +77,8 @@ struct Seat {
     next_event: u64,
     /// Number of the last picture it was sent.
     frame: u64,
+    /// Texts and gestures that it may still order.
+    orders_left: u32,
 }
 
 /// ```text
@@ -94,7 +103,7 @@ impl Session for OperatorSession {
             Input::Message { message: Request::RequestVersion(version), .. } => self.welcome(version, world, out),
             Input::Message { message, .. } => self.request(message, out),
             Input::Malformed { from, error } => out.refuse(Some(from), error),
-            Input::Answer(Answer::Refused(why) | Answer::Ordered(why)) => out.refuse(Some(self.peer), why),
+            Input::Answer(Answer::Refused(why)) => self.refused(why, out),
             Input::Answer(_) => {}
             Input::Tick => self.tick(world, out),
         }
@@ -109,25 +118,55 @@ impl OperatorSession {
         }
         if let State::AwaitingVersion = self.state {
             let next_event = world.view::<PuppetView>().map_or(0, |view| view.events.next());
-            self.state = State::Puppeteering(Seat { presence: self.stage.enter(), next_event, frame: 0 });
+            // a picture from before it came is an old one
+            let frame = self.stage.frame().map_or(0, |frame| frame.number);
+            let presence = self.stage.enter();
+            self.state = State::Puppeteering(Seat { presence, next_event, frame, orders_left: ORDERS_AT_ONCE });
         }
     }
 
+    /// The puppet has not done something. Nobody waits for the end of what does not begin.
+    fn refused(&self, why: String, out: &mut Outbox<Reply>) {
+        if why.starts_with(UNSAID) {
+            out.send(self.peer, Reply::Event(Event::SpeakDone));
+        } else if why.starts_with(UNMOVED) {
+            out.send(self.peer, Reply::Event(Event::GestureDone));
+        }
+        out.refuse(Some(self.peer), why);
+    }
+
     fn request(&mut self, request: Request, out: &mut Outbox<Reply>) {
-        let State::Puppeteering(seat) = &self.state else {
+        let State::Puppeteering(seat) = &mut self.state else {
             return out.close("the first message is not a version request");
         };
         let request = if self.manners.swap_volume_and_pitch { request.swap_volume_and_pitch() } else { request };
-        if self.manners.control == Control::One && !seat.presence.takes_control() {
+        let end = match request {
+            Request::Speak(_) => Some(Event::SpeakDone),
+            Request::Gesture(_) => Some(Event::GestureDone),
+            _ => None,
+        };
+        // old clients reset the robot when they come in, also those that only look on
+        let may_act = match request {
+            Request::Reset => seat.presence.has_control_or_nobody(),
+            _ => seat.presence.takes_control(),
+        };
+        let refusal = if self.manners.control == Control::One && !may_act {
+            Some("somebody else is in control")
+        } else if end.is_some() && seat.orders_left == 0 {
+            Some("too many orders at once")
+        } else {
+            None
+        };
+        if let Some(why) = refusal {
             // nobody waits for the end of what does not begin
-            match request {
-                Request::Speak(_) => out.send(self.peer, Reply::Event(Event::SpeakDone)),
-                Request::Gesture(_) => out.send(self.peer, Reply::Event(Event::GestureDone)),
-                _ => {}
-            }
-            return out.refuse(Some(self.peer), "somebody else is in control");
+            end.into_iter().for_each(|end| out.send(self.peer, Reply::Event(end)));
+            return out.refuse(Some(self.peer), why);
         }
+        seat.orders_left -= u32::from(end.is_some());
         if let Some(order) = order_from_request(request) {
+            if !is_finite(&order) {
+                return out.refuse(Some(self.peer), "that is not a finite number");
+            }
             let told = Told { who: self.peer.to_string(), order };
             out.ask(Command::Order { to: NAME, order: told.to_text() });
         }
@@ -138,10 +177,11 @@ impl OperatorSession {
         let Some(events) = view.events.since(seat.next_event) else {
             return out.close("more has happened than could be told");
         };
-        for event in events.filter_map(|event| event_from_happening(&event.what)) {
-            out.send(self.peer, Reply::Event(event));
+        for event in events.take(EVENTS_PER_TICK) {
+            seat.next_event = event.number + 1;
+            event_from_happening(&event.what).into_iter().for_each(|event| out.send(self.peer, Reply::Event(event)));
         }
-        seat.next_event = view.events.next();
+        seat.orders_left = (seat.orders_left + ORDERS_PER_TICK).min(ORDERS_AT_ONCE);
         if let Some(frame) = self.stage.frame().filter(|frame| frame.number != seat.frame) {
             seat.frame = frame.number;
             out.send_if_read(self.peer, Reply::Event(Event::VideoFrame(frame.jpeg)));
@@ -173,6 +213,19 @@ fn order_from_request(request: Request) -> Option<Order> {
         Request::LookAt(mode) => Order::LookAt(mode),
         Request::LookAtWeight(weight) => Order::Weigh(S::LookAt, weight),
     })
+}
+
+/// Whether all numbers of an operator's order are (D14).
+fn is_finite(order: &Order) -> bool {
+    match order {
+        Order::Volume(number)
+        | Order::Pitch(number)
+        | Order::Blink(number)
+        | Order::Weigh(_, number)
+        | Order::Servo(_, number) => number.is_finite(),
+        Order::Servos(numbers) => numbers.iter().all(|number| number.is_finite()),
+        _ => true,
+    }
 }
 
 /// What operators are told of what happens, if anything.

@@ -68,6 +68,11 @@ impl Presence {
         let taken = control.compare_exchange(NOBODY, self.ticket, Ordering::Relaxed, Ordering::Relaxed);
         taken.is_ok() || taken == Err(self.ticket)
     }
+
+    /// Whether nobody else has control.
+    pub(super) fn has_control_or_nobody(&self) -> bool {
+        [NOBODY, self.ticket].contains(&self.stage.in_control.load(Ordering::Relaxed))
+    }
 }
 
 impl Drop for Presence {

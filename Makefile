@@ -41,7 +41,7 @@ bench-oz: setup ## measure the puppet of Oz: speech, motion, video, faces, heari
 	  $(CARGO) run --release --bin rossum -- bench oz --recordings "$$recordings"
 
 puppeteer: setup ## play a scripted session of five minutes with the puppet, and account for every message
-	ROSSUM_LONG=1 $(CARGO) test --release --package rossum --test oz -- scripted_operator --nocapture
+	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play
 
 compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
 	reference=$$(scripts/fetch-python rcsssmj) && \

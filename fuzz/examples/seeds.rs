@@ -31,7 +31,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         talk.extend(datagram);
     }
     write_corpus("osp_decode", datagrams)?;
-    write_corpus("osp_session", vec![talk])
+    write_corpus("osp_session", vec![talk])?;
+
+    let oz = read_json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols/oz/vectors.json"))?;
+    let (mut messages, mut requests) = (Vec::new(), Vec::new());
+    collect_hex(&oz, &mut messages);
+    collect_hex(&oz["requests"], &mut requests);
+    let of = |hexes: &[String]| hexes.iter().map(|hex| bytes_from_hex(hex)).collect::<Result<Vec<_>, _>>();
+    let mut play = oz_piece(0, OZ_VERSION)?;
+    for request in of(&requests)? {
+        for piece in request.chunks(usize::from(u8::MAX)) {
+            play.extend(oz_piece(0, piece)?);
+        }
+        play.extend(oz_piece(OZ_WORLD, &[])?);
+    }
+    write_corpus("oz_decode", of(&messages)?)?;
+    write_corpus("oz_session", vec![play])
+}
+
+/// What is first said in `oz_session`.
+const OZ_VERSION: &[u8] = &[0, 0, 0, 1, 1, 0, 0, 0];
+
+/// What says in `oz_session` that time passes.
+const OZ_WORLD: u8 = 2;
+
+/// A piece of a stream, as `oz_session` reads it: peer, length, bytes.
+fn oz_piece(peer: u8, bytes: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    Ok([&[peer, u8::try_from(bytes.len())?], bytes].concat())
 }
 
 /// What says in `osp_session` that a datagram follows.

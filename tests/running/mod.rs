@@ -153,6 +153,11 @@ impl Running {
         eventually("ticks", || (self.tick() >= tick).then_some(()));
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.0.id()
+    }
+
     /// Sends a signal: `TERM`, `INT` or `KILL`.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.process.0.id().to_string()]).status();

@@ -1,0 +1,93 @@
+//! Any bytes in any pieces from two operators, with ticks and answers of the world in between: nothing panics, every reply
+//! goes to whoever asked, every order is one that the puppet can read, and whatever it is told, its servos stay within
+//! their stops.
+//!
+//! The input is a list of a peer, a length and that many bytes. The last peer is the world.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use puppet::director::PuppetConfig;
+use puppet::puppet::{Puppet, told_from_text};
+use server::Scenario;
+use server::serve::build_world;
+use server::session::{EndpointKind, Outbox, StreamService, StreamSession};
+use std::net::SocketAddr;
+use std::sync::{Arc, LazyLock};
+use wire::StreamMessage;
+use wire::oz::Reply;
+use world::clock::Pace;
+use world::{Answer, Command, Snapshot};
+
+const OPERATORS: u8 = 2;
+
+struct Stage {
+    service: Box<dyn StreamService>,
+    snapshot: Arc<Snapshot>,
+    puppet: PuppetConfig,
+}
+
+static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+    let scenario = Scenario::load("oz").expect("the scenario is sound");
+    let (_, mut world) = build_world(&scenario).expect("the world can be built");
+    let oz = scenario.services.iter().find(|(name, _)| *name == "oz").expect("there is a puppet");
+    let endpoints = oz.1.endpoints(world.catalogue(), Pace::Wall).expect("it has a port");
+    let service = endpoints.into_iter().find_map(|endpoint| match endpoint.kind {
+        EndpointKind::Stream(service) => Some(service),
+        EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => None,
+    });
+    let puppet = PuppetConfig { robot: "Alice".to_owned(), blinks: 2.0, gestures: Vec::new() };
+    Stage { service: service.expect("operators connect"), snapshot: world.snapshot(), puppet }
+});
+
+fn peer(index: u8) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 5000 + u16::from(index)))
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Stage { service, snapshot, puppet } = &*STAGE;
+    let mut puppet = puppet.puppet().expect("its gestures are sound");
+    let mut sessions: Vec<Box<dyn StreamSession>> = (0..OPERATORS).map(|index| service.open(peer(index))).collect();
+    let mut buffers = vec![Vec::new(); sessions.len()];
+    let mut rest = input;
+    while let [from, length, tail @ ..] = rest {
+        let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
+        rest = tail;
+        let index = from % (OPERATORS + 1);
+        let Some((session, buffer)) = sessions.get_mut(usize::from(index)).zip(buffers.get_mut(usize::from(index))) else {
+            for (session, index) in sessions.iter_mut().zip(0..) {
+                let mut out = Outbox::default();
+                match bytes.first() {
+                    Some(0) => session.answer(Answer::Refused("no".to_owned()), snapshot, &mut out),
+                    Some(_) => session.answer(Answer::Ordered("so".to_owned()), snapshot, &mut out),
+                    None => session.tick(snapshot, &mut out),
+                }
+                check(&out, peer(index), &mut puppet);
+            }
+            puppet.step(0.02);
+            assert!(puppet.positions().iter().all(|position| (0.0..=1.0).contains(position)));
+            continue;
+        };
+        buffer.extend_from_slice(bytes);
+        let mut out = Outbox::default();
+        session.bytes(peer(index), buffer, snapshot, &mut out);
+        check(&out, peer(index), &mut puppet);
+        if out.close.is_some() {
+            return;
+        }
+    }
+});
+
+fn check(out: &Outbox<Vec<u8>>, peer: SocketAddr, puppet: &mut Puppet) {
+    for (to, bytes) in out.replies.iter().chain(&out.optional) {
+        assert_eq!(*to, peer);
+        assert!(matches!(Reply::split(bytes), Ok(Some(split)) if split.consumed == bytes.len()));
+    }
+    for command in &out.commands {
+        let Command::Order { order, .. } = command else { panic!("{command:?} is none of its business") };
+        let told = told_from_text(order).expect("an order that can be read");
+        assert!(!told.order.is_own(), "{order}");
+        // it may refuse
+        let _ = puppet.obey(told.order);
+    }
+}

@@ -1,0 +1,427 @@
+//! Oz over sockets: bad input and faults, against the built program.
+
+mod operating;
+mod running;
+
+use std::{fs, thread};
+
+use client::osp::Client;
+use operating::{Operator, Robot, Told, VERSION, float, id, servo, speech, word};
+use running::{Running, eventually};
+
+/// What the world's variables say.
+struct Variables(Client);
+
+impl Variables {
+    fn of(server: &Running) -> Self {
+        Self(Client::connect(server.address("OSP")).expect("it answers"))
+    }
+
+    fn get(&mut self, name: &str) -> f64 {
+        let values = self.0.values(&format!("^{name}$")).expect("it answers");
+        let [value] = &values[..] else { panic!("{name}: {values:?}") };
+        let text = self.0.get(value.value).expect("it answers").expect("it can be read");
+        match text.as_str() {
+            "T" => 1.0,
+            "F" => 0.0,
+            number => number.parse().unwrap_or_else(|_| panic!("{name} is {number}")),
+        }
+    }
+
+    fn await_value(&mut self, name: &str, wanted: f64) {
+        eventually(name, || (self.get(name) == wanted).then_some(()));
+    }
+}
+
+#[test]
+fn another_version_is_told_ours_and_nothing_more() {
+    let robot = Robot::start("camera = \"scene\"\nframes = 60.0");
+    let mut witness = robot.join();
+    let mut operator = Operator::connect(robot.address());
+    for version in [0, 0x0200_0000, 0x0001_0000] {
+        operator.send(word(id::REQUEST_VERSION, version));
+        // pictures and events are told to others meanwhile
+        witness.hear_until("a picture", |told| matches!(told, Told::Frame(_)));
+        witness.hear_until_now();
+    }
+    operator.send(word(id::REQUEST_VERSION, VERSION));
+    for _ in 0..4 {
+        let welcome = Told::Welcome(VERSION, "alice".into(), "Alice, a simulated humanoid".into());
+        assert_eq!(operator.hear(), welcome);
+    }
+    operator.hear_until("a picture", |told| matches!(told, Told::Frame(_)));
+    // and as the document prints it
+    let mut printed = Operator::connect(robot.address());
+    printed.send(word(id::REQUEST_VERSION, 0x0010_0000));
+    assert!(matches!(printed.hear(), Told::Welcome(VERSION, ..)));
+    printed.hear_until_now();
+}
+
+#[test]
+fn who_does_not_shake_hands_is_let_go() {
+    let robot = Robot::start("camera = \"scene\"");
+    let mut witness = robot.join();
+    let silent = [&b""[..], &[0, 0, 0], &word(id::REQUEST_VERSION, VERSION)[..7]].map(|bytes| {
+        let mut operator = Operator::connect(robot.address());
+        operator.send(bytes);
+        operator
+    });
+    for message in
+        [id::RESET.to_be_bytes().to_vec(), speech("Hello"), word(id::GESTURE, 0), float(id::LOOKAT_WEIGHT, 1.0)]
+    {
+        let mut operator = Operator::connect(robot.address());
+        // nothing is something that may be said before
+        operator.send(id::NOTHING.to_be_bytes());
+        operator.send(&message);
+        assert!(operator.closes(), "{message:?}");
+    }
+    witness.hear_until_now();
+    for operator in silent {
+        assert!(operator.closes(), "silence has its end");
+    }
+    witness.hear_until_now();
+}
+
+#[test]
+fn messages_may_come_in_any_pieces() {
+    let robot = Robot::start("");
+    let all = [
+        id::NOTHING.to_be_bytes().to_vec(),
+        word(id::REQUEST_VERSION, VERSION),
+        speech("[nos]"),
+        [&id::ALL_SERVOS.to_be_bytes()[..], &0.5_f32.to_be_bytes().repeat(36)].concat(),
+        float(id::GESTURE_WEIGHT, 0.5),
+        word(id::GESTURE, 3),
+    ];
+    let all = all.concat();
+    for pieces in [1, 3, 7, all.len()] {
+        let mut operator = Operator::connect(robot.address());
+        for piece in all.chunks(pieces) {
+            operator.send(piece);
+        }
+        let (mut done, mut heard) = (0, Vec::new());
+        operator.hear_until("two gestures", |told| {
+            done += usize::from(*told == Told::GestureDone);
+            heard.push(told.clone());
+            done == 2
+        });
+        assert!(matches!(heard[0], Told::Welcome(..)));
+        let count = |wanted: &Told| heard.iter().filter(|told| *told == wanted).count();
+        assert_eq!((count(&Told::SpeakGesture(9)), count(&Told::SpeakDone)), (1, 1), "{heard:?}");
+    }
+    // gone in the middle of a message
+    for cut in [2, 5, 20, all.len() - 1] {
+        Operator::connect(robot.address()).send(&all[..cut]);
+    }
+    robot.join().hear_until_now();
+}
+
+#[test]
+fn unknown_ids_end_their_sender_alone() {
+    let robot = Robot::start("camera = \"scene\"");
+    let mut witness = robot.join();
+    for id in [0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0xFF, VERSION, u32::MAX] {
+        let mut operator = robot.join();
+        operator.send(id.to_be_bytes());
+        assert!(operator.hears_the_end(), "{id:#x}");
+    }
+    witness.hear_until_now();
+    let log = robot.end();
+    assert!(log.contains("closed"), "{log}");
+}
+
+#[test]
+fn numbers_out_of_range_are_brought_back_and_what_is_none_is_refused() {
+    let robot = Robot::start("");
+    let mut variables = Variables::of(&robot.server);
+    let mut operator = robot.join();
+    let weights = [
+        (id::GESTURE_WEIGHT, "Gesture"),
+        (id::EXPRESSION_WEIGHT, "Expression"),
+        (id::RANDOM_HEAD_WEIGHT, "RandomHead"),
+        (id::RANDOM_EYES_WEIGHT, "RandomEyes"),
+        (id::RANDOM_FACE_WEIGHT, "RandomFace"),
+        (id::DIRECT_WEIGHT, "Direct"),
+        (id::LOOKAT_WEIGHT, "LookAt"),
+    ];
+    for (message, name) in weights {
+        operator.send(float(message, 0.25));
+        let name = format!("/Oz/Weight/{name}");
+        variables.await_value(&name, 0.25);
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            operator.send(float(message, bad));
+        }
+        for (given, wanted) in [(7.0, 1.0), (-0.5, 0.0), (3e38, 1.0)] {
+            operator.send(float(message, given));
+            variables.await_value(&name, wanted);
+        }
+    }
+    let others = [
+        (id::VOICE_VOLUME, "VoiceVolume", 0.0, 1.0),
+        (id::VOICE_PITCH, "VoicePitch", 0.5, 2.0),
+        (id::AUTO_BLINK_SPEED, "AutoBlinkSpeed", 0.0, 10.0),
+    ];
+    for (message, name, least, most) in others {
+        for (given, wanted) in [(-1e9, least), (1e9, most), (0.75, 0.75)] {
+            operator.send(float(message, given));
+            variables.await_value(&format!("/Oz/{name}"), wanted);
+        }
+    }
+    // the last value stays, whatever is refused after it; the weight that follows says when
+    for message in [id::VOICE_VOLUME, id::VOICE_PITCH, id::AUTO_BLINK_SPEED, id::GESTURE_WEIGHT] {
+        operator.send(float(message, f32::NAN));
+    }
+    for message in [id::GESTURE, id::EXPRESSION, id::LOOKAT, id::VOICE_GENDER_LANGUAGE] {
+        operator.send(word(message, 99));
+    }
+    assert_eq!(operator.hear(), Told::GestureDone, "nobody waits for a gesture that there is not");
+    operator.send(servo(99, 0.5));
+    operator.send(servo(0, f32::NAN));
+    operator.send(servo(21, 1e30));
+    operator.send(float(id::DIRECT_WEIGHT, 0.125));
+    variables.await_value("/Oz/Weight/Direct", 0.125);
+    for name in ["VoiceVolume", "VoicePitch", "AutoBlinkSpeed"] {
+        assert_eq!(variables.get(&format!("/Oz/{name}")), 0.75, "{name}");
+    }
+    assert_eq!((variables.get("/Oz/Weight/Gesture"), variables.get("/Oz/Expression")), (1.0, 0.0));
+    operator.hear_until_now();
+    let log = robot.end();
+    assert!(log.contains("not a finite number"), "{log}");
+}
+
+#[test]
+fn texts_of_any_length_have_one_end() {
+    let robot = Robot::start("");
+    let mut variables = Variables::of(&robot.server);
+    let mut operator = robot.join();
+    operator.send(speech(""));
+    assert_eq!(operator.hear(), Told::SpeakDone);
+    operator.send(speech("   [nothing] "));
+    assert_eq!(operator.hear(), Told::SpeakDone);
+    // an hour of it, and one that would wait for an hour
+    let long = "All work and no play makes Jack a dull boy. ".repeat(1500);
+    operator.send(speech(&long[..65_535]));
+    operator.send(speech("And then?"));
+    variables.await_value("/Oz/Speaking", 1.0);
+    operator.send(id::RESET.to_be_bytes());
+    assert_eq!([operator.hear(), operator.hear()], [Told::SpeakDone, Told::SpeakDone]);
+    variables.await_value("/Oz/Speaking", 0.0);
+    // one word of 65,535 bytes, and as many tags as there is room for
+    operator.send(speech("a".repeat(65_535)));
+    operator.send(id::RESET.to_be_bytes());
+    operator.send(speech("[nos]".repeat(13_107)));
+    assert_eq!(operator.hear(), Told::SpeakDone);
+    let heard = operator.hear_until("the end", |told| *told == Told::SpeakDone);
+    let gestures = heard.iter().filter(|told| **told == Told::SpeakGesture(9)).count();
+    assert!((1..=64).contains(&gestures), "{gestures}");
+    let mut ended = heard.iter().filter(|told| **told == Told::GestureDone).count();
+    while ended < gestures {
+        assert_eq!(operator.hear(), Told::GestureDone);
+        ended += 1;
+    }
+    assert_eq!(operator.hear_until_now(), [], "each has one end");
+}
+
+#[test]
+fn text_that_is_not_utf8_is_refused_and_the_stream_goes_on() {
+    let robot = Robot::start("");
+    let mut operator = robot.join();
+    for bad in [&b"\xFF\xFE"[..], b"caf\xE9", b"\xC0\x80", b"\xED\xA0\x80", b"\xF0\x9F"] {
+        operator.send(speech(bad));
+    }
+    operator.send(speech("[wob]"));
+    assert_eq!([operator.hear(), operator.hear()], [Told::SpeakGesture(12), Told::SpeakDone]);
+    operator.hear_until("its end", |told| *told == Told::GestureDone);
+    assert_eq!(operator.hear_until_now(), []);
+    let log = robot.end();
+    assert!(log.contains("text cannot be read"), "{log}");
+}
+
+#[test]
+fn tags_are_gestures_or_nothing() {
+    let robot = Robot::start("");
+    let mut operator = robot.join();
+    for (text, wanted) in [
+        ("[nonsense] Hi [[[", &[][..]),
+        ("[so [nos] what] [x[y]] [ YESS ] a]b", &[9, 5]),
+        ("[braises][nos]Nope. [frowns", &[1, 9, 3]),
+        ("\0\u{1}[wob]\n\t\u{202e}ω 你好 👋", &[12]),
+    ] {
+        operator.send(speech(text));
+        let mut heard = operator.hear_until(text, |told| *told == Told::SpeakDone);
+        let ended = |heard: &[Told]| heard.iter().filter(|told| **told == Told::GestureDone).count();
+        while ended(&heard) < wanted.len() {
+            heard.push(operator.hear());
+        }
+        let gestures: Vec<u32> =
+            heard.iter().filter_map(|told| if let Told::SpeakGesture(id) = told { Some(*id) } else { None }).collect();
+        assert_eq!(gestures, wanted, "{text}");
+        assert_eq!(operator.hear_until_now(), [], "{text}");
+    }
+}
+
+/// Memory that a process has, in KiB.
+fn memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
+}
+
+#[test]
+fn who_stops_reading_harms_nobody_and_can_go_on() {
+    let robot = Robot::start("camera = \"scene\"\nframes = 60.0\nquality = 100");
+    let mut idle = robot.join();
+    let mut witness = robot.join();
+    let frames = |heard: &[Told]| heard.iter().filter(|told| matches!(told, Told::Frame(_))).count();
+    let mut hear = |wanted: usize| {
+        let (mut seen, mut gestures) = (0, 0);
+        while seen < wanted {
+            seen += frames(&witness.hear_until_now());
+            gestures += 1;
+        }
+        gestures
+    };
+    hear(20);
+    let before = memory(robot.server.id());
+    // ten megabytes and more of pictures
+    let gestures = hear(120);
+    let grown = memory(robot.server.id()).saturating_sub(before);
+    assert!(grown < 64 << 10, "{grown} KiB more");
+    // it reads again: whole messages, all events, and a picture of now and not all those of then
+    idle.send(speech(""));
+    let heard = idle.hear_until("its own end", |told| *told == Told::SpeakDone);
+    let ends = heard.iter().filter(|told| **told == Told::GestureDone).count();
+    assert!(ends >= gestures, "{ends} of {gestures}");
+    assert!(frames(&heard) < 100, "{} pictures were kept", frames(&heard));
+    idle.hear_until("a picture of now", |told| matches!(told, Told::Frame(_)));
+}
+
+#[test]
+fn connections_without_end_leave_a_place_for_the_next() {
+    let robot = Robot::start("camera = \"scene\"");
+    for number in 0..200 {
+        let mut operator = Operator::connect(robot.address());
+        match number % 4 {
+            0 => {}
+            1 => operator.send([0, 0]),
+            2 => operator.send(word(id::REQUEST_VERSION, VERSION)),
+            _ => operator.send([word(id::REQUEST_VERSION, VERSION), speech("[nos]I am off.")].concat()),
+        }
+    }
+    // more at once than there are places for one address: some are let in, and the others turned away
+    let address = robot.address();
+    let some = move || (0..6).filter_map(|_| Operator::try_join(address)).collect::<Vec<_>>();
+    let crowd: Vec<_> = (0..8).map(|_| thread::spawn(some)).collect();
+    let crowd: Vec<Operator> = crowd.into_iter().flat_map(|some| some.join().expect("connected")).collect();
+    assert!((1..=32).contains(&crowd.len()), "{} are let in", crowd.len());
+    drop(crowd);
+    // the server finds out one by one that they have left
+    let mut operator = eventually("a place", || Operator::try_join(robot.address()));
+    operator.send(id::RESET.to_be_bytes());
+    operator.hear_until("a picture", |told| matches!(told, Told::Frame(_)));
+    operator.send(speech("[wob]"));
+    operator.hear_until("the gesture", |told| *told == Told::SpeakGesture(12));
+    assert_eq!(robot.server.page("/health").0, 200);
+}
+
+/// The process in which a server's voice speaks.
+fn voice_of(server: u32) -> Option<u32> {
+    let is_voice = |process: &u32| {
+        let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
+        let stat = read("stat");
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        // not yet one, or no more
+        parent == Some(server) && read("cmdline").contains("speak-for-oz")
+    };
+    let processes = fs::read_dir("/proc").expect("processes");
+    processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).find(is_voice)
+}
+
+#[test]
+fn a_voice_that_is_killed_is_replaced() {
+    operating::fetched("voice");
+    let robot = Robot::start("voice = \"espeak\"");
+    let mut operator = robot.join();
+    let server = robot.server.id();
+    let kill = |process: u32| {
+        let sent = std::process::Command::new("kill").args(["-9", &process.to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        eventually("its end", || (voice_of(server) != Some(process)).then_some(()));
+    };
+    operator.send(speech("One."));
+    assert_eq!(operator.hear(), Told::SpeakDone);
+    let first = voice_of(server).expect("it has spoken");
+    // between two texts
+    kill(first);
+    operator.send(speech("[yess]Two."));
+    operator.hear_until("the end", |told| *told == Told::SpeakDone);
+    let second = voice_of(server).expect("there is another one");
+    assert_ne!(first, second);
+    // while it speaks: the second sentence is a phrase of its own, as letters that are not known are taken to be long
+    let unknown = "\u{200b}".repeat(30);
+    operator
+        .send(speech(format!("[nos]This is a sentence that takes a while. {unknown}[wob]And this is another one.")));
+    operator.hear_until("its beginning", |told| *told == Told::SpeakGesture(9));
+    kill(second);
+    operator.send(speech(""));
+    let mut ends = 0;
+    let heard = operator.hear_until("both ends", |told| {
+        ends += usize::from(*told == Told::SpeakDone);
+        ends == 2
+    });
+    assert!(heard.contains(&Told::SpeakGesture(12)));
+    let third = voice_of(server).expect("and another one");
+    assert_ne!(second, third);
+    assert_eq!(robot.condition("voice").as_deref(), Some("espeak-ng"), "it works again");
+    let log = robot.end();
+    assert!(log.contains("the voice's process failed"), "{log}");
+}
+
+#[test]
+fn without_a_voice_the_mouth_moves_in_silence() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let robot = Robot::start_as("voice = \"espeak\"", |command| command.env("ROSSUM_CACHE", cache.path()));
+    let condition = eventually("a word of the voice", || robot.condition("voice"));
+    // the system may have one
+    let has_one = condition == "espeak-ng";
+    assert!(has_one || condition.contains("NOT WORKING") && condition.contains("fetch-puppet voice"), "{condition}");
+    let mut operator = robot.join();
+    operator.send(speech("[yess]Hello, [nos]can you hear me?"));
+    let heard = operator.hear_until("the end", |told| *told == Told::SpeakDone);
+    let gestures: Vec<&Told> = heard.iter().filter(|told| matches!(told, Told::SpeakGesture(_))).collect();
+    assert_eq!(gestures, [&Told::SpeakGesture(5), &Told::SpeakGesture(9)]);
+    let log = robot.end();
+    assert!(has_one || log.contains("there is no espeak-ng"), "{log}");
+}
+
+#[test]
+fn without_a_camera_everything_else_works() {
+    for (camera, named) in [("v4l:/dev/video99", "/dev/video99"), ("nothing.png", "nothing.png")] {
+        let robot = Robot::start(&format!("camera = \"{camera}\""));
+        let mut operator = robot.join();
+        let condition = eventually("a word of the camera", || robot.condition("camera"));
+        assert!(condition.contains("NOT WORKING") && condition.contains(named), "{condition}");
+        assert_eq!(operator.hear_until_now(), [], "no pictures");
+        operator.send(speech("[wob]Hello"));
+        operator.hear_until("the end", |told| *told == Told::SpeakDone);
+        let (status, health) = robot.server.page("/health");
+        assert!(status == 200 && health.contains("camera"), "{health}");
+        assert!(robot.end().contains(named), "the log names it too");
+    }
+}
+
+#[test]
+fn without_a_microphone_and_a_loudspeaker_everything_else_works() {
+    let section = "ears = \"microphone\"\nsound = \"speaker\"\ncamera = \"scene\"";
+    let robot = Robot::start_as(section, |command| command.env("PATH", ""));
+    let mut operator = robot.join();
+    for part in ["ears", "loudspeaker"] {
+        let condition = eventually("a word of it", || robot.condition(part));
+        assert!(condition.contains("NOT WORKING") && condition.contains("install"), "{part}: {condition}");
+    }
+    operator.hear_until("a picture", |told| matches!(told, Told::Frame(_)));
+    operator.send(speech("[wob]Hello"));
+    operator.hear_until("the end", |told| *told == Told::SpeakDone);
+    let log = robot.end();
+    assert!(log.contains("ears") && log.contains("loudspeaker"), "{log}");
+}

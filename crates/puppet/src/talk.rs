@@ -18,7 +18,7 @@ pub const MAX_WAITING: usize = 256;
 const PATIENCE: f32 = 3.0;
 /// A gesture begins so much before its word, in s: orders wait for the next step, and a servo takes a moment before it is
 /// seen to move.
-const LEAD: f32 = 0.015;
+const LEAD: f32 = 0.02;
 
 /// A phrase that a voice is to speak.
 #[derive(Clone, Debug, PartialEq)]

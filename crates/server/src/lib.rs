@@ -11,6 +11,7 @@ pub mod library;
 pub mod limits;
 pub mod metrics;
 pub mod playback;
+mod processor;
 pub mod recording;
 pub mod serve;
 pub mod session;

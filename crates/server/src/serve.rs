@@ -142,8 +142,9 @@ impl Server {
             }
             None => (None, None),
         };
-        let options =
-            SimOptions { pace: scenario.base.world.pace.into(), silence: scenario.silence(), recording: sender };
+        let steady = scenario.services.iter().any(|(_, service)| service.is_busy_beside());
+        let pace = scenario.base.world.pace.into();
+        let options = SimOptions { pace, silence: scenario.silence(), steady, recording: sender };
         let sim = SimThread::start(world, options).map_err(ServeError::Thread)?;
 
         let allow = AllowList::new(scenario.base.server.allow.clone());

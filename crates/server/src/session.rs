@@ -86,6 +86,11 @@ pub trait Service: Send + Sync + fmt::Debug {
         Ok(Vec::new())
     }
 
+    /// Whether what works beside the world works so hard that the world needs a processor of its own.
+    fn is_busy_beside(&self) -> bool {
+        false
+    }
+
     /// Starts what works beside the scenario's world on threads of its own.
     fn start_beside(&self, _sim: &SimHandle, _health: &Health) -> Result<Vec<Beside>, ServeError> {
         Ok(Vec::new())

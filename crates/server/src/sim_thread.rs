@@ -32,7 +32,7 @@ use world::{
 };
 
 use crate::{
-    limits, metrics,
+    limits, metrics, processor,
     recording::{RecordingError, RecordingSender},
 };
 
@@ -78,6 +78,8 @@ pub struct SimOptions {
     pub pace: Pace,
     /// A lockstep agent silent for this long loses its vote.
     pub silence: Duration,
+    /// Whether ticks have to begin in time although other threads of the server work hard.
+    pub steady: bool,
     /// Where ticks are recorded, if they are, and every how many the state is hashed.
     pub recording: Option<(RecordingSender, u64)>,
 }
@@ -126,6 +128,9 @@ impl SimThread {
         let builder = start_builder(handle.inbox.clone(), Arc::clone(&handle.engine))?;
         let engine = Arc::clone(&handle.engine);
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
+            if options.steady {
+                processor::keep_first();
+            }
             let now = now();
             let meter = Meter::new(&world, now);
             let run = Run::new(world, options.pace, options.silence, now);

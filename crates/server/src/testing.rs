@@ -37,7 +37,7 @@ pub(crate) fn running(pace: Pace) -> SimThread {
 }
 
 pub(crate) fn running_recorded(world: World, pace: Pace, recording: Option<(RecordingSender, u64)>) -> SimThread {
-    SimThread::start(world, SimOptions { pace, silence: Duration::from_secs(3600), recording }).unwrap()
+    SimThread::start(world, SimOptions { pace, silence: Duration::from_secs(3600), steady: false, recording }).unwrap()
 }
 
 /// The result of something that must not take for ever.

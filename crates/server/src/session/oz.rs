@@ -211,6 +211,10 @@ impl Service for Oz {
         Ok(vec![Endpoint { title: format!("Oz of {}", self.config.robot), port: self.config.port, kind }])
     }
 
+    fn is_busy_beside(&self) -> bool {
+        true
+    }
+
     fn start_beside(&self, sim: &SimHandle, health: &Health) -> Result<Vec<Beside>, ServeError> {
         parts::start(&self.config, &self.stage, sim, health)
     }

@@ -37,7 +37,7 @@ async fn join(sender: &mut SessionSender, deliveries: &mut mpsc::Receiver<Delive
 #[tokio::test]
 async fn answers_do_not_wait_for_the_next_command() {
     let check = async |silence: Duration, command: Command, wanted: fn(&Answer) -> bool| {
-        let options = SimOptions { pace: Pace::Free, silence, recording: None };
+        let options = SimOptions { pace: Pace::Free, silence, steady: false, recording: None };
         let sim = SimThread::start(small_world(), options).unwrap();
         let (mut sender, mut deliveries) = sim.handle().open(Ticks::Never).unwrap();
         sender.send(command.clone()).unwrap();

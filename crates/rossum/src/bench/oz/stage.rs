@@ -28,8 +28,8 @@ use super::super::{Figure, Goal, now};
 /// What is said: the nod belongs to the word `here`.
 const SENTENCE: &str = "Now look at me, [yess] here I am.";
 const NOD: u32 = 5;
-/// The neck has moved when it is so far from where it was, in rad.
-const MOVED: f64 = 0.001;
+/// The neck moves when it turns so far within a tick, in rad: a degree a second. Speaking alone moves it a tenth of that.
+const MOVES: f64 = 0.0002;
 /// How long the robot has to come to rest before it is to nod again.
 const STILL: Duration = Duration::from_millis(700);
 /// Far longer than anything here takes.
@@ -244,9 +244,9 @@ impl Observer {
     /// When the neck began to move after a time.
     fn first_motion(&self, after: Instant) -> Option<Instant> {
         let seen = self.seen.borrow();
-        let mut later = seen.ticks.values().filter(|(time, _)| *time >= after);
-        let (_, still) = *later.next()?;
-        later.find(|(_, neck)| (neck - still).abs() > MOVED).map(|(time, _)| *time)
+        let later: Vec<_> = seen.ticks.values().filter(|(time, _)| *time >= after).collect();
+        let moving = later.windows(2).find(|pair| (pair[1].1 - pair[0].1).abs() > MOVES)?;
+        Some(moving[1].0)
     }
 
     /// Times between ticks since then, in ms.

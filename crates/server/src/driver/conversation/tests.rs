@@ -108,7 +108,7 @@ async fn a_greeting_again_is_the_same_conversation_until_something_is_said() {
 
 #[tokio::test]
 async fn a_client_that_has_gone_holds_nobody_up() {
-    let options = SimOptions { pace: Pace::Free, silence: Duration::from_millis(200), recording: None };
+    let options = SimOptions { pace: Pace::Free, silence: Duration::from_millis(200), steady: false, recording: None };
     let server = Running::with(SimThread::start(small_world(), options).unwrap()).await;
     let (gone, stays) = (server.client().await, server.client().await);
     // killed between a request and its confirmation; the system says so if anything more was to be sent to it, and

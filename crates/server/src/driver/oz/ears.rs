@@ -18,6 +18,7 @@ use super::{Line, fetched, note, spawn};
 use crate::{
     driver::{now, rest_until},
     health::Health,
+    processor,
     serve::ServeError,
     session::{
         Beside,
@@ -194,6 +195,7 @@ impl Pace {
 /// Recognises utterances until there are no more. What it takes is loaded with the first one.
 fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
     const PART: &str = "recogniser";
+    processor::leave_first();
     let mut loaded = None;
     for utterance in utterances {
         // what was said last is not worth waiting for

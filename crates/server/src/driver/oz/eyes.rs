@@ -21,6 +21,7 @@ use super::{Line, fetched, note, reel::Reel, thread};
 use crate::{
     driver::{now, rest_until},
     health::Health,
+    processor,
     serve::ServeError,
     session::{
         Beside,
@@ -157,6 +158,7 @@ struct Eyes {
 impl Eyes {
     /// Until the world ends. While nobody looks on, there are no pictures.
     fn run(self) {
+        processor::leave_first();
         let (width, height) = SIZE;
         let mut renderer = Renderer::new(width, height);
         let mut supply = Supply::Closed;
@@ -319,6 +321,7 @@ fn watch_faces(
     health: &Health,
 ) {
     const PART: &str = "faces";
+    processor::leave_first();
     let known = match names.map(Names::load).transpose() {
         Ok(names) => names.unwrap_or_default(),
         Err(error) => {

@@ -23,6 +23,7 @@ use super::{Line, note, thread};
 use crate::{
     driver::now,
     health::Health,
+    processor,
     serve::ServeError,
     session::{
         Beside,
@@ -47,6 +48,8 @@ pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result
     let line = Line::open(PART, sim, Ticks::WhenFree)?;
     let (config, health) = (config.clone(), health.clone());
     thread("oz-voice", move || {
+        // also for the engine's process, which comes from here
+        processor::leave_first();
         let (voice, voice_words) = find_voice(config.voice);
         let (sink, sink_words) = open_sink(&config.sound);
         // for whoever looks; the log is told when somebody wants to hear it

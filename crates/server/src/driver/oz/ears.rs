@@ -118,7 +118,10 @@ impl Ear {
             let failed = match self.source.open(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
                 Ok(tap) => {
                     self.closing.watch(tap.stopper());
-                    note(&self.health, PART, true, format!("listening to {}", self.name(&tap)));
+                    // a recorder without a microphone ends before it gives any sound
+                    if self.source != Source::Microphone {
+                        self.report(&tap);
+                    }
                     match self.hear(tap) {
                         Ok(Pause::Over) => return,
                         Ok(Pause::Alone) => continue,
@@ -133,6 +136,10 @@ impl Ear {
                 rest_until(again.min(now() + GLANCE));
             }
         }
+    }
+
+    fn report(&self, tap: &Tap) {
+        note(&self.health, PART, true, format!("listening to {}", self.name(tap)));
     }
 
     fn name(&self, tap: &Tap) -> String {
@@ -154,8 +161,9 @@ impl Ear {
                 self.pass_on(segmenter.finish());
                 return Ok(Pause::Over);
             }
-            if let Some(pace) = &mut pace {
-                pace.keep(count);
+            match &mut pace {
+                Some(pace) => pace.keep(count),
+                None => self.report(&tap),
             }
             if self.closing.is_closed() {
                 return Ok(Pause::Over);

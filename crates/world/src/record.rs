@@ -180,6 +180,7 @@ struct RecordedSetup {
     settings: Vec<(String, String)>,
     randomise: Vec<[String; 3]>,
     watches: Vec<Watch>,
+    #[serde(default)]
     directors: Vec<String>,
 }
 

@@ -237,7 +237,7 @@ fn what_is_not_a_recording_is_refused_clearly() {
         )
     };
     let hash = build(&Setup::new(text("m", model))).model_hash();
-    let fine = about(1, hash, "");
+    let fine = about(2, hash, "");
     let write = |variable: &str, value: &str| {
         format!(r#"{{"tick":0,"entries":[{{"Write":{{"variable":"{variable}","value":{value}}}}}]}}"#)
     };
@@ -245,10 +245,10 @@ fn what_is_not_a_recording_is_refused_clearly() {
         (vec![], "does not say what the world was made of"),
         (vec![(TICK, r#"{"tick":0}"#.to_owned())], "does not say what the world was made of"),
         (vec![(SETUP, "{}".to_owned())], "/rossum/setup cannot be read"),
-        (vec![(SETUP, about(2, hash, ""))], "has format 2"),
-        (vec![(SETUP, about(1, hash ^ 1, ""))], "not the recorded one"),
-        (vec![(SETUP, about(1, hash, "").replace("<mujoco>", "<robot"))], ""),
-        (vec![(SETUP, about(1, hash, "").replace("\"timestep\":null", "\"timestep\":-1.0"))], "physics step"),
+        (vec![(SETUP, about(1, hash, r#","director":"soccer""#))], "has format 1"),
+        (vec![(SETUP, about(2, hash ^ 1, ""))], "not the recorded one"),
+        (vec![(SETUP, about(2, hash, "").replace("<mujoco>", "<robot"))], ""),
+        (vec![(SETUP, about(2, hash, "").replace("\"timestep\":null", "\"timestep\":-1.0"))], "physics step"),
         (vec![(SETUP, fine.clone()), (TICK, "{\"tick\":-1}".to_owned())], "/rossum/tick cannot be read"),
         (vec![(SETUP, fine.clone()), (TICK, write("/Nothing", r#"{"Double":1.0}"#))], "/Nothing"),
         (vec![(SETUP, fine.clone()), (TICK, write("/Simulation/Gravitation", r#"{"Double":1e300}"#))], "takes"),

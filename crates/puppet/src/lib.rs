@@ -1,5 +1,6 @@
 //! The social robot of Oz: a puppet that speaks, looks, listens and moves.
 
+mod cache;
 pub mod camera;
 pub mod director;
 pub mod expression;
@@ -14,3 +15,5 @@ pub mod puppet;
 pub mod servo;
 pub mod speech;
 pub mod talk;
+
+pub use crate::cache::fetched;

@@ -12,7 +12,6 @@ use std::{
 use server::{
     Scenario,
     config::ServerConfig,
-    driver::oz::fetched,
     library::{self, ModelKind},
     serve::build_world,
     session::{EndpointKind, PROTOCOLS},
@@ -161,14 +160,14 @@ fn voice() -> Finding {
 }
 
 fn hearing() -> Finding {
-    match puppet::hearing::Recogniser::load(&fetched("hearing").unwrap_or_default()) {
+    match puppet::hearing::Recogniser::load(&puppet::fetched("hearing").unwrap_or_default()) {
         Ok(_) => Good("Moonshine recognises what the puppet hears".to_owned()),
         Err(error) => Lacking(format!("the puppet understands nothing: {error}")),
     }
 }
 
 fn faces() -> Finding {
-    match puppet::faces::Watcher::load(&fetched("faces").unwrap_or_default(), puppet::faces::Names::new()) {
+    match puppet::faces::Watcher::load(&puppet::fetched("faces").unwrap_or_default(), puppet::faces::Names::new()) {
         Ok(_) => Good("BlazeFace finds faces, and they can have names".to_owned()),
         Err(error) => Lacking(format!("the puppet sees no faces: {error}")),
     }

@@ -1,9 +1,8 @@
 //! Where the library of the voice is on this machine.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+
+use crate::fetched;
 
 /// The library's file.
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libespeak-ng.1.dylib" } else { "libespeak-ng.so.1" };
@@ -26,24 +25,16 @@ const SYSTEM: [(&str, &str); 9] = [
 /// The espeak-ng library and its data folder: what `scripts/fetch-puppet voice` put into the cache, or what the system
 /// has.
 pub fn find() -> Option<(PathBuf, PathBuf)> {
-    let fetched = cache().map(|cache| cache.join("puppet/voice/espeakng_loader"));
-    let fetched = fetched.iter().map(|folder| (folder.as_path(), folder.as_path()));
+    let own = fetched("voice").map(|folder| folder.join("espeakng_loader"));
+    let own = own.iter().map(|folder| (folder.as_path(), folder.as_path()));
     let system = SYSTEM.iter().map(|(library, data)| (Path::new(library), Path::new(data)));
-    first(fetched.chain(system))
+    first(own.chain(system))
 }
 
 fn first<'a>(places: impl Iterator<Item = (&'a Path, &'a Path)>) -> Option<(PathBuf, PathBuf)> {
     places
         .map(|(library, data)| (library.join(LIBRARY), data.join(DATA)))
         .find(|(library, data)| library.is_file() && data.join("phontab").is_file())
-}
-
-/// The folder for what was fetched, as the scripts have it.
-fn cache() -> Option<PathBuf> {
-    let folder = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    folder("ROSSUM_CACHE")
-        .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("rossum")))
-        .or_else(|| Some(folder("HOME")?.join(".cache/rossum")))
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ use clap::Args;
 use puppet::{
     camera::Image,
     faces::{Names, Watcher},
+    fetched,
     hearing::{RATE, Recogniser, Segmenter, veiled, wav, word_errors},
 };
-use server::driver::oz::fetched;
 
 use self::stage::Stage;
 use super::{Figure, Goal, cpu_time, median, now, print};

@@ -17,7 +17,7 @@ mod voice;
 
 pub use self::voice::HELPER;
 
-use std::{io, path::PathBuf, sync::Arc, thread};
+use std::{io, sync::Arc, thread};
 
 use puppet::puppet::{Order, Told};
 use tokio::sync::mpsc;
@@ -32,15 +32,6 @@ use crate::{
     },
     sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
 };
-
-/// Where `scripts/fetch-puppet NAME` puts what it fetches, if this system says where that is.
-pub fn fetched(name: &str) -> Option<PathBuf> {
-    let set = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("ROSSUM_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|cache| cache.join("rossum")))
-        .or_else(|| set("HOME").map(|home| home.join(".cache/rossum")))?;
-    Some(cache.join("puppet").join(name))
-}
 
 /// Whether a configuration makes sense, before anything is opened.
 pub(crate) fn check(config: &Config) -> Result<(), String> {

@@ -14,7 +14,7 @@ use puppet::{
     puppet::{Order, PuppetView},
 };
 
-use super::{Line, fetched, note, spawn};
+use super::{Line, note, spawn};
 use crate::{
     driver::{now, rest_until},
     health::Health,
@@ -213,7 +213,7 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
         line.read_answers();
         let recogniser = match &mut loaded {
             Some(recogniser) => recogniser,
-            None => match Recogniser::load(&fetched("hearing").unwrap_or_default()) {
+            None => match Recogniser::load(&puppet::fetched("hearing").unwrap_or_default()) {
                 Ok(recogniser) => loaded.insert(recogniser),
                 Err(error) => {
                     note(health, PART, false, format!("nothing is understood: {error}"));

@@ -17,7 +17,7 @@ use puppet::{
 use wire::oz::Jpeg;
 use world::Snapshot;
 
-use super::{Line, fetched, note, reel::Reel, thread};
+use super::{Line, note, reel::Reel, thread};
 use crate::{
     driver::{now, rest_until},
     health::Health,
@@ -331,7 +331,7 @@ fn watch_faces(
     };
     // with the first picture: until somebody looks on, nothing needs it
     let Ok(first) = pictures.recv() else { return };
-    let mut watcher = match Watcher::load(&fetched(PART).unwrap_or_default(), known) {
+    let mut watcher = match Watcher::load(&puppet::fetched(PART).unwrap_or_default(), known) {
         Ok(watcher) => watcher,
         Err(error) => return note(health, PART, false, format!("no faces are found: {error}")),
     };

@@ -66,6 +66,9 @@ pub const NOTES: usize = 4;
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
 /// The thread of the conversations waits for the next datagram without falling asleep for this long.
 pub const ALERT: Duration = Duration::from_micros(50);
+/// A greeting that comes again within this time after it began a conversation was doubled or late on its way; clients
+/// repeat theirs until they have an answer.
+pub const LATE_GREETING: Duration = Duration::from_secs(2);
 /// All conversations can be ended this often.
 pub const DISBAND_INTERVAL: Duration = Duration::from_secs(1);
 

@@ -132,8 +132,18 @@ impl Alertness {
 /// A conversation, seen from the reception.
 struct Guest {
     greeting: Vec<u8>,
+    came: Instant,
     pulse: Arc<Pulse>,
     notes: mpsc::Sender<Note>,
+}
+
+impl Guest {
+    /// Whether a greeting is the one with which this conversation began, doubled or late on its way. Otherwise the peer
+    /// has started again.
+    fn is_repeated(&self, greeting: &[u8], now: Instant) -> bool {
+        let is_fresh = self.pulse.is_fresh.load(Ordering::Relaxed);
+        self.greeting == greeting && (is_fresh || now.duration_since(self.came) < limits::LATE_GREETING)
+    }
 }
 
 /// How a conversation is going. Written by the conversation, read by the reception.
@@ -242,8 +252,7 @@ impl Reception {
         self.rate.charge(peer, limits::COMMAND_COST);
         self.guests.retain(|_, guest| !guest.notes.is_closed());
         if let Some(guest) = self.guests.get(&peer) {
-            let is_fresh = guest.pulse.is_fresh.load(Ordering::Relaxed);
-            if is_fresh && guest.greeting == greeting {
+            if guest.is_repeated(greeting, now()) {
                 // a full queue has a note of the same in it
                 let _ = guest.notes.try_send(Note::Greeted);
                 return;
@@ -315,7 +324,7 @@ impl Reception {
             info!(protocol, %peer, "closed: {reason}");
         };
         self.talks.spawn_on(converse, &self.place);
-        self.guests.insert(peer, Guest { greeting: greeting.to_vec(), pulse, notes });
+        self.guests.insert(peer, Guest { greeting: greeting.to_vec(), came: heard, pulse, notes });
         info!(protocol, %peer, "opened");
         Ok(())
     }

@@ -89,7 +89,7 @@ async fn register(client: &UdpSocket) -> u8 {
 }
 
 #[tokio::test]
-async fn a_greeting_again_is_the_same_conversation_until_something_is_said() {
+async fn a_greeting_again_is_answered_by_the_same_conversation() {
     let server = Running::start().await;
     let (socket, from) = server.greet().await;
     assert_ne!(from, server.address);
@@ -98,12 +98,36 @@ async fn a_greeting_again_is_the_same_conversation_until_something_is_said() {
     hear(&socket, 92).await;
     socket.send_to(REGISTER, from).await.unwrap();
     assert_eq!(hear(&socket, 101).await[5], 1);
-    let anew = server.greet_again(&socket).await;
-    assert_ne!(anew, from, "the client has started again");
+    assert_eq!(server.greet_again(&socket).await, from, "the greeting may have been late");
+    // another greeting is somebody else's, who begins anew
+    socket.send_to(&[5, 1, 1, 120], server.address).await.unwrap();
+    let mut buffer = [0; 100];
+    let (_, anew) = within("an answer", socket.recv_from(&mut buffer)).await.unwrap();
+    assert_ne!(anew, from);
     socket.connect(anew).await.unwrap();
     // what the old one controlled is free as soon as it has ended
     while register(&socket).await != 1 {}
     server.end().await;
+}
+
+#[test]
+fn a_late_greeting_is_a_repeated_one_and_a_later_one_is_not() {
+    let came = Instant::now();
+    let guest = |is_fresh: bool| {
+        let pulse = Pulse { is_fresh: AtomicBool::new(is_fresh), heard: AtomicU64::new(0) };
+        Guest { greeting: INIT.to_vec(), came, pulse: Arc::new(pulse), notes: mpsc::channel(1).0 }
+    };
+    let (late, later) = (came + limits::LATE_GREETING / 2, came + limits::LATE_GREETING);
+    for (is_fresh, greeting, now, wanted) in [
+        (true, INIT, late, true),
+        (true, INIT, later, true),
+        (false, INIT, late, true),
+        (false, INIT, later, false),
+        (true, &[5, 1, 1, 120], late, false),
+        (false, &[5, 1, 1, 120], late, false),
+    ] {
+        assert_eq!(guest(is_fresh).is_repeated(greeting, now), wanted, "{is_fresh} {greeting:?}");
+    }
 }
 
 #[tokio::test]

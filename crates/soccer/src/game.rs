@@ -16,6 +16,7 @@ use world::{
 
 use crate::{
     audio::{Air, Ear},
+    calls::{Called, Calls},
     field::Field,
     referee::Referee,
     rules::{Phase, PlayMode, RuleBook, Side},
@@ -89,6 +90,13 @@ pub enum Order {
         /// they are if it does not.
         joints: Vec<(String, f64)>,
     },
+    /// A player stands somewhere, on its feet and at rest.
+    StandPlayer {
+        /// Who.
+        player: PlayerId,
+        /// Where.
+        to: Placement,
+    },
     /// The play mode changes.
     SetPlayMode(PlayMode),
 }
@@ -103,7 +111,7 @@ impl Order {
     fn is_within_reach(&self) -> bool {
         let is_near = |numbers: &[f64]| numbers.iter().all(|number| number.abs() <= FARTHEST);
         match self {
-            Self::Beam { to, .. } => is_near(&[to.x, to.y]),
+            Self::Beam { to, .. } | Self::StandPlayer { to, .. } => is_near(&[to.x, to.y]),
             Self::PlaceBall { position, velocity } => is_near(position) && is_near(velocity),
             Self::PlacePlayer { to: Some((position, _)), .. } => is_near(position),
             Self::Say { .. }
@@ -168,8 +176,14 @@ pub struct GameView {
     pub seed: u64,
     /// Called in the last cycle.
     pub fouls: Vec<(PlayerId, Foul)>,
+    /// What was called of late, fouls and play modes.
+    pub calls: Arc<Calls>,
+    /// Players of a team, at most.
+    pub team_size: usize,
     /// Who plays, in the order of joining.
     pub players: Vec<(PlayerId, AgentId)>,
+    /// The ball's body, by its place in the catalogue.
+    pub ball: Option<usize>,
     /// Bodies that were put somewhere in the last cycle after its physics, and where; by their place in the catalogue.
     pub moved: Vec<(usize, Pose)>,
     /// What each player hears: direction in degrees and text. Who hears that somebody speaks but understands nothing
@@ -194,6 +208,7 @@ pub struct Game {
     wishes: BTreeMap<AgentId, Vec<Wish>>,
     /// What others want after it.
     orders: Vec<Order>,
+    calls: Arc<Calls>,
     view: Arc<GameView>,
 }
 
@@ -232,6 +247,7 @@ impl Game {
             seed: 0,
             wishes: BTreeMap::new(),
             orders: Vec::new(),
+            calls: Arc::default(),
             view: Arc::new(first_view(&referee)),
             referee,
         };
@@ -306,6 +322,7 @@ impl Game {
                 }
                 Order::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
                 Order::PlacePlayer { player, to, joints } => self.pitch.place_player(world, player, to, &joints),
+                Order::StandPlayer { player, to } => self.pitch.stand(world, player, to),
                 Order::Beam { .. } | Order::Say { .. } => {}
             }
         }
@@ -335,12 +352,30 @@ impl Game {
         heard
     }
 
+    /// Keeps what was called in this cycle.
+    fn note_calls(&mut self) {
+        let (mode, fouls) = (self.referee.mode(), self.referee.fouls());
+        if fouls.is_empty() && mode == self.view.mode {
+            return;
+        }
+        let (time, score) = (self.referee.play_time(), Side::BOTH.map(|side| self.referee.score(side)));
+        let calls = Arc::make_mut(&mut self.calls);
+        for call in fouls {
+            calls.add(time, score, Called::Foul(call.player, call.foul));
+        }
+        if mode != self.view.mode {
+            calls.add(time, score, Called::Mode(mode));
+        }
+    }
+
     fn show(&mut self, heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>) {
         let mut view = first_view(&self.referee);
+        view.calls = Arc::clone(&self.calls);
         view.teams = Side::BOTH.map(|side| self.teams.name(side).map(str::to_owned));
         view.seed = self.seed;
         view.fouls = self.referee.fouls().iter().map(|call| (call.player, call.foul)).collect();
         view.players = self.pitch.players().collect();
+        view.ball = self.pitch.ball_body();
         view.moved = self.pitch.take_moved();
         view.heard = heard;
         self.view = Arc::new(view);
@@ -362,7 +397,10 @@ fn first_view(referee: &Referee) -> GameView {
         half: referee.half(),
         seed: 0,
         fouls: Vec::new(),
+        calls: Arc::default(),
+        team_size: referee.rules().team_size,
         players: Vec::new(),
+        ball: None,
         moved: Vec::new(),
         heard: BTreeMap::new(),
     }
@@ -394,6 +432,7 @@ impl Director for Game {
         self.seed = world.seed();
         self.random = ChaCha8Rng::seed_from_u64(self.seed);
         self.look(world);
+        self.note_calls();
         self.show(BTreeMap::new());
     }
 
@@ -429,6 +468,7 @@ impl Director for Game {
         let mut decisions = Vec::new();
         self.referee.judge(&scene, &mut decisions);
         self.carry_out(world, &decisions);
+        self.note_calls();
         self.show(heard);
     }
 
@@ -465,7 +505,9 @@ impl Director for Game {
             Order::Say { agent, volume, text } => {
                 self.wishes.entry(agent).or_default().push(Wish::Say { volume, text });
             }
-            Order::PlacePlayer { player, .. } if self.pitch.players().all(|(other, _)| other != player) => {
+            Order::PlacePlayer { player, .. } | Order::StandPlayer { player, .. }
+                if self.pitch.players().all(|(other, _)| other != player) =>
+            {
                 return Err(format!("nobody plays as number {} on that side", player.number));
             }
             _ if self.orders.len() >= MOST_ORDERS => return Err("too many orders for one cycle".to_owned()),

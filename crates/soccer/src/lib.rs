@@ -9,6 +9,7 @@
 //! degrees is kept in degrees, and is named so (`azimuth_deg`).
 
 pub mod audio;
+pub mod calls;
 pub mod field;
 pub mod game;
 pub mod referee;

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::indexing_slicing)]
 
+pub mod console;
 mod error;
 pub mod evo;
 pub mod odcp;

@@ -1,7 +1,7 @@
 //! Reading and writing variables.
 
 use glam::{DMat3, DQuat, EulerRot};
-use physics::{BodyId, GeomId, JointId, Pose, Shape, Sim};
+use physics::{BodyId, GeomId, JointId, Pose, Shape, Sim, Velocity};
 
 use crate::{
     change::{Change, Ticket},
@@ -27,6 +27,8 @@ pub(crate) const POSITIONS: (f64, f64) = (-1e5, 1e5);
 const COEFFICIENTS: (f64, f64) = (0.0, 1e6);
 /// Lengths of quaternions, which are normalized.
 pub(crate) const QUATERNION_LENGTHS: (f64, f64) = (1e-9, 1e9);
+/// Velocities of bodies, in m/s and rad/s.
+const VELOCITIES: (f64, f64) = (-1e3, 1e3);
 /// Joint angles and speeds.
 const JOINTS: (f64, f64) = (-1e4, 1e4);
 
@@ -205,6 +207,19 @@ impl For<'_> {
         if sim.place(body, pose) { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
     }
 
+    /// Changes the velocity of a free body, which takes a whole one at once.
+    fn set_velocity(
+        &self,
+        sim: &mut Sim,
+        body: BodyId,
+        change: impl FnOnce(&mut Velocity),
+    ) -> Result<(), VariableError> {
+        sim.forward().map_err(|cause| VariableError::Refused { name: self.name(), cause })?;
+        let mut velocity = sim.body_velocity(body);
+        change(&mut velocity);
+        if sim.set_free_velocity(body, velocity) { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
+    }
+
     fn write_body(&self, sim: &mut Sim, body: BodyId, part: BodyPart, value: &Value) -> Result<(), VariableError> {
         match (part, value) {
             (BodyPart::Position, &Value::Point3D(pos)) => {
@@ -214,6 +229,14 @@ impl For<'_> {
             (BodyPart::Orientation, &Value::Quaternion(quat)) => {
                 let length = self.check(quat.iter().map(|x| x * x).sum::<f64>().sqrt(), QUATERNION_LENGTHS)?;
                 self.place(sim, body, |pose| pose.quat = quat.map(|x| x / length))
+            }
+            (BodyPart::LinearVelocity, &Value::Point3D(velocity)) => {
+                let linear = self.check_all(velocity, VELOCITIES)?;
+                self.set_velocity(sim, body, |velocity| velocity.linear = linear)
+            }
+            (BodyPart::AngularVelocity, &Value::Point3D(velocity)) => {
+                let angular = self.check_all(velocity, VELOCITIES)?;
+                self.set_velocity(sim, body, |velocity| velocity.angular = angular)
             }
             (BodyPart::Mass, &Value::Double(mass)) => {
                 sim.set_body_mass(body, self.check(mass, MASSES)?);

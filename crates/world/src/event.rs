@@ -1,9 +1,17 @@
 //! Events: things that happen during a tick, under names that clients can register for.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use physics::{GeomId, Model, Sim};
 use serde::{Deserialize, Serialize};
 
-use crate::variable::VariableId;
+use crate::{
+    snapshot::{Catalogue, Tick},
+    variable::VariableId,
+};
+
+/// Events that are kept for whoever does not look at every snapshot.
+const KEPT: usize = 256;
 
 /// Names an event for as long as its world lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -48,6 +56,55 @@ pub mod standard {
         RANDOMIZE,
         ENVIRONMENT_CHANGED,
     ];
+}
+
+/// An event that was raised.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Raised {
+    /// Counts them, from 0.
+    pub number: u64,
+    /// The tick that it was raised in.
+    pub tick: Tick,
+    /// When, in s of its try.
+    pub time: f64,
+    /// Which.
+    pub event: EventId,
+}
+
+/// What was raised of late, but for what is raised in every tick, or with every command to a motor.
+#[derive(Clone, Debug, Default)]
+pub struct Recent {
+    kept: VecDeque<Raised>,
+    next: u64,
+}
+
+impl Recent {
+    pub(crate) fn add(&mut self, tick: Tick, time: f64, event: EventId) {
+        self.kept.push_back(Raised { number: self.next, tick, time, event });
+        self.next += 1;
+        if self.kept.len() > KEPT {
+            self.kept.pop_front();
+        }
+    }
+
+    /// The number that the next one will have.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// All from this number on that are still kept.
+    pub fn since(&self, number: u64) -> impl Iterator<Item = &Raised> {
+        self.kept.iter().skip_while(move |raised| raised.number < number)
+    }
+}
+
+/// Events that say nothing to people, because they happen all the time.
+pub(crate) fn incessant(catalogue: &Catalogue) -> BTreeSet<EventId> {
+    let always = [standard::NEXT_STEP, standard::STEP_COMPLETED, standard::UPDATE_SENSORS, standard::UPDATE_MOTORS];
+    let motors_set = format!("/{:?}", AgentEvent::MotorsSet);
+    let is_incessant =
+        |name: &str| always.contains(&name) || name.starts_with("/Agent/") && name.ends_with(&motors_set);
+    catalogue.events.iter().filter(|card| is_incessant(&card.name)).map(|card| card.id).collect()
 }
 
 /// What can happen to any agent. The name is `/Agent/<agent>/<what>`.

@@ -67,9 +67,18 @@ pub enum Command {
         /// In its own words.
         order: String,
     },
+    /// Let the world run at so many times real time, where its pace follows the clock: [`SPEEDS`].
+    Speed(f64),
+    /// One tick, while time stands still because somebody asked for it.
+    Step,
     /// Raise an event of an agent.
     Tell(AgentId, AgentEvent),
 }
+
+/// Slowest and fastest that a world can be let run, as parts of real time.
+pub const SPEEDS: (f64, f64) = (0.1, 10.0);
+/// Ticks that may be asked for while time stands still.
+const STEPS: u32 = 1_000;
 
 /// What the world says to a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +141,10 @@ pub struct Run {
     /// Who wants to come in, once somebody has gone.
     guests: Vec<Guest>,
     observed: BTreeMap<SessionId, Vec<VariableId>>,
+    /// How many times real time.
+    speed: f64,
+    /// Ticks that were asked for while time stands still.
+    steps: u32,
     answers: Vec<(SessionId, Answer)>,
 }
 
@@ -149,6 +162,8 @@ impl Run {
             expected: BTreeSet::new(),
             guests: Vec::new(),
             observed: BTreeMap::new(),
+            speed: 1.0,
+            steps: 0,
             answers: Vec::new(),
         }
     }
@@ -189,6 +204,7 @@ impl Run {
                 None
             }
             Command::Act(agent, actions) => {
+                self.world.note_hand(agent, Some(session));
                 let complete = self.world.stage(agent, session, sequence, actions);
                 (!complete).then(|| {
                     let why =
@@ -251,7 +267,23 @@ impl Run {
                 Ok(answer) => (!answer.is_empty()).then_some(Answer::Ordered(answer)),
                 Err(reason) => Some(Answer::Refused(reason)),
             },
+            Command::Speed(speed) => {
+                let (slowest, fastest) = SPEEDS;
+                if speed.is_finite() {
+                    self.speed = speed.clamp(slowest, fastest);
+                    self.world.note_speed(self.speed);
+                }
+                (!speed.is_finite()).then(|| Answer::Refused("a speed has to be a number".to_owned()))
+            }
+            Command::Step if self.world.is_paused() => {
+                self.steps = (self.steps + 1).min(STEPS);
+                None
+            }
+            Command::Step => Some(Answer::Refused("time does not stand still; pause it first".to_owned())),
             Command::Tell(agent, event) => {
+                if event == AgentEvent::ControllerDisconnected {
+                    self.world.note_hand(agent, None);
+                }
                 self.world.tell(agent, event);
                 None
             }
@@ -278,6 +310,7 @@ impl Run {
 
     /// A session has ended: its votes no longer count, its robots go, and what it observed is no longer shown.
     pub fn end(&mut self, session: SessionId, now: Instant) {
+        self.world.note_end(session);
         self.guests.retain(|guest| guest.session != session);
         let of = |map: &BTreeMap<AgentId, SessionId>| -> Vec<AgentId> {
             map.iter().filter(|(_, owner)| **owner == session).map(|(&agent, _)| agent).collect()
@@ -309,13 +342,18 @@ impl Run {
         self.clock.enter(agent, now);
         self.voters.insert(agent, session);
         self.world.note_lockstep(agent, true);
+        self.world.note_hand(agent, Some(session));
     }
 
     /// Says whose vote it was.
     fn leave_lockstep(&mut self, agent: AgentId) -> Option<SessionId> {
         self.clock.leave(agent);
         self.world.note_lockstep(agent, false);
-        self.voters.remove(&agent)
+        let voter = self.voters.remove(&agent);
+        if voter.is_some() && !self.owners.contains_key(&agent) {
+            self.world.note_hand(agent, None);
+        }
+        voter
     }
 
     /// Lets time pass, if the gate is open at `now`. Also says whether a paced world has just fallen behind.
@@ -331,8 +369,12 @@ impl Run {
             let session = self.leave_lockstep(agent);
             self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));
         }
-        self.clock.pause(self.world.is_paused() || self.world.failure().is_some(), now);
-        self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds()));
+        if !self.world.is_paused() {
+            self.steps = 0;
+        }
+        let stands_still = self.world.is_paused() && self.steps == 0 || self.world.failure().is_some();
+        self.clock.pause(stands_still, now);
+        self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds() / self.speed));
         self.clock.gate(now)
     }
 
@@ -346,6 +388,7 @@ impl Run {
         match gate {
             Gate::Open => {
                 self.world.tick();
+                self.steps = self.steps.saturating_sub(1);
                 let behind = self.clock.ticked(now);
                 (Progress::Moved(self.world.snapshot()), behind)
             }
@@ -387,8 +430,9 @@ impl Run {
             self.clock.arrived(now);
         }
         if let Changed::Left(agent) = changed {
-            let voter = self.leave_lockstep(agent);
             self.owners.remove(&agent);
+            let voter = self.leave_lockstep(agent);
+            self.world.note_hand(agent, None);
             // whoever voted for a robot that somebody else takes out has to know
             let asker = self.asked.get(&ticket).map(|(session, _)| *session);
             let told = voter.filter(|voter| asker != Some(*voter));
@@ -408,6 +452,7 @@ impl Run {
         let Some((session, variable)) = self.asked.remove(&ticket) else { return };
         if let Changed::Joined(agent) = changed {
             self.owners.insert(agent, session);
+            self.world.note_hand(agent, Some(session));
             if is_expected {
                 self.enter_lockstep(agent, session, now);
             }

@@ -1,6 +1,6 @@
 //! What the world shows to everyone outside its thread.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use physics::{Look, Pose};
 use serde::Serialize;
@@ -8,10 +8,11 @@ use serde::Serialize;
 use crate::{
     agent::AgentId,
     director::View,
-    event::EventId,
+    event::{EventId, Recent},
     interface::{Bounds, InterfaceValue, MotorKind, Role},
     value::{Value, ValueKind},
-    variable::VariableId,
+    variable::{Performance, VariableId},
+    world::SessionId,
 };
 
 /// Counts the ticks of a world from 0; never goes back.
@@ -41,8 +42,19 @@ pub struct Snapshot {
     pub motors: Vec<f64>,
     /// Events since the previous tick, in order of their ids.
     pub events: Vec<EventId>,
+    /// Events of late, for whoever does not look at every snapshot.
+    pub recent: Arc<Recent>,
     /// Agents that the world waits for at each tick, in order of their ids. Each is somebody's.
     pub lockstep: Vec<AgentId>,
+    /// Agents that somebody brought in, votes for or has moved, and the last session that did. Those of sessions that
+    /// have ended are nobody's.
+    pub hands: Arc<BTreeMap<AgentId, SessionId>>,
+    /// Whether somebody has asked for time to stand still.
+    pub paused: bool,
+    /// How many times real time, where the pace follows the clock.
+    pub speed: f64,
+    /// How fast the world runs.
+    pub performance: Performance,
     /// Observed variables that exist, in order of their ids.
     pub observed: Vec<(VariableId, Value)>,
     /// What the directors of the world show, in their order.

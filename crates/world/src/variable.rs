@@ -162,7 +162,7 @@ impl Binding {
                 BodyPart::Position => (K::Point3D, true),
                 BodyPart::Orientation => (K::Quaternion, true),
                 BodyPart::Rotation => (K::Matrix, false),
-                BodyPart::LinearVelocity | BodyPart::AngularVelocity => (K::Point3D, false),
+                BodyPart::LinearVelocity | BodyPart::AngularVelocity => (K::Point3D, true),
                 BodyPart::Mass => (K::Double, true),
             },
             Self::Geom(_, part) => match part {

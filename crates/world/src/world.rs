@@ -16,7 +16,7 @@ use crate::{
     agent::{Action, Agent, AgentId},
     change::{Change, Changed, Ticket},
     director::Director,
-    event::{AgentEvent, EventId, standard},
+    event::{AgentEvent, EventId, Recent, incessant, standard},
     light,
     record::Entry,
     setup::{Randomise, Setup, draw},
@@ -98,6 +98,11 @@ pub struct World {
     randomise: Vec<(VariableId, Value, Value)>,
     observed: BTreeMap<VariableId, u32>,
     lockstep: BTreeSet<AgentId>,
+    hands: Arc<BTreeMap<AgentId, SessionId>>,
+    speed: f64,
+    recent: Arc<Recent>,
+    /// Events that are not kept, as of a generation of the catalogue.
+    incessant: (u64, BTreeSet<EventId>),
     raised: BTreeSet<EventId>,
     outside: BTreeSet<EventId>,
     pub(crate) changes: VecDeque<(Ticket, Change)>,
@@ -147,6 +152,10 @@ impl World {
             randomise: Vec::new(),
             observed: BTreeMap::new(),
             lockstep: BTreeSet::new(),
+            hands: Arc::default(),
+            speed: 1.0,
+            recent: Arc::default(),
+            incessant: (u64::MAX, BTreeSet::new()),
             raised: BTreeSet::new(),
             outside: BTreeSet::new(),
             changes: VecDeque::new(),
@@ -265,6 +274,29 @@ impl World {
         } else {
             self.lockstep.remove(&agent);
         }
+    }
+
+    /// Tells who moves this agent, if anybody does.
+    pub fn note_hand(&mut self, agent: AgentId, session: Option<SessionId>) {
+        if self.hands.get(&agent).copied() != session {
+            let hands = Arc::make_mut(&mut self.hands);
+            match session {
+                Some(session) => hands.insert(agent, session),
+                None => hands.remove(&agent),
+            };
+        }
+    }
+
+    /// Tells that a session has ended.
+    pub fn note_end(&mut self, session: SessionId) {
+        if self.hands.values().any(|hand| *hand == session) {
+            Arc::make_mut(&mut self.hands).retain(|_, hand| *hand != session);
+        }
+    }
+
+    /// Tells how many times real time the world is to run.
+    pub fn note_speed(&mut self, speed: f64) {
+        self.speed = speed;
     }
 
     /// Has something called after each physics step, which must not take long: others may need the core.
@@ -507,8 +539,20 @@ impl World {
 
     /// What the world looks like after a tick or a reset. Takes the raised events out.
     pub fn snapshot(&mut self) -> Arc<Snapshot> {
-        let events = std::mem::take(&mut self.raised).into_iter().collect();
+        let events: Vec<EventId> = std::mem::take(&mut self.raised).into_iter().collect();
+        self.keep_events(&events);
         self.look(events)
+    }
+
+    fn keep_events(&mut self, events: &[EventId]) {
+        let generation = self.structure.catalogue.generation;
+        if self.incessant.0 != generation {
+            self.incessant = (generation, incessant(&self.structure.catalogue));
+        }
+        let (tick, time) = (self.tick, self.structure.sim.time());
+        for event in events.iter().filter(|event| !self.incessant.1.contains(event)) {
+            Arc::make_mut(&mut self.recent).add(tick, time, *event);
+        }
     }
 
     /// What the world looks like between ticks. Events wait for the next tick.
@@ -528,7 +572,12 @@ impl World {
             orientations: sim.orientations().to_vec(),
             sensors: sim.sensor_values().to_vec(),
             motors: self.agents.values().flat_map(|agent| agent.readings(sim)).collect(),
+            recent: Arc::clone(&self.recent),
             lockstep: self.lockstep.iter().copied().collect(),
+            hands: Arc::clone(&self.hands),
+            paused: self.paused,
+            speed: self.speed,
+            performance: self.performance,
             observed: self.observed.keys().filter_map(|&id| Some((id, self.read(id).ok()?))).collect(),
             events,
             views: self.directors.iter().map(|director| director.view()).collect(),

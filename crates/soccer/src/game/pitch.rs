@@ -115,6 +115,11 @@ impl Pitch {
         std::mem::take(&mut self.moved)
     }
 
+    /// The ball's body, by its place in the catalogue.
+    pub(super) fn ball_body(&self) -> Option<usize> {
+        self.ball.map(BodyId::index)
+    }
+
     /// Puts the ball somewhere. It does not turn.
     pub(super) fn place_ball(&mut self, world: &mut World, position: DVec3, velocity: DVec3) {
         let Some(ball) = self.ball else { return };

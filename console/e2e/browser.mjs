@@ -1,0 +1,125 @@
+// One browser for all tests, and pages in it that note whatever goes wrong in them.
+
+import assert from 'node:assert/strict'
+import { chromium } from 'playwright-core'
+import { DEADLINE_MS } from './waiting.mjs'
+
+/** Debian's Chromium, drawing in software, alone with the program. */
+export const CHROMIUM = {
+  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+  args: [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync', '--enable-unsafe-swiftshader', '--use-angle=swiftshader',
+  ],
+}
+
+export const SMALL = { width: 720, height: 540 }
+
+/** The browser that `run.mjs` started, or one of our own for a single file. */
+export async function openBrowser() {
+  const there = process.env['ROSSUM_BROWSER']
+  return there ? chromium.connect(there) : chromium.launch(CHROMIUM)
+}
+
+/**
+ * Opens a link in a window of its own. `page.faults` has every error, refused content and request to another host;
+ * `page.frames` are what the WebSocket brought, the latest last, as `{ text }` or `{ bytes }`; `page.sent` what the page said.
+ */
+export async function openPage(browser, link, { tab = 'world', size = SMALL, dark = false, still = false } = {}) {
+  const context = await browser.newContext({
+    viewport: size,
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: still ? 'reduce' : 'no-preference',
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(DEADLINE_MS)
+  page.faults = []
+  page.sent = []
+  page.told = new Told()
+  const own = new URL(link).host
+  page.on('console', (message) => {
+    if (message.type() === 'error') page.faults.push(`console: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => page.faults.push(`error: ${error.stack ?? error.message}`))
+  page.on('request', (request) => {
+    const address = new URL(request.url())
+    if (address.host !== own && !['blob:', 'data:'].includes(address.protocol)) page.faults.push(`asks ${address}`)
+  })
+  page.on('websocket', (socket) => {
+    socket.on('framereceived', ({ payload }) => page.told.hear(payload))
+    socket.on('framesent', ({ payload }) => page.sent.push(JSON.parse(payload)))
+  })
+  await page.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`content policy: ${event.violatedDirective} ${event.blockedURI}`)
+    })
+  })
+  await page.goto(`${link}#${tab}`)
+  return page
+}
+
+/** Ends a page's window, and fails if anything was wrong in it. */
+export async function closePage(page, allowed = () => false) {
+  await page.context().close()
+  assert.deepEqual(page.faults.filter((fault) => !allowed(fault)), [])
+}
+
+/** What a WebSocket told: the latest message of each type, and the latest poses. */
+class Told {
+  /** Latest of each type. */
+  latest = new Map()
+  /** How many of each type; `poses`, `video`, `sound` and `film` for frames. */
+  counts = new Map()
+  /** Everything but frames. */
+  messages = []
+  /** The latest frame of poses. */
+  poses = null
+  /** The latest frame of a film: its number and its poses. */
+  film = null
+
+  hear(payload) {
+    if (typeof payload === 'string') {
+      const message = JSON.parse(payload)
+      this.latest.set(message.type, message)
+      this.messages.push(message)
+      this.#count(message.type)
+      return
+    }
+    const kind = ['', 'poses', 'video', 'sound', 'film'][payload[0]] ?? 'unknown'
+    this.#count(kind)
+    if (kind === 'poses') this.poses = payload
+    if (kind === 'film') this.film = { number: payload.readUInt32LE(4), poses: payload.subarray(8) }
+  }
+
+  count(kind) {
+    return this.counts.get(kind) ?? 0
+  }
+
+  /** Where a body is, in m, by its name; null as long as that is not known. */
+  position(body) {
+    const scene = this.latest.get('scene')
+    const at = scene ? scene.bodies.indexOf(body) : -1
+    if (at < 1 || !this.poses || this.poses.readUInt32LE(4) !== scene.generation) return null
+    return positionIn(this.poses, at)
+  }
+
+  #count(kind) {
+    this.counts.set(kind, this.count(kind) + 1)
+  }
+}
+
+/** Position of a body, by its number, in a frame of poses. */
+export function positionIn(poses, body) {
+  const offset = 24 + 15 * (body - 1)
+  return [0, 3, 6].map((by) => poses.readIntLE(offset + by, 3) / 10_000)
+}
+
+/** By its `data-test`. */
+export function hook(name) {
+  return `[data-test="${name}"]`
+}
+
+/** Its text, without blanks around it. */
+export async function textOf(page, name) {
+  return (await page.locator(hook(name)).first().textContent() ?? '').trim()
+}

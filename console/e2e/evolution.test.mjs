@@ -1,0 +1,68 @@
+// The Evolution page: a small run that gets better, is stopped and goes on.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
+import { portray } from './pictures.mjs'
+import { newFolder, Program, removeFolder } from './program.mjs'
+import { eventually } from './waiting.mjs'
+
+let folder, program, browser
+
+before(async () => {
+  folder = await newFolder()
+  ;[program, browser] = await Promise.all([Program.start(folder), openBrowser()])
+})
+
+after(async () => {
+  await browser?.close()
+  await program?.stop()
+  await removeFolder(folder)
+})
+
+test('a run gets better, is stopped, and goes on', async () => {
+  const page = await openPage(browser, program.operator, { tab: 'evolution' })
+  await page.locator(hook('no-runs')).waitFor()
+  const { worlds, bodies } = page.told.latest.get('hello').evolution
+  assert.ok(worlds.length > 1 && bodies.length > 1)
+  assert.match(await textOf(page, 'robot-simulator'), /^127\.0\.0\.1:\d+$/)
+  await page.locator(hook('run-world')).selectOption('obstacles')
+  await page.locator(hook('run-body')).selectOption('platine')
+  await page.locator(hook('run-algorithm')).selectOption('ga')
+  for (const [field, value] of [['generations', 400], ['population', 20], ['hidden', 2], ['seed', 1]]) {
+    await page.locator(hook(`run-${field}`)).fill(String(value))
+  }
+  await page.locator(hook('run-start')).click()
+  const run = () => page.told.latest.get('run')
+  await eventually('some generations', () => (run()?.best_so_far.length ?? 0) >= 6)
+  await eventually('a better one than at first', () => run().best_so_far.at(-1) > run().best_so_far[0])
+  const state = (words) => eventually(words, async () => (await textOf(page, 'chosen-state')) === words)
+
+  await page.locator(hook('run-stop')).click()
+  await state('stopped')
+  await eventually('the fitness on the page', async () => Number(await textOf(page, 'fitness')) > 0)
+  const generation = async () => Number((await textOf(page, 'chosen-generation')).split(' ')[0])
+  const before = await generation()
+  const best = run().best_so_far.at(-1)
+
+  // any generation's best can be watched
+  await page.locator(hook('replay-which')).selectOption('one')
+  await page.locator(hook('replay-generation')).fill('1')
+  await page.locator(hook('replay-show')).click()
+  await eventually('the first generation', () => page.told.latest.get('replay')?.generation === 1)
+  await page.locator(hook('replay-which')).selectOption('all')
+  await eventually('the best one', () => page.told.latest.get('replay').generation > 1)
+  const replay = page.told.latest.get('replay')
+  assert.ok(replay.trials.length > 0 && replay.arena.polygons.length > 0)
+  await page.locator(hook('net')).waitFor()
+
+  await page.locator(hook('resume-generations')).fill(String(before + 5))
+  await page.locator(hook('run-resume')).click()
+  await eventually('five more', async () => (await generation()) === before + 5)
+  await state('finished')
+  assert.ok(run().best_so_far.at(-1) >= best, 'nothing is lost')
+  assert.equal(await page.locator(hook('run-row')).count(), 1)
+  await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
+  await portray(page, 'evolution')
+  await closePage(page)
+})

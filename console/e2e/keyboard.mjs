@@ -1,0 +1,66 @@
+// Going through a page with the Tab key alone.
+
+import assert from 'node:assert/strict'
+
+/** How many of the first stops must show that they have the focus. */
+const LOOKED_AT = 12
+
+/** Presses Tab until it has been everywhere. Fails where something cannot be reached or does not show its focus. */
+export async function tabThrough(page, where) {
+  await page.evaluate(markStops)
+  await page.evaluate(() => {
+    document.activeElement?.blur()
+    getSelection()?.removeAllRanges()
+    scrollTo(0, 0)
+  })
+  const most = 2 * (await page.locator('[data-stop]').count()) + 40
+  const hidden = []
+  for (let press = 0; press < most; press++) {
+    await page.keyboard.press('Tab')
+    const stop = await page.evaluate(atStop)
+    if (press < LOOKED_AT && stop && !stop.shown) hidden.push(stop.name)
+    if (!stop || stop.again) break
+  }
+  assert.deepEqual(hidden, [], `${where}: stops without visible focus`)
+  assert.deepEqual(await page.evaluate(leftOut), [], `${where}: not reached by the Tab key`)
+}
+
+/** Marks what has to be reached. */
+function markStops() {
+  const groups = new Set()
+  for (const element of document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')) {
+    const open = element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled')
+    if (!open || element.tabIndex < 0) continue
+    // of a group of radio buttons one is a stop
+    if (element.type === 'radio') {
+      if (groups.has(element.name)) continue
+      groups.add(element.name)
+    }
+    element.dataset.stop = 'waiting'
+  }
+}
+
+/** Says where the focus is, and whether that can be seen; null if it is nowhere. */
+function atStop() {
+  const element = document.activeElement
+  if (!element || element === document.body) return null
+  const again = element.dataset.stop === 'reached'
+  if (element.dataset.stop) element.dataset.stop = 'reached'
+  const outlined = (style) =>
+    (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1) || style.boxShadow !== 'none'
+  const box = element.getBoundingClientRect()
+  const inside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+  return {
+    name: element.dataset.test ?? element.textContent?.trim().slice(0, 30) ?? element.tagName,
+    shown: inside && element.matches(':focus-visible') && outlined(getComputedStyle(element)),
+    again,
+  }
+}
+
+/** What was never reached though it is still there. */
+function leftOut() {
+  const waiting = [...document.querySelectorAll('[data-stop="waiting"]')]
+  return waiting
+    .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled') && element.tabIndex >= 0)
+    .map((element) => `${element.tagName.toLowerCase()} "${element.dataset.test ?? element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 30)}"`)
+}

@@ -1,0 +1,30 @@
+// Pictures of pages in three windows, taken when the layout has been checked.
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { checkLayout, drawn } from './layout.mjs'
+
+const folder = process.env['ROSSUM_PICTURES'] ?? fileURLToPath(new URL('../../target/console-pictures', import.meta.url))
+
+/** A screen, a small notebook in the dark, a phone. */
+export const WINDOWS = [
+  { width: 1440, height: 900, dark: false },
+  { width: 1024, height: 768, dark: true },
+  { width: 390, height: 844, dark: false },
+]
+
+/** Shows the page in each window, checks its layout, and keeps `NAME-WIDTHxHEIGHT.png`. `prepare` makes ready what may have moved. */
+export async function portray(page, name, prepare = async () => {}) {
+  await mkdir(folder, { recursive: true })
+  for (const { width, height, dark } of WINDOWS) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+    await page.evaluate(() => scrollTo(0, 0))
+    await prepare({ width, height })
+    await drawn(page)
+    await checkLayout(page, `${name} at ${width}x${height}`)
+    await page.screenshot({ path: join(folder, `${name}-${width}x${height}.png`), animations: 'disabled' })
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+}

@@ -1,0 +1,82 @@
+// The Puppet page: the robot speaks with a gesture and says when it is done; a face gets a name.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
+import { portray } from './pictures.mjs'
+import { newFolder, Program, removeFolder, writeScenario } from './program.mjs'
+import { eventually } from './waiting.mjs'
+
+let folder, program, browser
+
+/** The folder of what the puppet needs from others. */
+function fetched(name) {
+  const script = fileURLToPath(new URL('../../scripts/fetch-puppet', import.meta.url))
+  return execFileSync(script, [name], { encoding: 'utf8' }).trim()
+}
+
+before(async () => {
+  folder = await newFolder()
+  fetched('voice')
+  // an astronaut stands in front of Alice, who can speak and see, but has neither loudspeaker nor microphone here
+  const scenario = await writeScenario(folder, `
+title = "Alice meets an astronaut"
+[world]
+field = "flat"
+timestep = 0.005
+steps_per_tick = 2
+[[robot]]
+name = "Alice"
+model = "alice"
+[oz]
+sound = "none"
+ears = "none"
+frames = 10.0
+names = "names.json"
+[[oz.person]]
+picture = "${join(fetched('faces'), 'skimage/data/astronaut.png')}"
+position = [1.1, 0.0, 0.78]
+`)
+  ;[program, browser] = await Promise.all([Program.start(folder, { scenario }), openBrowser()])
+})
+
+after(async () => {
+  await browser?.close()
+  await program?.stop()
+  await removeFolder(folder)
+})
+
+test('it speaks with a gesture, and a face gets a name', async () => {
+  const page = await openPage(browser, program.operator, { tab: 'puppet', size: { width: 1300, height: 800 } })
+  await eventually('pictures', () => page.told.count('video') > 2)
+  const events = (what) =>
+    page.told.messages.filter(({ type }) => type === 'puppet-events').flatMap(({ events }) => events.filter((event) => event.what === what))
+
+  await page.locator(hook('say-box')).fill('Hello, ')
+  await page.getByRole('button', { name: '[yess]', exact: true }).click()
+  await page.locator(hook('say-box')).pressSequentially(' nice to meet you.')
+  assert.equal(await page.locator(hook('say-box')).inputValue(), 'Hello, [yess] nice to meet you.')
+  await page.keyboard.press('Enter')
+  await eventually('it begins', () => events('speak-begun').length === 1)
+  await eventually('a gesture', () => events('speak-gesture').length === 1)
+  await eventually('SPEAK_DONE', () => events('speak-done').length === 1)
+  await eventually('the page says so', async () => /^Done at/.test(await textOf(page, 'speak-state')))
+  assert.ok(page.told.count('sound') > 0, 'its voice is heard in the browser')
+  await page.locator(hook('panel-log')).click()
+  assert.match(await textOf(page, 'session-log'), /Has spoken/)
+
+  const face = page.locator(hook('face-box')).first()
+  await face.waitFor()
+  // as the head moves, so does the box: the keyboard hits it all the same
+  await face.focus()
+  await page.keyboard.press('Enter')
+  await page.locator(hook('face-name')).fill('Eileen')
+  await page.locator(hook('face-save')).click()
+  await eventually('the name in the picture', async () => (await face.textContent()) === 'Eileen')
+  assert.deepEqual(page.told.latest.get('puppet').known, ['Eileen'])
+  await portray(page, 'puppet', async () => eventually('the face', () => face.isVisible()))
+  await closePage(page)
+})

@@ -1,0 +1,80 @@
+// The Soccer page: a demo game from kick-off on, the trainer's commands, and the film of that game.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { closePage, hook, openBrowser, openPage, positionIn, textOf } from './browser.mjs'
+import { portray } from './pictures.mjs'
+import { newFolder, Program, removeFolder } from './program.mjs'
+import { eventually } from './waiting.mjs'
+
+let folder, program, browser
+
+before(async () => {
+  folder = await newFolder()
+  const recorded = Program.start(folder, { options: ['--record', 'game.mcap'] })
+  ;[program, browser] = await Promise.all([recorded, openBrowser()])
+})
+
+after(async () => {
+  await browser?.close()
+  await program?.stop()
+  await removeFolder(folder)
+})
+
+test('a demo game kicks off, and a trainer can interfere', async () => {
+  const page = await openPage(browser, program.operator, { tab: 'soccer' })
+  const mode = () => page.locator(hook('mode')).getAttribute('data-mode')
+  const game = () => page.told.latest.get('game')
+  await page.locator(hook('no-players')).waitFor()
+  assert.equal(await mode(), 'BeforeKickOff')
+  await page.locator(hook('demo-players')).fill('2')
+  await page.locator(hook('demo-start')).click()
+  await eventually('two teams', () => game().players.length === 4)
+  await eventually('both teams are named', async () =>
+    (await textOf(page, 'team-left')) === 'Reds' && (await textOf(page, 'team-right')) === 'Blues')
+  assert.equal(await page.locator(hook('player')).count(), 4)
+  await eventually('a kick-off', async () => /^KickOff_/.test(await mode()) || (await mode()) === 'PlayOn')
+  await eventually('the clock', async () => (await textOf(page, 'clock')) !== '00:00')
+  await eventually('the referee', async () => (await page.locator(hook('decision')).count()) > 0)
+  await portray(page, 'soccer')
+
+  await page.locator(hook('ball-x')).fill('3')
+  await page.locator(hook('ball-y')).fill('-2')
+  await page.locator(hook('ball-z')).fill('1.5')
+  await page.locator(hook('ball-place')).click()
+  const ball = () => positionIn(page.told.poses, game().ball)
+  await eventually('the ball is there', () => Math.hypot(ball()[0] - 3, ball()[1] + 2) < 0.5)
+  await page.locator(hook('demo-stop')).click()
+  await eventually('an empty field', () => game().players.length === 0)
+  await closePage(page)
+})
+
+test('the recording of that game is a film', async () => {
+  await program.stop()
+  program = await Program.start(folder)
+  const page = await openPage(browser, program.operator, { tab: 'soccer' })
+  await page.locator(`${hook('film')}[data-name="game.mcap"]`).click()
+  await page.locator(hook('filmbar')).waitFor()
+  const line = page.locator(hook('film-line'))
+  const frames = async () => Number(await line.getAttribute('max'))
+  await eventually('some of the film', async () => (await frames()) > 50)
+  await eventually('the first picture', () => page.told.film)
+  await page.locator(hook('film-play')).click()
+  const at = async () => Number(await line.inputValue())
+  await eventually('it plays', async () => (await at()) > 5)
+  await page.locator(hook('film-play')).click()
+  await eventually('all of it', () => page.told.latest.get('film').complete)
+  const { ready, marks, trouble } = page.told.latest.get('film')
+  assert.equal(trouble, null)
+  assert.ok(page.told.messages.some((message) => message.type === 'film' && message.marks.some(({ text }) => /kick/i.test(text))),
+    `the kick-off is marked: ${JSON.stringify(marks)}`)
+  // to the end, where four robots play
+  await line.fill(String(ready - 2))
+  await eventually('the end', () => page.told.film.number >= ready - 2)
+  await page.locator(hook('film-back')).click()
+  assert.equal(await at(), ready - 3)
+  await portray(page, 'film')
+  await page.locator(hook('film-leave')).click()
+  await page.locator(hook('mode')).waitFor()
+  await closePage(page)
+})

@@ -1,0 +1,232 @@
+// The World page, what is the same on all pages, and who may do what: on the playground.
+
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { after, before, test } from 'node:test'
+import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
+import { tabThrough } from './keyboard.mjs'
+import { checkLayout, drawn } from './layout.mjs'
+import { portray, WINDOWS } from './pictures.mjs'
+import { newFolder, Program, removeFolder } from './program.mjs'
+import { eventually } from './waiting.mjs'
+
+const TABS = ['world', 'soccer', 'evolution', 'puppet', 'health']
+
+let folder, program, browser
+
+before(async () => {
+  folder = await newFolder()
+  ;[program, browser] = await Promise.all([Program.start(folder), openBrowser()])
+})
+
+after(async () => {
+  await browser?.close()
+  await program?.stop()
+  await removeFolder(folder)
+})
+
+const far = (a, b) => Math.hypot(...a.map((part, at) => part - b[at]))
+
+test('the link shows the world, and robots move', async () => {
+  const page = await openPage(browser, program.operator)
+  await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
+  assert.equal(await textOf(page, 'role'), 'Operator')
+  // the token is not left where others may read it
+  assert.ok(!page.url().includes('token'), page.url())
+  assert.equal(await page.locator(hook('agent')).count(), 4)
+  const tick = async () => Number(await textOf(page, 'tick'))
+  const first = await tick()
+  await eventually('time', async () => (await tick()) > first)
+
+  await page.locator(hook('agent')).filter({ hasText: 'Rover1' }).click()
+  const view = page.locator('canvas').first()
+  const picture = await view.screenshot()
+  const home = await eventually('a pose', () => page.told.position('Rover1'))
+  for (const motor of await page.locator(`${hook('motors')} input`).all()) await motor.fill(await motor.getAttribute('max'))
+  await eventually('the rover drives', () => far(page.told.position('Rover1'), home) > 0.5)
+  assert.notDeepEqual(await view.screenshot(), picture, 'the view shows it')
+  await eventually('a plot of a sense', () => page.locator(`${hook('sense-plots')} canvas`).count())
+  await portray(page, 'world')
+  await closePage(page)
+})
+
+test('pause, step and reset', async () => {
+  const page = await openPage(browser, program.operator)
+  const press = (name) => page.locator(hook(name)).click()
+  const number = async (name) => Number(await textOf(page, name))
+  await eventually('a state', () => number('tick'))
+  await press('play')
+  await eventually('a pause', async () => (await textOf(page, 'pace')) === 'paused')
+  const [tick, tries] = [page.told.latest.get('state').tick, await number('tries')]
+  await press('step')
+  await eventually('one tick', () => page.told.latest.get('state').tick === tick + 1)
+  await page.locator(hook('seed')).fill('7')
+  await press('reset')
+  await eventually('another try', async () => (await number('tries')) === tries + 1)
+  await eventually('time from the beginning', () => page.told.latest.get('state').step <= 1)
+  await press('play')
+  await eventually('time goes on', () => page.told.latest.get('state').step > 3)
+  await closePage(page)
+})
+
+test('a variable is edited, and others see it', async () => {
+  const page = await openPage(browser, program.operator)
+  const other = await openPage(browser, program.viewer)
+  const row = (window) => window.locator(`${hook('variable')}[data-name="/Simulation/Gravitation"]`)
+  for (const window of [page, other]) {
+    await window.locator(hook('panel-variables')).click()
+    await window.locator(hook('variable-search')).fill('gravitation')
+    await eventually('its value', async () => (await row(window).textContent())?.includes('9.81'))
+  }
+  await row(page).locator(hook('variable-value')).click()
+  await row(page).locator(hook('variable-input')).fill('strong')
+  await page.keyboard.press('Enter')
+  await row(page).locator(hook('variable-refused')).waitFor()
+  await row(page).locator(hook('variable-input')).fill('3.7')
+  await page.keyboard.press('Enter')
+  for (const window of [page, other]) {
+    await eventually('the new value', async () => (await row(window).textContent())?.includes('3.7'))
+  }
+  assert.equal(await row(other).locator(hook('variable-value')).count(), 0, 'a viewer has nothing to edit')
+  await closePage(page)
+  await closePage(other)
+})
+
+test('a viewer can look and not command', async () => {
+  const page = await openPage(browser, program.viewer)
+  await eventually('a connection', async () => (await textOf(page, 'role')) === 'Viewer')
+  const forbidden = {
+    world: ['play', 'step', 'reset', 'seed', 'speed'],
+    soccer: ['demo-start', 'kick-off-left', 'drop-ball', 'reset'],
+    evolution: ['run-start'],
+    puppet: ['say', 'say-box', 'stop'],
+  }
+  for (const [tab, controls] of Object.entries(forbidden)) {
+    await page.locator(hook(`tab-${tab}`)).click()
+    for (const control of controls) {
+      await page.locator(hook(control)).first().waitFor()
+      assert.ok(await page.locator(hook(control)).first().isDisabled(), `${tab}: ${control}`)
+    }
+  }
+  // and one who goes round the page is refused by the server
+  const commands = [
+    { do: 'pause' }, { do: 'reset' }, { do: 'speed', factor: 2 },
+    { do: 'write', variable: '/Simulation/Gravitation', value: '1' },
+    { do: 'push', agent: 'Rover1', velocity: [0, 0, 1] }, { do: 'act', agent: 'Rover1', motors: [[0, 1]] },
+    { do: 'kick-off', side: null }, { do: 'demo', players: 1 }, { do: 'puppet', order: 'reset' },
+    { do: 'stop-run', name: 'a' }, { do: 'save', key: 'a', value: 1 },
+  ]
+  const answers = await page.evaluate(async ([address, commands]) => {
+    const socket = new WebSocket(address)
+    const answers = []
+    await new Promise((done, fail) => {
+      socket.onclose = fail
+      socket.onopen = () => commands.forEach((command, id) => socket.send(JSON.stringify({ ...command, id })))
+      socket.onmessage = ({ data }) => {
+        const message = JSON.parse(data)
+        if (message.type === 'done' || message.type === 'refused') answers.push(message)
+        if (answers.length === commands.length) done()
+      }
+    })
+    socket.onclose = null
+    socket.close()
+    return answers
+  }, [program.viewer.replace('http', 'ws').replace('/?', '/api?'), commands])
+  assert.deepEqual(answers.filter(({ type }) => type !== 'refused'), [])
+  await closePage(page)
+})
+
+test('a hidden tab asks for nothing and is told nothing', async () => {
+  const page = await openPage(browser, program.operator)
+  const other = await openPage(browser, program.viewer)
+  await page.locator(hook('agent')).filter({ hasText: 'Rover2' }).click()
+  await eventually('poses', () => page.told.count('poses') > 0)
+  // the browser of a test shows all its tabs at once
+  const hide = (is) =>
+    page.evaluate((is) => {
+      Object.defineProperty(document, 'hidden', { value: is, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, is)
+  await hide(true)
+  const watched = () => page.sent.filter((command) => command.do === 'watch').at(-1).topics
+  assert.deepEqual(watched(), [])
+  // what was on its way has come when another command is answered
+  const answered = page.told.count('films')
+  await page.evaluate(() => (location.hash = 'soccer'))
+  await eventually('an answer', () => page.told.count('films') > answered)
+  const frames = () => page.told.count('poses') + page.told.count('state')
+  const [before, elsewhere] = [frames(), other.told.count('state')]
+  await eventually('news elsewhere', () => other.told.count('state') > elsewhere + 5)
+  assert.equal(frames(), before)
+  await hide(false)
+  assert.deepEqual(watched(), ['world', 'poses', 'soccer'])
+  await eventually('news again', () => frames() > before)
+  await closePage(page)
+  await closePage(other)
+})
+
+test('a wrong token and a page of another site get 403', async () => {
+  const status = (path, headers = {}) =>
+    new Promise((resolve, reject) => {
+      const asked = request(program.origin + path, { headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      asked.on('upgrade', (response, socket) => {
+        socket.destroy()
+        resolve(response.statusCode)
+      })
+      asked.on('error', reject)
+      asked.end()
+    })
+  const socket = {
+    connection: 'Upgrade', upgrade: 'websocket',
+    'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  }
+  const { search } = new URL(program.operator)
+  assert.equal(await status(`/${search}`), 200)
+  assert.equal(await status('/?token=wrong'), 403)
+  assert.equal(await status('/api?token=wrong', socket), 403)
+  assert.equal(await status('/api', socket), 403)
+  assert.equal(await status(`/api${search}`, socket), 101)
+  assert.equal(await status(`/api${search}`, { ...socket, origin: program.origin }), 101)
+  for (const origin of ['http://evil.example', 'null', program.origin.replace('http', 'https'), 'http://127.0.0.1:1']) {
+    assert.equal(await status(`/api${search}`, { ...socket, origin }), 403, origin)
+  }
+  assert.equal(await status(`/${search}`, { host: 'evil.example' }), 403)
+})
+
+test('a browser without a link is asked for one', async () => {
+  const page = await openPage(browser, `${program.origin}/`)
+  await page.locator(hook('gate-link')).waitFor()
+  await checkLayout(page, 'the gate')
+  await page.locator(hook('gate-link')).fill(program.operator)
+  await page.keyboard.press('Enter')
+  await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
+  await closePage(page)
+})
+
+test('health says how the parts do', async () => {
+  const page = await openPage(browser, program.operator, { tab: 'health' })
+  await eventually('parts', async () => (await page.locator(hook('part')).count()) > 3)
+  await eventually('figures', async () => (await page.locator(hook('gauge')).count()) > 3)
+  assert.match(await textOf(page, 'addresses'), /Console/)
+  await portray(page, 'health')
+  await closePage(page)
+})
+
+for (const tab of TABS) {
+  test(`the ${tab} page fits into every window and can be used with the keyboard`, async () => {
+    const page = await openPage(browser, program.operator, { tab })
+    await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
+    await page.locator('main > *').first().waitFor()
+    for (const { width, height } of WINDOWS) {
+      await page.setViewportSize({ width, height })
+      await drawn(page)
+      await checkLayout(page, `${tab} at ${width}x${height}`)
+    }
+    await page.setViewportSize({ width: 1024, height: 768 })
+    await tabThrough(page, tab)
+    await closePage(page)
+  })
+}

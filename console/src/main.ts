@@ -1,0 +1,83 @@
+// The shell: asks for the link if there is no token, then shows header, tabs and the page of the chosen tab.
+
+import type { Hello } from './api'
+import { askForLink } from './gate'
+import { Link } from './link'
+import type { Opener, Page } from './page'
+import { type Tab, Shell, TABS } from './shell'
+import './style.css'
+import { takeToken } from './token'
+
+const OPENERS: Record<Tab, () => Promise<{ open: Opener }>> = {
+  world: () => import('./pages/world'),
+  soccer: () => import('./pages/soccer'),
+  evolution: () => import('./pages/evolution'),
+  puppet: () => import('./pages/puppet'),
+  health: () => import('./pages/health'),
+}
+
+const token = takeToken()
+if (token) start(token)
+else askForLink('Open the link that the server printed')
+
+function start(token: string): void {
+  const link = new Link(token)
+  // the page is fetched while the link opens; if that fails, it is told when it is shown
+  OPENERS[tabOf(location.hash)]().catch(() => undefined)
+  const shell = new Shell()
+  let page: Page | null = null
+  let told = ''
+  let turn = 0
+
+  async function turnTo(tab: Tab): Promise<void> {
+    const mine = ++turn
+    page?.close()
+    page = null
+    // so that the next page's topics begin anew, with all that is told at first
+    link.watch([])
+    shell.choose(tab)
+    try {
+      const { open } = await OPENERS[tab]()
+      if (mine !== turn) return
+      page = open(link)
+      shell.show(page.element)
+      link.watch(page.topics)
+    } catch (error) {
+      if (mine !== turn) return
+      if (link.state === 'open') shell.fail(error, () => void turnTo(tab))
+      // opened by its hello
+      else shell.wait('Waiting for the server', 'This page opens as soon as the server is back.')
+    }
+  }
+
+  const turnToHash = () => void turnTo(tabOf(location.hash))
+
+  link.onState((state) => {
+    if (state === 'refused') {
+      turn++
+      page?.close()
+      page = null
+      askForLink('The server does not know this link')
+    } else shell.setState(state, link.role)
+  })
+  link.on('hello', (hello) => {
+    shell.greet(hello)
+    if (page && told === news(hello)) return
+    told = news(hello)
+    turnToHash()
+  })
+  addEventListener('hashchange', () => {
+    if (link.hello) turnToHash()
+  })
+  shell.choose(tabOf(location.hash))
+}
+
+/** What a page may have built on: all but what is different at each connection. */
+function news(hello: Hello): string {
+  return JSON.stringify({ ...hello, you: 0, recording: null })
+}
+
+function tabOf(hash: string): Tab {
+  const name = hash.slice(1)
+  return TABS.find((tab) => tab === name) ?? 'world'
+}

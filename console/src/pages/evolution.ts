@@ -1,0 +1,108 @@
+// The evolution page: the Population Manager's user interface.
+
+import type { EvolutionInfo, RunSummary } from '../api'
+import type { Link } from '../link'
+import type { Opener, Page } from '../page'
+import { empty, h } from '../ui'
+import { chosenRun } from './evolution/chosenrun'
+import { comparison } from './evolution/comparison'
+import { Details } from './evolution/details'
+import { newRunForm } from './evolution/form'
+import { runList } from './evolution/runs'
+import './evolution.css'
+
+export const open: Opener = (link) => {
+  const info = link.hello?.evolution
+  return info ? runsPage(link, info) : noEvolution()
+}
+
+function noEvolution(): Page {
+  const words =
+    'This server has no Population Manager. Start it with “rossum serve”, or evolve on the command line with ' +
+    '“rossum evolve”.'
+  return {
+    element: h('div', { class: 'evolution-none', 'data-test': 'no-evolution' }, empty('No evolution here', words)),
+    topics: [],
+    close: () => undefined,
+  }
+}
+
+function runsPage(link: Link, info: EvolutionInfo): Page {
+  const details = new Details(link)
+  const run = chosenRun(link)
+  const compare = comparison()
+  const list = runList(choose, (names) => {
+    compared = names
+    details.compare(names)
+    compare.show(compared, details.known)
+  })
+  const next =
+    link.role === 'operator'
+      ? 'Choose body, world and algorithm on this page and press Start.'
+      : 'An operator can start one.'
+  const nothing = h(
+    'section',
+    { class: 'card nothing', 'data-test': 'no-runs' },
+    empty('No runs yet', `${next} Fitness, net and arena are then shown here.`),
+  )
+  run.element.hidden = true
+
+  let runs: RunSummary[] = []
+  let chosen: string | null = null
+  let compared: string[] = []
+
+  function choose(name: string): void {
+    chosen = name
+    list.choose(name)
+    const summary = runs.find((one) => one.name === name)
+    if (summary) run.summary(summary)
+    const known = details.known.get(name)
+    if (known) run.detail(known)
+    run.element.hidden = !summary
+    nothing.hidden = summary !== undefined
+    details.choose(name)
+  }
+
+  const ends = [
+    link.on('evolution', (message) => {
+      const known = new Set(runs.map(({ name }) => name))
+      const first = runs.length === 0
+      runs = message.runs
+      list.show(runs)
+      details.runs(runs)
+      // a run that has just begun is what people want to see
+      const begun = runs.find(({ name, state }) => state === 'running' && !known.has(name))
+      const gone = !runs.some(({ name }) => name === chosen)
+      const other = (!first && begun) || (gone ? runs[0] : undefined)
+      if (other) choose(other.name)
+      else {
+        const summary = runs.find(({ name }) => name === chosen)
+        if (summary) run.summary(summary)
+      }
+      run.element.hidden = runs.length === 0
+      nothing.hidden = runs.length > 0
+    }),
+    link.on('run', (detail) => {
+      details.known.set(detail.name, detail)
+      if (detail.name === chosen) run.detail(detail)
+      if (compared.includes(detail.name)) compare.show(compared, details.known)
+    }),
+    link.on('replay', (replay) => run.replay(replay)),
+  ]
+
+  return {
+    element: h(
+      'div',
+      { class: 'evolution' },
+      h('div', { class: 'choosing' }, newRunForm(link, info), list.element),
+      h('div', { class: 'looking' }, compare.element, nothing, run.element),
+    ),
+    topics: ['evolution'],
+    close() {
+      for (const end of ends) end()
+      details.close()
+      compare.close()
+      run.close()
+    },
+  }
+}

@@ -1,0 +1,208 @@
+// The arena from above, on a canvas: ground, obstacles, the robot, its beams and its path.
+
+import type { Replay } from '../../api'
+import { fit, lengthWords, scaleBar } from './arenafit'
+
+type Trial = Replay['trials'][number]
+
+const MARGIN = 10
+/** Below the arena, for the scale. */
+const FOOT = 26
+/** Colours are meant to be on paper: the arena looks the same in light and dark. */
+const INK = '#20252c'
+const PAST = '#7a3c00'
+const AHEAD = 'rgb(122 60 0 / 0.28)'
+const BEAM = 'rgb(28 95 196 / 0.75)'
+const ROBOT = '#f2a33a'
+const BLOCKED = '#c21f1f'
+
+/** Colours come from world files; anything but a plain one is drawn grey. */
+function colourOf(colour: string): string {
+  return /^#[0-9a-f]{3,8}$/i.test(colour) ? colour : '#9aa3ad'
+}
+
+function outline(points: readonly (readonly [number, number])[]): Path2D {
+  const path = new Path2D()
+  points.forEach(([x, y], at) => (at === 0 ? path.moveTo(x, y) : path.lineTo(x, y)))
+  path.closePath()
+  return path
+}
+
+export class ArenaPicture {
+  #canvas: HTMLCanvasElement
+  #replay: Replay | null = null
+  #polygons: { path: Path2D; colour: string; kind: string }[] = []
+  #robot = new Path2D()
+  #trial: Trial | null = null
+  #step = 0
+  #resized: ResizeObserver
+
+  constructor(canvas: HTMLCanvasElement) {
+    this.#canvas = canvas
+    this.#resized = new ResizeObserver(() => this.#draw())
+    this.#resized.observe(canvas)
+  }
+
+  setReplay(replay: Replay | null): void {
+    this.#replay = replay
+    this.#polygons = (replay?.arena.polygons ?? []).map(
+      ({ points, colour, kind }) => ({ path: outline(points), colour: colourOf(colour), kind }),
+    )
+    this.#robot = outline(replay?.shape ?? [])
+    this.#trial = null
+  }
+
+  show(trial: Trial | null, step: number): void {
+    this.#trial = trial
+    this.#step = step
+    this.#draw()
+  }
+
+  close(): void {
+    this.#resized.disconnect()
+  }
+
+  #draw(): void {
+    const canvas = this.#canvas
+    const ctx = canvas.getContext('2d')
+    const { clientWidth: width, clientHeight: height } = canvas
+    if (!ctx || width === 0 || height === 0) return
+    const dense = Math.min(2, devicePixelRatio)
+    // setting a size clears, so only when it differs
+    if (canvas.width !== Math.round(width * dense)) canvas.width = Math.round(width * dense)
+    if (canvas.height !== Math.round(height * dense)) canvas.height = Math.round(height * dense)
+    ctx.setTransform(dense, 0, 0, dense, 0, 0)
+    ctx.clearRect(0, 0, width, height)
+    const replay = this.#replay
+    if (!replay) return
+
+    const { scale, left, top } = fit(replay.arena.bounds, width, height - FOOT, MARGIN)
+    ctx.save()
+    ctx.transform(scale, 0, 0, -scale, left, top)
+    const pixel = 1 / scale
+    this.#drawGround(ctx, replay, pixel)
+    const trial = this.#trial
+    if (trial) {
+      this.#drawPath(ctx, trial, pixel)
+      this.#drawRobot(ctx, trial, pixel)
+      const end = trial.steps.at(-1)
+      if (end && trial.died) cross(ctx, end[0], end[1], 8 * pixel)
+    }
+    ctx.restore()
+    drawScale(ctx, scale, left + replay.arena.bounds[0] * scale, height)
+  }
+
+  #drawGround(ctx: CanvasRenderingContext2D, replay: Replay, pixel: number): void {
+    const [x1, y1, x2, y2] = replay.arena.bounds
+    ctx.fillStyle = '#eceae4'
+    ctx.fillRect(x1, y1, x2 - x1, y2 - y1)
+    ctx.lineJoin = 'round'
+    for (const { path, colour, kind } of this.#polygons) {
+      ctx.fillStyle = colour
+      ctx.fill(path)
+      if (kind === 'ground') continue
+      ctx.strokeStyle = kind === 'deadly' ? BLOCKED : INK
+      ctx.lineWidth = (kind === 'deadly' ? 2.5 : 0.8) * pixel
+      ctx.setLineDash(kind === 'deadly' ? [6 * pixel, 3 * pixel] : [])
+      ctx.stroke(path)
+    }
+    ctx.setLineDash([])
+    ctx.strokeStyle = INK
+    ctx.lineWidth = 1.5 * pixel
+    ctx.strokeRect(x1, y1, x2 - x1, y2 - y1)
+  }
+
+  #drawPath(ctx: CanvasRenderingContext2D, { steps }: Trial, pixel: number): void {
+    const line = (from: number, to: number, colour: string, width: number) => {
+      ctx.beginPath()
+      for (let at = from; at <= to; at++) {
+        const step = steps[at]
+        if (step) ctx.lineTo(step[0], step[1])
+      }
+      ctx.strokeStyle = colour
+      ctx.lineWidth = width * pixel
+      ctx.stroke()
+    }
+    line(this.#step, steps.length - 1, AHEAD, 1.5)
+    line(0, this.#step, PAST, 2)
+    ctx.fillStyle = BLOCKED
+    for (const [x, y, , blocked] of steps.slice(0, this.#step + 1)) if (blocked) disc(ctx, x, y, 2.4 * pixel)
+    const start = steps[0]
+    if (start) {
+      ctx.beginPath()
+      ctx.arc(start[0], start[1], 5 * pixel, 0, 2 * Math.PI)
+      ctx.fillStyle = '#fff'
+      ctx.fill()
+      ctx.strokeStyle = PAST
+      ctx.lineWidth = 2.5 * pixel
+      ctx.stroke()
+    }
+  }
+
+  #drawRobot(ctx: CanvasRenderingContext2D, { steps, beams }: Trial, pixel: number): void {
+    const at = steps[Math.min(this.#step, steps.length - 1)]
+    if (!at) return
+    ctx.strokeStyle = BEAM
+    ctx.lineWidth = 1.4 * pixel
+    ctx.beginPath()
+    for (const [x1, y1, x2, y2] of beams[this.#step] ?? []) {
+      ctx.moveTo(x1, y1)
+      ctx.lineTo(x2, y2)
+    }
+    ctx.stroke()
+    const [x, y, direction, blocked] = at
+    ctx.save()
+    ctx.translate(x, y)
+    ctx.rotate(direction)
+    ctx.fillStyle = ROBOT
+    ctx.globalAlpha = 0.9
+    ctx.fill(this.#robot)
+    ctx.globalAlpha = 1
+    ctx.strokeStyle = blocked ? BLOCKED : INK
+    ctx.lineWidth = (blocked ? 3 : 1.5) * pixel
+    ctx.stroke(this.#robot)
+    ctx.restore()
+    // where it faces
+    ctx.strokeStyle = INK
+    ctx.lineWidth = 2 * pixel
+    ctx.beginPath()
+    ctx.moveTo(x, y)
+    ctx.lineTo(x + Math.cos(direction) * 12 * pixel, y + Math.sin(direction) * 12 * pixel)
+    ctx.stroke()
+  }
+}
+
+function disc(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  ctx.beginPath()
+  ctx.arc(x, y, radius, 0, 2 * Math.PI)
+  ctx.fill()
+}
+
+/** Where it died. */
+function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  ctx.beginPath()
+  ctx.moveTo(x - size, y - size)
+  ctx.lineTo(x + size, y + size)
+  ctx.moveTo(x - size, y + size)
+  ctx.lineTo(x + size, y - size)
+  // a white rim, as it may lie on anything
+  for (const [colour, width] of [['#fff', 0.75], [BLOCKED, 0.4]] as const) {
+    ctx.strokeStyle = colour
+    ctx.lineWidth = size * width
+    ctx.stroke()
+  }
+}
+
+function drawScale(ctx: CanvasRenderingContext2D, scale: number, left: number, height: number): void {
+  const metres = scaleBar(scale, 110)
+  const end = left + metres * scale
+  const line = height - FOOT / 2 - 2
+  ctx.strokeStyle = ctx.fillStyle = INK
+  ctx.lineWidth = 2
+  ctx.beginPath()
+  ctx.moveTo(left, line)
+  ctx.lineTo(end, line)
+  ctx.stroke()
+  ctx.font = '12px system-ui, sans-serif'
+  ctx.fillText(lengthWords(metres), end + 8, line + 4)
+}

@@ -1,0 +1,245 @@
+// All about the run that is chosen: its curves, its best net, and its best individuals in the arena.
+
+import type { Replay, RunDetail, RunSummary } from '../../api'
+import type { Link } from '../../link'
+import { Curves } from '../../plot'
+import { button, card, field, format, h, notice, reason, say, select } from '../../ui'
+import { arenaPlayer } from './arenaplayer'
+import { netDrawing } from './netdrawing'
+import { STATES } from './runs'
+
+export interface ChosenRun {
+  element: HTMLElement
+  /** Of this run from now on. */
+  summary(run: RunSummary): void
+  detail(detail: RunDetail): void
+  replay(replay: Replay): void
+  close(): void
+}
+
+export function chosenRun(link: Link): ChosenRun {
+  let run: RunSummary | null = null
+  const header = runHeader(link, () => run)
+  const plots = fitnessPlots()
+  const net = netDrawing()
+  const watching = watchBest(link, () => run)
+  return {
+    element: h(
+      'div',
+      { class: 'chosen', 'data-test': 'chosen-run' },
+      header.element,
+      plots.element,
+      watching.element,
+      h('section', { class: 'card net-card', 'aria-label': 'Best net' }, h('h2', null, 'Best net'), net.element),
+    ),
+    summary(now) {
+      const another = run?.name !== now.name
+      run = now
+      header.show(now)
+      if (another) {
+        plots.clear()
+        net.show(null)
+      }
+      watching.show(now, another)
+    },
+    detail(detail) {
+      plots.show(detail)
+      net.show(detail.net)
+      watching.best(detail)
+    },
+    replay: (replay) => watching.replay(replay),
+    close() {
+      plots.close()
+      watching.close()
+    },
+  }
+}
+
+/** Name, state and numbers; stop and resume. */
+function runHeader(link: Link, run: () => RunSummary | null) {
+  const may = link.role === 'operator'
+  const name = h('h2', { class: 'chosen-name', 'data-test': 'chosen-name' }, '')
+  const state = h('span', { class: 'badge', 'data-test': 'chosen-state', role: 'status' }, '')
+  const generation = h('b', { 'data-test': 'chosen-generation' }, '')
+  const best = h('b', { class: 'fitness', 'data-test': 'fitness' }, '–')
+  const about = h('p', { class: 'quiet chosen-about' }, '')
+  const until = h(
+    'input',
+    { type: 'number', min: '1', step: '1', inputMode: 'numeric', required: true, 'data-test': 'resume-generations' },
+  )
+  const stop = button('Stop', () => order('stop-run'), { kind: 'danger', test: 'run-stop' })
+  const resume = button('Resume', () => order('resume-run'), { kind: 'primary', test: 'run-resume' })
+  const resuming = h('span', { class: 'resuming' }, field('to generation', until), resume)
+  let shown = ''
+
+  async function order(what: 'stop-run' | 'resume-run'): Promise<void> {
+    const now = run()
+    if (!now) return
+    if (what === 'stop-run') await link.ask({ do: what, name: now.name })
+    else if (until.reportValidity()) await link.ask({ do: what, name: now.name, generations: until.valueAsNumber })
+  }
+
+  return {
+    element: h(
+      'section',
+      { class: 'card chosen-head', 'aria-label': 'Chosen run' },
+      h('div', { class: 'chosen-title' }, name, state),
+      h('div', { class: 'chosen-orders' }, stop, resuming),
+      about,
+      h(
+        'div',
+        { class: 'chosen-numbers' },
+        h('span', null, 'Generation ', generation),
+        h('span', null, 'Best fitness ', best),
+      ),
+    ),
+    show(now: RunSummary) {
+      say(name, now.name)
+      say(state, STATES[now.state].words)
+      state.className = `badge ${STATES[now.state].class}`
+      say(generation, `${now.generation} of ${now.generations}`)
+      say(best, now.best === null ? '–' : format(now.best, 4))
+      const words = `${now.algorithm}, ${now.place}, seed ${now.seed}.`
+      say(about, now.words ? `${words} ${now.words}` : words)
+      about.classList.toggle('bad', now.state === 'failed')
+      stop.disabled = !may || now.state !== 'running'
+      resume.disabled = until.disabled = !may || now.state === 'running'
+      stop.title = may ? '' : 'Only operators may stop a run.'
+      resume.title = !may ? 'Only operators may resume a run.' : now.state === 'running' ? 'It is running.' : ''
+      until.min = String(now.generation + 1)
+      // a run that came to its end goes on for as long again
+      const key = `${now.name} ${now.state} ${now.generations}`
+      if (key !== shown) until.value = String(now.generation >= now.generations ? now.generations * 2 : now.generations)
+      shown = key
+    },
+  }
+}
+
+function fitnessPlots() {
+  const left = h('div', { class: 'plot-holder' })
+  const right = h('div', { class: 'plot-holder' })
+  const series = [{ label: 'best so far' }, { label: 'best' }, { label: 'mean' }, { label: 'worst' }]
+  const fitness = new Curves(left, { title: 'Fitness by generation', x: 'generation', series, height: 250 })
+  const diversity = new Curves(
+    right,
+    { title: 'Diversity by generation', x: 'generation', series: [{ label: 'diversity' }], height: 250 },
+  )
+  return {
+    element: h('div', { class: 'plots' }, card('Fitness', left), card('Diversity', right)),
+    show({ best, mean, worst, best_so_far, diversity: spread }: RunDetail) {
+      const x = best.map((_, at) => at + 1)
+      fitness.set(x, [best_so_far, best, mean, worst])
+      diversity.set(x, [spread])
+    },
+    clear() {
+      fitness.set([], [[], [], [], []])
+      diversity.set([], [[]])
+    },
+    close() {
+      fitness.close()
+      diversity.close()
+    },
+  }
+}
+
+/** The best of all or of a generation in its arena. */
+function watchBest(link: Link, run: () => RunSummary | null) {
+  const player = arenaPlayer()
+  const generation = h(
+    'input',
+    {
+      type: 'number',
+      min: '1',
+      step: '1',
+      value: '1',
+      inputMode: 'numeric',
+      required: true,
+      'aria-label': 'Generation',
+      disabled: true,
+      'data-test': 'replay-generation',
+    },
+  )
+  const choice = [{ value: 'all', label: 'Best of all' }, { value: 'one', label: 'Best of generation' }]
+  const which = select(choice, 'all', (value) => {
+    generation.disabled = value === 'all'
+    if (value === 'all') void ask()
+    else generation.focus()
+  })
+  which.setAttribute('aria-label', 'Which individual')
+  which.dataset['test'] = 'replay-which'
+  const show = h('button', { class: 'plain', type: 'submit', 'data-test': 'replay-show' }, 'Show')
+  const news = h('p', { class: 'hint watch-news', role: 'status', 'data-test': 'replay-news' }, '')
+  const choices = h(
+    'form',
+    {
+      class: 'watch-choices',
+      onsubmit: (event: SubmitEvent) => {
+        event.preventDefault()
+        void ask()
+      },
+    },
+    which, generation, show,
+  )
+  let shown: Replay | null = null
+  let asked = false
+
+  async function ask(): Promise<void> {
+    const now = run()
+    if (!now || !now.here || now.generation === 0) return
+    asked = true
+    try {
+      say(news, 'Testing it again …')
+      await link.ask({
+        do: 'replay',
+        run: now.name,
+        ...(which.value === 'one' ? { generation: generation.valueAsNumber } : {}),
+      })
+      if (news.textContent === 'Testing it again …') say(news, '')
+    } catch (error) {
+      say(news, '')
+      notice(reason(error), 'error')
+    }
+  }
+
+  function clear(now: RunSummary): void {
+    shown = null
+    asked = false
+    which.value = 'all'
+    generation.value = '1'
+    generation.disabled = true
+    player.show(null)
+    say(news, '')
+    player.element.hidden = choices.hidden = !now.here
+  }
+
+  return {
+    element: h(
+      'section',
+      { class: 'card watch', 'aria-label': 'In the arena' },
+      h('h2', null, 'In the arena'),
+      choices,
+      news,
+      player.element,
+    ),
+    show(now: RunSummary, another: boolean) {
+      if (another) clear(now)
+      generation.max = String(Math.max(1, now.generation))
+      show.disabled = which.disabled = now.generation === 0
+      if (!now.here) say(news, `This run is tested elsewhere (${now.place}), so it cannot be watched here.`)
+      else if (now.generation === 0) say(news, 'The best can be watched when the first generation has been tested.')
+      else if (!asked) void ask()
+    },
+    /** Says so when there is a better one than the one that is shown. */
+    best({ net }: RunDetail) {
+      if (!shown || !net || which.value !== 'all' || net.fitness <= shown.fitness) return
+      say(news, `Generation ${net.generation} has a better one (${format(net.fitness, 4)}): press Show.`)
+    },
+    replay(replay: Replay) {
+      if (replay.run !== run()?.name) return
+      shown = replay
+      say(news, '')
+      player.show(replay)
+    },
+    close: () => player.close(),
+  }
+}

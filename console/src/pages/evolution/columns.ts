@@ -1,0 +1,8 @@
+// Columns of a plot.
+
+/** Columns of the same length, with nothing where a run was shorter. */
+export function padded(columns: readonly (readonly number[])[]): { x: number[]; columns: (number | null)[][] } {
+  const length = columns.reduce((most, column) => Math.max(most, column.length), 0)
+  const places = Array.from({ length }, (_, at) => at)
+  return { x: places.map((at) => at + 1), columns: columns.map((column) => places.map((at) => column[at] ?? null)) }
+}

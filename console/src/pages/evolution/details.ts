@@ -1,0 +1,92 @@
+// Details of runs: of the chosen one as they grow, of compared ones now and then.
+
+import type { RunDetail, RunSummary } from '../../api'
+import type { Link } from '../../link'
+import { notice, reason } from '../../ui'
+
+/** Between two rounds of questions about runs that are only compared. */
+const ROUND_MS = 3000
+
+export class Details {
+  readonly known = new Map<string, RunDetail>()
+  #link: Link
+  #chosen: string | null = null
+  #compared: string[] = []
+  #runs = new Map<string, RunSummary>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #asking = false
+  /** Generation at which the chosen run's details were refused. */
+  #refusedAt: number | null = null
+
+  constructor(link: Link) {
+    this.#link = link
+  }
+
+  choose(name: string): void {
+    this.#chosen = name
+    this.#refusedAt = null
+    void this.#watch(name)
+  }
+
+  compare(names: string[]): void {
+    this.#compared = names
+    this.#soon(0)
+  }
+
+  runs(runs: RunSummary[]): void {
+    this.#runs = new Map(runs.map((run) => [run.name, run]))
+    this.#tryAgain()
+    this.#soon(ROUND_MS)
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#compared = []
+    this.#link.tell({ do: 'run', name: null })
+  }
+
+  /** A run that has only begun may have nothing to tell; with its next generation it has. */
+  #tryAgain(): void {
+    const generation = this.#generation(this.#chosen)
+    if (this.#chosen === null || this.#refusedAt === null || generation <= this.#refusedAt) return
+    this.#refusedAt = null
+    void this.#watch(this.#chosen)
+  }
+
+  #generation(name: string | null): number {
+    return this.#runs.get(name ?? '')?.generation ?? 0
+  }
+
+  #soon(wait: number): void {
+    if (wait > 0 && this.#timer !== undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = this.#compared.length >= 2 ? setTimeout(() => void this.#round(), wait) : undefined
+  }
+
+  /** Only one run is watched at a time: those to compare are asked for one by one, the chosen one last. */
+  async #round(): Promise<void> {
+    this.#timer = undefined
+    if (this.#asking) return this.#soon(ROUND_MS)
+    const behind = this.#compared.filter((name) => name !== this.#chosen && this.#isBehind(name))
+    if (behind.length === 0) return
+    this.#asking = true
+    for (const name of behind) await this.#watch(name)
+    if (this.#chosen !== null) await this.#watch(this.#chosen)
+    this.#asking = false
+  }
+
+  #isBehind(name: string): boolean {
+    return this.#runs.has(name) && (this.known.get(name)?.best.length ?? -1) < this.#generation(name)
+  }
+
+  async #watch(name: string): Promise<void> {
+    try {
+      await this.#link.ask({ do: 'run', name })
+    } catch (error) {
+      const generation = this.#generation(name)
+      if (name === this.#chosen) this.#refusedAt = generation
+      if (generation > 0) notice(reason(error), 'error')
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// The Health page: how each part does, figures, addresses and the log.
+
+import type { Hello } from '../api'
+import type { Opener } from '../page'
+import { card, h } from '../ui'
+import { Gauges } from './health/gauges'
+import { log } from './health/log'
+import { parts } from './health/parts'
+import './health.css'
+
+export const open: Opener = (link) => {
+  const state = parts(link)
+  const gauges = new Gauges(link)
+  const lines = log(link)
+  const addresses = h('div', { class: 'stack' })
+  const greet = (hello: Hello) => addresses.replaceChildren(addressesOf(hello))
+  if (link.hello) greet(link.hello)
+  const end = link.on('hello', greet)
+  return {
+    element: h(
+      'div',
+      { class: 'health' },
+      card('Parts', state.element),
+      card('Figures', gauges.element),
+      card('Log', lines.element),
+      card('Addresses', addresses),
+    ),
+    topics: ['health'],
+    close() {
+      for (const part of [state, gauges, lines]) part.close()
+      end()
+    },
+  }
+}
+
+/** Everything that listens, and pages for other tools. */
+function addressesOf(hello: Hello): HTMLElement {
+  return h(
+    'div',
+    { class: 'stack' },
+    h(
+      'div',
+      { class: 'scroll' },
+      h(
+        'table',
+        { 'data-test': 'addresses' },
+        h('thead', null, h('tr', null, head('What'), head('Kind'), head('Address'))),
+        h(
+          'tbody',
+          null,
+          ...hello.addresses.map(({ title, kind, address }) =>
+            h('tr', null, h('td', null, title), h('td', { class: 'quiet' }, kind), h('td', { class: 'mono' }, address)),
+          ),
+        ),
+      ),
+    ),
+    hello.recording
+      ? h('p', null, 'Recorded to ', h('code', null, hello.recording))
+      : h('p', null, 'Nothing is being recorded.'),
+    h(
+      'p',
+      { class: 'row' },
+      page('metrics', 'Metrics', 'Figures for Prometheus, as plain text'),
+      page('status', 'Status', 'The same as on this page, for scripts'),
+      h('span', { class: 'quiet' }, `Rossum ${hello.version}`),
+    ),
+  )
+}
+
+function head(title: string): HTMLElement {
+  return h('th', { scope: 'col' }, title)
+}
+
+function page(path: string, label: string, title: string): HTMLElement {
+  return h('a', { href: `/${path}`, target: '_blank', rel: 'noopener', title, 'data-test': `link-${path}` }, label)
+}

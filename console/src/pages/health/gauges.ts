@@ -1,0 +1,74 @@
+// Figures with their last two minutes.
+
+import type { Health } from '../../api'
+import type { Link } from '../../link'
+import { LivePlot } from '../../plot'
+import { empty, fill, format, h, say } from '../../ui'
+
+const SECONDS = 120
+const PLOT_HEIGHT = 84
+
+type Figure = Health['gauges'][number]
+
+interface Gauge {
+  element: HTMLElement
+  value: HTMLElement
+  plot: LivePlot
+}
+
+export class Gauges {
+  readonly element = h('div', { class: 'health-gauges', 'data-test': 'gauges' })
+  #gauges = new Map<string, Gauge>()
+  #begun = performance.now()
+  #end: () => void
+
+  constructor(link: Link) {
+    fill(this.element, empty('No figures yet', 'They come once a second.'))
+    this.#end = link.on('health', ({ gauges }) => this.#hear(gauges))
+  }
+
+  close(): void {
+    this.#end()
+    for (const { plot } of this.#gauges.values()) plot.close()
+  }
+
+  #hear(figures: Figure[]): void {
+    const names = figures.map(({ name }) => name)
+    if (names.join() !== [...this.#gauges.keys()].join()) this.#remake(figures)
+    const time = (performance.now() - this.#begun) / 1000
+    for (const figure of figures) {
+      const gauge = this.#gauges.get(figure.name)
+      if (!gauge) continue
+      say(gauge.value, `${brief(figure.value)}${figure.unit ? ` ${figure.unit}` : ''}`)
+      gauge.plot.add(time, [figure.value])
+    }
+  }
+
+  /** Other figures than before; those that stay keep their past. */
+  #remake(figures: Figure[]): void {
+    const before = this.#gauges
+    this.#gauges = new Map(figures.map((figure) => [figure.name, before.get(figure.name) ?? gaugeOf(figure)]))
+    for (const [name, { plot }] of before) if (!this.#gauges.has(name)) plot.close()
+    fill(this.element, ...[...this.#gauges.values()].map(({ element }) => element))
+  }
+}
+
+function gaugeOf({ name, help }: Figure): Gauge {
+  const value = h('output', { class: 'health-value' }, '–')
+  const holder = h('div')
+  const element = h(
+    'div',
+    { class: 'health-gauge', 'data-test': 'gauge', title: help },
+    h('div', null, h('h3', null, name), value),
+    h('p', { class: 'quiet' }, help),
+    holder,
+  )
+  const plot = new LivePlot(holder, { title: '', series: [{ label: name }], seconds: SECONDS, height: PLOT_HEIGHT })
+  return { element, value, plot }
+}
+
+/** As many digits as matter. */
+function brief(value: number): string {
+  const size = Math.abs(value)
+  return format(value, Number.isInteger(value) || size >= 1000 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4)
+}

@@ -1,0 +1,123 @@
+// The log, filtered by level and words. It runs on at the bottom until somebody pauses it or scrolls up.
+
+import type { LogLines } from '../../api'
+import type { Link } from '../../link'
+import { button, empty, h, say, select } from '../../ui'
+
+const KEPT = 1000
+const LEVELS = ['ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE'] as const
+const LABELS: Record<Line['level'], string> = {
+  ERROR: 'Errors',
+  WARN: 'Warnings and worse',
+  INFO: 'Info and worse',
+  DEBUG: 'Debug and worse',
+  TRACE: 'All levels',
+}
+
+type Line = LogLines['lines'][number]
+
+export function log(link: Link): { element: HTMLElement; close(): void } {
+  let kept: { line: Line; row: HTMLElement }[] = []
+  let least: number = LEVELS.length - 1
+  let paused = false
+  let missed = 0
+
+  const box = h('div', {
+    class: 'health-log mono',
+    tabIndex: 0,
+    role: 'log',
+    'aria-label': 'Log',
+    'aria-live': 'off',
+    'data-test': 'log',
+  })
+  const nothing = empty(
+    'No lines',
+    'The log’s lines show here as they come. If you filter, try other words or a lower level.',
+  )
+  const count = h('span', { class: 'quiet health-count' })
+  const words = h('input', {
+    type: 'search',
+    placeholder: 'Only with these words',
+    'aria-label': 'Filter the log',
+    oninput: sift,
+  })
+  const level = select(
+    LEVELS.map((name, at) => ({ value: String(at), label: LABELS[name] })),
+    String(least),
+    (value) => {
+      least = Number(value)
+      sift()
+    },
+  )
+  level.setAttribute('aria-label', 'Level')
+  const pause = button('Pause', () => {
+    paused = !paused
+    missed = 0
+    say(pause, paused ? 'Go on' : 'Pause')
+    sift()
+  })
+
+  function passes({ level, text }: Line): boolean {
+    return LEVELS.indexOf(level) <= least && text.toLowerCase().includes(words.value.trim().toLowerCase())
+  }
+
+  function sift(): void {
+    for (const { line, row } of kept) row.hidden = !passes(line)
+    tellCount()
+    if (!paused) box.scrollTop = box.scrollHeight
+  }
+
+  function tellCount(): void {
+    const shown = kept.filter(({ row }) => !row.hidden).length
+    nothing.hidden = shown > 0
+    const lines = shown === kept.length ? `${kept.length} lines` : `${shown} of ${kept.length} lines`
+    say(count, paused ? `Paused, ${missed} new` : lines)
+  }
+
+  const end = link.on('log', ({ lines }) => {
+    const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 30
+    // late lines are told again after a reconnect, and when the tab is seen again
+    const news = lines.filter((line) => !kept.some((old) => old.line.time === line.time && old.line.text === line.text))
+    for (const line of news) {
+      const row = rowOf(line)
+      row.hidden = !passes(line)
+      kept.push({ line, row })
+      box.append(row)
+    }
+    if (paused) missed += news.length
+    for (const { row } of kept.slice(0, Math.max(0, kept.length - KEPT))) row.remove()
+    kept = kept.slice(-KEPT)
+    tellCount()
+    if (!paused && atEnd) box.scrollTop = box.scrollHeight
+  })
+  tellCount()
+
+  return {
+    element: h(
+      'div',
+      { class: 'stack' },
+      h('div', { class: 'row' }, h('div', { class: 'grow' }, words), level, pause, count),
+      h('div', { class: 'health-log-place' }, box, nothing),
+    ),
+    close: end,
+  }
+}
+
+function rowOf({ time, level, text }: Line): HTMLElement {
+  return h(
+    'div',
+    { class: 'health-line', 'data-level': level },
+    h('span', { class: 'quiet' }, clock(time)),
+    h('span', { class: 'health-level' }, level),
+    h('span', null, text),
+  )
+}
+
+/** Time of day; seconds since the start, where the server has no clock. */
+function clock(time: number): string {
+  if (time < 1e8) return time.toFixed(3)
+  const when = new Date(time * 1000)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const thousandths = String(when.getMilliseconds()).padStart(3, '0')
+  return `${two(when.getHours())}:${two(when.getMinutes())}:${two(when.getSeconds())}.${thousandths}`
+}

@@ -1,0 +1,64 @@
+// Buttons for gestures, expressions and gazes, each with its key.
+
+import type { Puppet } from '../../api'
+import { card, h, say as setText } from '../../ui'
+import { type Act, titled, wordsOf } from './acts'
+import type { Desk, Part } from './desk'
+import type { Hotkeys } from './hotkeys'
+import { controls } from './parts'
+
+export function actions(desk: Desk, keys: Hotkeys): Part {
+  const { info } = desk
+  const badges = new Map<string, HTMLElement>()
+
+  function acting(id: string, label: string, small: string, act: Act, standard?: string): HTMLButtonElement {
+    const run = () => void desk.perform(act)
+    keys.add({ id, label: wordsOf(act, info), run }, standard)
+    const badge = h('kbd')
+    badges.set(id, badge)
+    return h('button', { type: 'button', class: 'pp-act', 'data-test': id.replace(':', '-'), onclick: run },
+      h('span', { class: 'pp-act-name' }, label, small === '' ? null : h('span', { class: 'pp-act-small' }, small)),
+      badge)
+  }
+
+  const gestures = info.gestures.map((gesture, place) =>
+    acting(`gesture:${gesture.tag}`, titled(gesture.name), `[${gesture.tag}] ${gesture.seconds} s`,
+      { do: 'gesture', name: gesture.tag }, place < 9 ? String(place + 1) : undefined))
+  const expressions = new Map(info.expressions.map(({ id, name }) =>
+    [id, acting(`expression:${name}`, titled(name), '', { do: 'expression', name })]))
+  const looks = new Map(info.look_ats.map(({ id, name }) =>
+    [id, acting(`look:${name}`, titled(name), '', { do: 'look', name })]))
+
+  const playing = h('span', { class: 'pp-quiet' }, 'None plays')
+  function label(): void {
+    for (const [id, badge] of badges) {
+      const key = keys.keyOf(id)
+      setText(badge, key)
+      badge.hidden = key === ''
+      badge.parentElement?.setAttribute('aria-keyshortcuts', key)
+    }
+  }
+  label()
+
+  const group = (title: string, buttons: Iterable<HTMLButtonElement>, beside?: HTMLElement, kind = '') =>
+    h('div', { class: 'pp-group' },
+      h('div', { class: 'pp-line' }, h('h3', null, title), beside),
+      h('div', { class: `pp-acts ${kind}`, role: 'group', 'aria-label': title }, ...buttons))
+  return {
+    element: card('Act', controls(
+      group('Gestures', gestures, playing, 'pp-acts-wide'),
+      group('Expression', expressions.values()),
+      group('Look', looks.values()))),
+    show(puppet: Puppet) {
+      press(expressions, puppet.expression)
+      press(looks, puppet.look_at)
+      const { gestures } = puppet
+      setText(playing, gestures === 0 ? 'None plays' : gestures === 1 ? 'One plays' : `${gestures} play`)
+    },
+    close: keys.onChange(label),
+  }
+}
+
+function press(buttons: Map<number, HTMLButtonElement>, chosen: number): void {
+  for (const [id, button] of buttons) button.setAttribute('aria-pressed', String(id === chosen))
+}

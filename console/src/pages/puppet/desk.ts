@@ -1,0 +1,93 @@
+// What the parts of the operator's desk share: the link, the robot's latest news, the log, and how orders are given.
+
+import type { Puppet, PuppetInfo, PuppetOrder } from '../../api'
+import type { Link } from '../../link'
+import { notice, reason } from '../../ui'
+import { type Act, orderOf, wordsOf } from './acts'
+import { Faults } from './faults'
+import type { SessionLog } from './log'
+import { Speech } from './speech'
+
+/** Of the operator's sliders: orders a second, and how long one rests before the log has its value. */
+const orderGap = 50
+const settled = 700
+
+/** A panel of the desk. */
+export interface Part {
+  element: HTMLElement
+  /** Whenever the robot's state is heard. */
+  show?(puppet: Puppet): void
+  /** When its tab is chosen. */
+  shown?(): void
+  close?(): void
+}
+
+export class Desk {
+  /** The latest that is known. */
+  puppet: Puppet | null = null
+  readonly speech = new Speech()
+  readonly faults: Faults
+  private readonly turned = new Map<string, { timer: number; order: PuppetOrder | null }>()
+  private readonly rests = new Map<string, number>()
+
+  constructor(readonly link: Link, readonly info: PuppetInfo, readonly log: SessionLog) {
+    this.faults = new Faults(link)
+  }
+
+  /** Does it, and has it in the log. Resolves with whether the server agreed; if not, the operator was told why. */
+  async perform(act: Act): Promise<boolean> {
+    const order = orderOf(act, this.info)
+    if (order === null) {
+      if (act.do !== 'wait') notice(`This robot cannot do this. ${wordsOf(act, this.info)}`, 'error')
+      return false
+    }
+    return this.give(order, act.do === 'say' ? act.text : wordsOf(act, this.info), act.do === 'say' ? 'said' : 'done')
+  }
+
+  /** Gives an order that the log calls so. */
+  async give(order: PuppetOrder, words: string, kind: 'said' | 'done' = 'done'): Promise<boolean> {
+    // before the answer, so that what the robot does about it comes after it
+    this.log.add(kind, words)
+    try {
+      await this.link.ask({ do: 'puppet', order })
+      return true
+    } catch (error) {
+      this.log.add('refused', `${words} (${reason(error)})`)
+      notice(reason(error), 'error')
+      return false
+    }
+  }
+
+  /** For sliders: gives the latest order of this name, at most 20 times a second, and logs where it came to rest. */
+  turn(name: string, order: PuppetOrder, words: string): void {
+    const waiting = this.turned.get(name)
+    if (waiting) {
+      waiting.order = order
+    } else {
+      this.link.tell({ do: 'puppet', order })
+      this.pace(name)
+    }
+    clearTimeout(this.rests.get(name))
+    this.rests.set(name, window.setTimeout(() => {
+      this.rests.delete(name)
+      this.log.add('done', words)
+    }, settled))
+  }
+
+  private pace(name: string): void {
+    const timer = window.setTimeout(() => {
+      const order = this.turned.get(name)?.order
+      this.turned.delete(name)
+      if (!order) return
+      this.link.tell({ do: 'puppet', order })
+      this.pace(name)
+    }, orderGap)
+    this.turned.set(name, { timer, order: null })
+  }
+
+  close(): void {
+    this.faults.close()
+    for (const { timer } of this.turned.values()) clearTimeout(timer)
+    for (const timer of this.rests.values()) clearTimeout(timer)
+  }
+}

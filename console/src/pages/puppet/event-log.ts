@@ -1,0 +1,44 @@
+// What the robot tells of itself, for the log: events, and changes that somebody else ordered.
+
+import type { Puppet, PuppetEvent } from '../../api'
+import type { Desk } from './desk'
+
+export class EventLog {
+  constructor(private readonly desk: Desk) {}
+
+  /** Those that were not heard before: some may come again after another page or a reconnect. */
+  fresh(events: PuppetEvent[]): PuppetEvent[] {
+    const latest = Math.max(-1, ...events.map((event) => event.number))
+    // a server that was started anew counts from the beginning
+    const { log } = this.desk
+    if (latest < log.lastEvent) log.lastEvent = -1
+    const fresh = events.filter((event) => event.number > log.lastEvent)
+    log.lastEvent = Math.max(log.lastEvent, latest)
+    return fresh
+  }
+
+  heard(event: PuppetEvent): void {
+    const { log, info } = this.desk
+    const nameOf = (id: number) => info.gestures.find((gesture) => gesture.id === id)?.tag ?? String(id)
+    switch (event.what) {
+      case 'speak-begun': return log.add('robot', 'Begins to speak', event.time)
+      case 'speak-done': return log.add('robot', 'Has spoken', event.time)
+      case 'speak-gesture': return log.add('robot', `Gesture in the text: [${nameOf(event.gesture)}]`, event.time)
+      case 'gesture-done': return log.add('robot', `Gesture is done: ${nameOf(event.gesture)}`, event.time)
+      // the panel of what was heard has it in the log, with its options
+      case 'utterance':
+    }
+  }
+
+  /** Whoever ordered it: the robot looks and faces otherwise now. */
+  seen(puppet: Puppet): void {
+    const { log, info, puppet: before } = this.desk
+    if (!before) return
+    const nameOf = (list: { id: number; name: string }[], number: number) =>
+      list.find(({ id }) => id === number)?.name ?? String(number)
+    if (puppet.expression !== before.expression) {
+      log.add('robot', `Expression is now: ${nameOf(info.expressions, puppet.expression)}`)
+    }
+    if (puppet.look_at !== before.look_at) log.add('robot', `Looks now: ${nameOf(info.look_ats, puppet.look_at)}`)
+  }
+}

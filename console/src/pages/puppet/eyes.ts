@@ -1,0 +1,120 @@
+// What the robot sees: its pictures, and the faces in them as buttons.
+
+import { Frame, type Puppet } from '../../api'
+import { button, card, h, say as setText } from '../../ui'
+import type { Desk, Part } from './desk'
+import { faces } from './faces'
+import { controls } from './parts'
+
+/** After so long without a picture the desk says so, ms. */
+const patience = 3000
+
+export function eyes(desk: Desk): Part {
+  const canvas = h('canvas', {
+    width: 640, height: 480, role: 'img', 'aria-label': 'What the robot sees', 'data-test': 'eye-video',
+  })
+  const context = canvas.getContext('2d')
+  const boxes = h('div', { class: 'pp-faces' })
+  const words = h('span', null, 'Waiting for the first picture.')
+  const lacking = h('div', { class: 'pp-lacking' }, words, h('a', { href: '#health' }, 'See Health for the camera'))
+  const state = h('span', { class: 'pp-quiet', 'data-test': 'eye-state' }, 'No picture')
+  const naming = faces(desk)
+  const shown = new Map<number, HTMLButtonElement>()
+
+  let decoding = false
+  let waiting: Blob | null = null
+  let last = -Infinity
+  let pictures = 0
+  let closed = false
+
+  // one picture at a time is decoded, and only the latest waits: a slow computer sees fewer, never older ones
+  async function draw(picture: Blob): Promise<void> {
+    decoding = true
+    try {
+      const bitmap = await createImageBitmap(picture)
+      if (!closed) {
+        if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
+          canvas.width = bitmap.width
+          canvas.height = bitmap.height
+        }
+        context?.drawImage(bitmap, 0, 0)
+        if (lacking.hidden === false) setText(state, 'Pictures come')
+        last = performance.now()
+        pictures += 1
+        lacking.hidden = true
+      }
+      bitmap.close()
+    } catch {
+      words.textContent = 'A picture came that cannot be read.'
+      lacking.hidden = false
+    }
+    decoding = false
+    const next = waiting
+    waiting = null
+    if (next && !closed) void draw(next)
+  }
+
+  const blind = desk.link.onFrame(Frame.video, (frame) => {
+    const jpeg = new Uint8Array(frame.buffer, frame.byteOffset + 8, frame.byteLength - 8)
+    const picture = new Blob([jpeg], { type: 'image/jpeg' })
+    if (decoding) waiting = picture
+    else void draw(picture)
+  })
+
+  const timer = setInterval(() => {
+    const late = performance.now() - last > patience
+    setText(state, late ? 'No picture' : `${pictures} pictures a second`)
+    pictures = 0
+    if (!late) return
+    lacking.hidden = false
+    const why = desk.faults.of('camera') ?? (last > 0 ? '' : 'The camera may be off, or still starting.')
+    setText(words, `${last > 0 ? 'The pictures stopped.' : 'There is no picture yet.'} ${why}`.trim())
+  }, 1000)
+
+  function place(face: Puppet['faces'][number]): void {
+    let spot = shown.get(face.id)
+    if (!spot) {
+      spot = h('button', { type: 'button', class: 'pp-face', 'data-test': 'face-box' }, h('span'))
+      boxes.append(spot)
+      shown.set(face.id, spot)
+    }
+    const called = face.name === '' ? 'Name?' : face.name
+    const label = spot.firstElementChild
+    if (label) setText(label, called)
+    const todo = face.name === '' ? 'A face without a name: give it one' : `${called}: change the name`
+    spot.setAttribute('aria-label', todo)
+    spot.title = `${Math.round(face.confidence * 100)} % sure that this is a face`
+    spot.onclick = () => naming.open(face)
+    // names at the edges stay in the picture
+    const middle = face.x + face.width / 2
+    spot.dataset['edge'] = middle < 0.2 ? 'left' : middle > 0.8 ? 'right' : 'none'
+    spot.style.left = `${face.x * 100}%`
+    spot.style.top = `${face.y * 100}%`
+    spot.style.width = `${face.width * 100}%`
+    spot.style.height = `${face.height * 100}%`
+  }
+
+  const names = button('Names', () => naming.open(null), { title: 'Names of faces that are known', test: 'names' })
+  const element = card('What the robot sees',
+    controls(
+      h('div', { class: 'pp-eye' }, canvas, lacking, boxes),
+      h('div', { class: 'pp-line' }, state, names),
+      naming.element))
+  return {
+    element,
+    show(puppet) {
+      for (const face of puppet.faces) place(face)
+      for (const [id, spot] of shown) {
+        if (puppet.faces.some((face) => face.id === id)) continue
+        spot.remove()
+        shown.delete(id)
+      }
+      naming.show(puppet)
+    },
+    close() {
+      closed = true
+      blind()
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,86 @@
+// Names for faces: give one to a face in the picture, forget one.
+
+import type { Puppet } from '../../api'
+import { button, field, fill, h, notice, reason } from '../../ui'
+import type { Desk } from './desk'
+import { box, quiet, twice } from './parts'
+
+type Face = Puppet['faces'][number]
+
+export interface Faces {
+  element: HTMLElement
+  /** Opens for a face, or for the list of names only. */
+  open(face: Face | null): void
+  show(puppet: Puppet): void
+}
+
+export function faces(desk: Desk): Faces {
+  let face: number | null = null
+  let known: string[] = []
+  const name = h('input', { type: 'text', maxLength: 60, autocomplete: 'off', 'data-test': 'face-name' })
+  const words = h('p', { class: 'pp-quiet' })
+  const give = button('Give this name', naming, { kind: 'primary', test: 'face-save' })
+  const form = h('form', {
+    onsubmit: (event: Event) => {
+      event.preventDefault()
+      void naming()
+    },
+  }, field('Name', name), give)
+  const list = h('ul', { class: 'pp-names', 'data-test': 'known-names' })
+  const shell = box('Names of faces',
+    words, form,
+    h('h3', null, 'Known names'), list,
+    quiet('Names with what was measured of a face are personal data. Ask first, and forget them after the study.'))
+  shell.element.classList.add('pp-box-faces')
+
+  async function naming(): Promise<void> {
+    const called = name.value.trim()
+    if (face === null || called === '') {
+      name.focus()
+      return
+    }
+    try {
+      await desk.link.ask({ do: 'name-face', face, name: called })
+      desk.log.add('done', `Named a face: ${called}`)
+      notice(`This is ${called} from now on.`)
+      shell.close()
+    } catch (error) {
+      notice(reason(error), 'error')
+    }
+  }
+
+  async function forget(called: string): Promise<void> {
+    await desk.link.ask({ do: 'forget-face', name: called })
+    desk.log.add('done', `Forgot a face: ${called}`)
+  }
+
+  function drawNames(): void {
+    if (known.length === 0) {
+      fill(list, h('li', { class: 'pp-quiet' }, 'None yet. Click a face in the picture to give it a name.'))
+      return
+    }
+    fill(list, ...known.map((called) => h('li', null,
+      button(called, () => { name.value = called }, { title: 'Take this name for the face' }),
+      twice('Forget', `Forget ${called}?`, () => forget(called)))))
+  }
+  drawNames()
+
+  return {
+    element: shell.element,
+    open(chosen) {
+      face = chosen?.id ?? null
+      form.hidden = chosen === null
+      name.value = chosen?.name ?? ''
+      words.textContent = chosen === null
+        ? 'Click a face in the picture to give it a name.'
+        : chosen.name === '' ? 'The robot does not know this face.' : `The robot takes this for ${chosen.name}.`
+      shell.open()
+      if (chosen) name.select()
+    },
+    show(puppet) {
+      if (puppet.known.join('\n') === known.join('\n')) return
+      known = puppet.known
+      drawNames()
+    },
+  }
+}

@@ -1,0 +1,55 @@
+// What the robot heard: each utterance with its options, the likeliest first.
+
+import type { PuppetEvent } from '../../api'
+import { card, h } from '../../ui'
+import type { Desk, Part } from './desk'
+import { clock } from './parts'
+import type { SayBox } from './say'
+
+const most = 50
+
+export interface Heard extends Part { heard(event: PuppetEvent): void }
+
+export function heard(desk: Desk, box: SayBox): Heard {
+  const nothing = h('li', { class: 'pp-quiet' },
+    'Nothing yet. When somebody speaks to the robot, what it may have been comes here. ',
+    h('a', { href: '#health' }, 'Health'), ' says whether it listens.')
+  const list = h('ol', { class: 'pp-list pp-heard', 'data-test': 'heard' }, nothing)
+
+  function add(options: { text: string; confidence: number }[], at: Date): void {
+    nothing.remove()
+    const buttons = options.map((option) => {
+      const percent = Math.round(option.confidence * 100)
+      const level = h('span')
+      level.style.width = `${percent}%`
+      const button = h('button', {
+        type: 'button', class: 'pp-option', title: 'This is what was said: note it, and answer',
+        'aria-pressed': 'false', 'data-test': 'option',
+        onclick: () => {
+          for (const other of buttons) other.setAttribute('aria-pressed', String(other === button))
+          desk.log.add('note', `Understood as: ${option.text}`)
+          box.answering(option.text)
+        },
+      },
+      h('span', { class: 'pp-option-text' }, option.text),
+      h('span', { class: 'pp-confidence' }, level),
+      h('span', { class: 'pp-percent' }, `${percent} %`))
+      return button
+    })
+    list.prepend(h('li', null, h('span', { class: 'pp-quiet' }, clock(at)), ...buttons))
+    while (list.children.length > most) list.lastElementChild?.remove()
+  }
+
+  for (const { kind, options, at } of desk.log.entries) if (kind === 'heard' && options) add(options, at)
+  // only from here on, so that what was heard long ago is not read aloud
+  list.setAttribute('aria-live', 'polite')
+
+  return {
+    element: card('Heard', list),
+    heard(event) {
+      if (event.what !== 'utterance') return
+      add(event.options, new Date())
+      desk.log.add('heard', event.options[0]?.text ?? '', event.time, event.options)
+    },
+  }
+}

@@ -1,0 +1,125 @@
+// Keys for gestures, expressions, gazes and macros. They rest while somebody types. Which key is whose is saved on the
+// server.
+
+import type { Link } from '../../link'
+import { isRecord } from './acts'
+
+export interface Hot {
+  /** `gesture:yess`; kept with its key. */
+  id: string
+  label: string
+  run(): void
+}
+
+/** Keys of the desk itself. `?` and others that are no letters count as they are typed. */
+export const deskKeys = [
+  { key: 'Escape', label: 'Stop: the robot, macros and the script' },
+  { key: 'n', label: 'Next cue of the script' },
+  { key: 'b', label: 'Back to the cue before' },
+  { key: '/', label: 'To the text box' },
+  { key: '?', label: 'This overview' },
+]
+
+export class Hotkeys {
+  private readonly hot = new Map<string, Hot>()
+  /** Keys that came with the desk; what is saved goes before them. */
+  private readonly standard = new Map<string, string>()
+  private saved: Record<string, string> = {}
+  private readonly own = new Map<string, () => void>()
+  private readonly listeners = new Set<() => void>()
+  private readonly ends: (() => void)[]
+
+  /** `may` says whether the operator may give orders now, and tells why not. */
+  constructor(private readonly link: Link, private readonly may: () => boolean) {
+    const pressed = (event: KeyboardEvent) => this.pressed(event)
+    document.addEventListener('keydown', pressed)
+    this.ends = [
+      () => document.removeEventListener('keydown', pressed),
+      link.on('saved', (saved) => {
+        if (saved.key !== 'hotkeys' || !isRecord(saved.value)) return
+        const pairs = Object.entries(saved.value)
+        this.saved = Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+        this.changed()
+      }),
+    ]
+  }
+
+  /** A key of the desk itself, from `deskKeys`. */
+  desk(key: string, run: () => void): void {
+    this.own.set(key, run)
+  }
+
+  add(hot: Hot, standard?: string): void {
+    this.hot.set(hot.id, hot)
+    if (standard) this.standard.set(hot.id, standard)
+  }
+
+  /** Puts these in the place of all whose id begins so. */
+  replace(prefix: string, all: Hot[]): void {
+    for (const id of [...this.hot.keys()]) if (id.startsWith(prefix)) this.hot.delete(id)
+    for (const hot of all) this.hot.set(hot.id, hot)
+    this.changed()
+  }
+
+  all(): Hot[] {
+    return [...this.hot.values()]
+  }
+
+  /** Empty if it has none. */
+  keyOf(id: string): string {
+    const saved = this.saved[id]
+    if (saved !== undefined) return saved
+    const standard = this.standard.get(id) ?? ''
+    return [...this.hot.keys()].some((other) => this.saved[other] === standard) ? '' : standard
+  }
+
+  /** Why a key cannot be given; null if it can. */
+  static objection(key: string): string | null {
+    if (deskKeys.some((own) => own.key === key)) return `${key} is a key of the desk itself.`
+    return [...key].length === 1 && key !== ' ' ? null : 'Take a letter, a digit or a sign.'
+  }
+
+  /** Gives it this key, which is taken from whoever had it; an empty one takes its own away. */
+  async assign(id: string, key: string): Promise<void> {
+    const saved = { ...this.saved, [id]: key }
+    for (const other of [...this.hot.keys(), ...Object.keys(this.saved)]) {
+      if (key !== '' && other !== id && this.keyOf(other) === key) saved[other] = ''
+    }
+    await this.link.ask({ do: 'save', key: 'hotkeys', value: saved })
+    this.saved = saved
+    this.changed()
+  }
+
+  onChange(changed: () => void): () => void {
+    this.listeners.add(changed)
+    return () => this.listeners.delete(changed)
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener()
+  }
+
+  private pressed(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.isComposing || event.repeat) return
+    if (event.ctrlKey || event.altKey || event.metaKey) return
+    // stopping goes before everything; all other keys belong to the field that is typed in
+    if (event.key !== 'Escape' && isTyping(event.target)) return
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
+    const own = this.own.get(key)
+    const hot = this.all().find((hot) => this.keyOf(hot.id) === key)
+    if (!own && !hot) return
+    event.preventDefault()
+    if (own) own()
+    else if (this.may()) hot?.run()
+  }
+
+  close(): void {
+    for (const end of this.ends) end()
+  }
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement) return !['range', 'checkbox', 'radio', 'button'].includes(target.type)
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+    || (target instanceof HTMLElement && target.isContentEditable)
+}

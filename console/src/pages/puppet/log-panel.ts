@@ -1,0 +1,59 @@
+// The session's log on the desk, with notes of the operator, and as files.
+
+import { button, card, field, h } from '../../ui'
+import type { Part } from './desk'
+import type { Entry, Kind, SessionLog } from './log'
+import { clock } from './parts'
+
+/** Rows that are shown; the files have all. */
+const most = 300
+
+const kinds: Record<Kind, string> = {
+  said: 'Said', done: 'Did', heard: 'Heard', robot: 'Robot', note: 'Note', refused: 'Refused',
+}
+
+export function logPanel(log: SessionLog): Part {
+  const rows = h('ol', { class: 'pp-list pp-log', 'data-test': 'session-log' })
+  const nothing = h('li', { class: 'pp-quiet' }, 'Nothing yet. All that is said, done and heard is listed here.')
+  const note = h('input', { type: 'text', maxLength: 500, 'data-test': 'note' })
+
+  function add(entry: Entry): void {
+    nothing.remove()
+    rows.prepend(h('li', { class: `pp-kind-${entry.kind}` },
+      h('time', { dateTime: entry.at.toISOString() }, clock(entry.at)),
+      h('span', { class: 'pp-kind' }, kinds[entry.kind]),
+      h('span', null, entry.text)))
+    while (rows.children.length > most) rows.lastElementChild?.remove()
+  }
+  rows.append(nothing)
+  for (const entry of log.entries.slice(-most)) add(entry)
+
+  return {
+    element: card('Log',
+      h('form', {
+        class: 'pp-note',
+        onsubmit: (event: Event) => {
+          event.preventDefault()
+          const text = note.value.trim()
+          if (text !== '') log.add('note', text)
+          note.value = ''
+        },
+      }, field('A note of your own', note), h('button', { type: 'submit' }, 'Note it')),
+      rows,
+      h('div', { class: 'row' },
+        button('Download as CSV', () => download(log.csv(), 'text/csv', 'csv'), { test: 'log-csv' }),
+        button('Download as JSON', () => download(log.json(), 'application/json', 'json'), { test: 'log-json' })),
+      h('p', { class: 'pp-quiet' },
+        'It has what happened while this desk was open in this tab. A study is better kept by ',
+        h('code', null, 'rossum serve --record'), '.')),
+    close: log.onAdd(add),
+  }
+}
+
+function download(text: string, type: string, ending: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }))
+  const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+  h('a', { href: address, download: `puppet-${stamp}.${ending}` }).click()
+  // the browser has it by then
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}

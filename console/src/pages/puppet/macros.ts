@@ -1,0 +1,101 @@
+// Macros: saved on the server, run here one at a time, stopped at any moment.
+
+import { notice, reason } from '../../ui'
+import { type Macro, readMacros } from './acts'
+import type { Desk } from './desk'
+
+export class Macros {
+  list: Macro[] = []
+  /** The one that runs, and which of its acts it is at. */
+  running: { name: string; place: number } | null = null
+  private stopping: AbortController | null = null
+  private readonly listeners = new Set<() => void>()
+  private readonly deaf: () => void
+
+  constructor(private readonly desk: Desk) {
+    this.deaf = desk.link.on('saved', (saved) => {
+      if (saved.key !== 'macros') return
+      this.list = readMacros(saved.value)
+      this.changed()
+    })
+  }
+
+  find(name: string): Macro | undefined {
+    return this.list.find((macro) => macro.name.toLowerCase() === name.trim().toLowerCase())
+  }
+
+  /** Puts a macro in the place of the one called `was`, or behind the others; without a macro, takes that one away. */
+  async save(was: string | null, macro: Macro | null): Promise<boolean> {
+    const list = this.list.filter((other) => other.name !== was && other.name !== macro?.name)
+    const place = this.list.findIndex((other) => other.name === was)
+    if (macro) list.splice(place < 0 ? list.length : place, 0, macro)
+    try {
+      await this.desk.link.ask({ do: 'save', key: 'macros', value: list })
+    } catch (error) {
+      notice(reason(error), 'error')
+      return false
+    }
+    this.list = list
+    this.changed()
+    return true
+  }
+
+  /** Runs it to its end; another one that runs is stopped. */
+  async run(macro: Macro): Promise<void> {
+    this.stop()
+    const stopping = new AbortController()
+    this.stopping = stopping
+    this.desk.log.add('done', `Macro begins: ${macro.name}`)
+    let complete = true
+    for (const [place, act] of macro.acts.entries()) {
+      this.running = { name: macro.name, place }
+      this.changed()
+      if (act.do === 'wait') {
+        await pause(act.seconds, stopping.signal)
+      } else {
+        const begun = this.desk.speech.begun
+        complete = await this.desk.perform(act)
+        if (complete && act.do === 'say') await this.desk.speech.over(begun, stopping.signal)
+      }
+      if (stopping.signal.aborted) return
+      if (!complete) break
+    }
+    this.stopping = null
+    this.running = null
+    this.desk.log.add('done', complete ? `Macro is done: ${macro.name}` : `Macro broke off: ${macro.name}`)
+    this.changed()
+  }
+
+  stop(): void {
+    if (!this.stopping) return
+    this.stopping.abort()
+    this.stopping = null
+    this.desk.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
+    this.running = null
+    this.changed()
+  }
+
+  onChange(changed: () => void): () => void {
+    this.listeners.add(changed)
+    return () => this.listeners.delete(changed)
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener()
+  }
+
+  close(): void {
+    this.stop()
+    this.deaf()
+  }
+}
+
+function pause(seconds: number, stopped: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000)
+    stopped.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,71 @@
+// Small parts that several panels of the desk use.
+
+import { button, h } from '../../ui'
+
+/** A button for what cannot be taken back: the first click asks, the second one does it. */
+export function twice(label: string, question: string, act: () => void | Promise<void>): HTMLButtonElement {
+  let asked = false
+  const calm = () => {
+    asked = false
+    made.textContent = label
+  }
+  const made = button(label, async () => {
+    if (!asked) {
+      asked = true
+      made.textContent = question
+      return
+    }
+    calm()
+    await act()
+  })
+  made.addEventListener('blur', calm)
+  return made
+}
+
+/** Controls that only an operator may use: the page switches them off for others. */
+export function controls(...children: Node[]): HTMLFieldSetElement {
+  return h('fieldset', { class: 'pp-bare pp-controls stack' }, ...children)
+}
+
+/** A remark. */
+export function quiet(words: string): HTMLParagraphElement {
+  return h('p', { class: 'pp-quiet' }, words)
+}
+
+export interface Box { element: HTMLDialogElement; open(): void; close(): void }
+
+/**
+ * A box over the desk that leaves the Stop button within reach: it is not modal. Escape closes it while the focus is in
+ * it. The focus goes back to where it was.
+ */
+export function box(title: string, ...children: (Node | string)[]): Box {
+  let before: Element | null = null
+  const close = () => {
+    if (!element.open) return
+    element.close()
+    if (before instanceof HTMLElement) before.focus()
+  }
+  const element = h('dialog', { class: 'pp-box', 'aria-label': title },
+    h('div', { class: 'pp-box-head' }, h('h2', null, title), button('Close', close)),
+    ...children)
+  element.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return
+    event.preventDefault()
+    event.stopPropagation()
+    close()
+  })
+  return {
+    element,
+    open() {
+      if (element.open) return
+      before = document.activeElement
+      element.show()
+    },
+    close,
+  }
+}
+
+/** `14:03:12`. */
+export function clock(at: Date): string {
+  return at.toLocaleTimeString('en-GB')
+}

@@ -1,0 +1,127 @@
+// The text box: what the robot says, with tags for gestures, and what it said before.
+
+import type { PuppetEvent } from '../../api'
+import { button, card, fill, h, say as setText } from '../../ui'
+import type { Desk, Part } from './desk'
+import type { History } from './history'
+import { clock, controls } from './parts'
+
+export interface SayBox extends Part {
+  focus(): void
+  /** Puts a text into the box, to be changed and said. */
+  put(text: string): void
+  /** Reminds the operator what is being answered. */
+  answering(text: string): void
+  heard(event: PuppetEvent): void
+}
+
+const hint = 'What shall the robot say?'
+
+export function sayBox(desk: Desk, history: History): SayBox {
+  const text = h('textarea', {
+    rows: 2, maxLength: 1000, placeholder: hint, 'aria-label': 'Text to say',
+    title: 'Enter says it, Shift+Enter begins a new line, ↑ and ↓ bring what was said before',
+    'data-test': 'say-box', onkeydown: pressed,
+  })
+  const state = h('div', { class: 'pp-state', role: 'status', 'data-test': 'speak-state' }, 'Quiet')
+  const tags = h('div', { class: 'pp-tags', role: 'group', 'aria-label': 'Tags for gestures inside the text' },
+    ...desk.info.gestures.map((gesture) => h('button', {
+      type: 'button', class: 'pp-tag', title: `${gesture.name}, ${gesture.seconds} s`,
+      onclick: () => insert(`[${gesture.tag}]`),
+    }, `[${gesture.tag}]`)))
+
+  async function speak(): Promise<void> {
+    const said = text.value.trim()
+    if (said === '') {
+      text.focus()
+      return
+    }
+    // the box is free at once for the next sentence; a refused one comes back
+    text.value = ''
+    text.placeholder = hint
+    if (await desk.perform({ do: 'say', text: said })) history.add(said)
+    else if (text.value === '') text.value = said
+  }
+
+  function insert(tag: string): void {
+    text.setRangeText(tag, text.selectionStart, text.selectionEnd, 'end')
+    text.focus()
+  }
+
+  function pressed(event: KeyboardEvent): void {
+    if (event.isComposing) return
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault()
+      void speak()
+      return
+    }
+    // arrows move the caret as long as there is a line to move it to
+    const leaf = event.key === 'ArrowUp' && !text.value.slice(0, text.selectionStart).includes('\n') ? -1
+      : event.key === 'ArrowDown' && !text.value.slice(text.selectionEnd).includes('\n') ? 1 : 0
+    if (leaf === 0 || event.shiftKey) return
+    const other = history.leaf(leaf, text.value)
+    if (other === null) return
+    event.preventDefault()
+    put(other)
+  }
+
+  function put(other: string): void {
+    text.value = other
+    text.setSelectionRange(other.length, other.length)
+  }
+
+  let reached = ''
+  let ended: Date | null = null
+  function tell(): void {
+    const { speaking } = desk.speech
+    state.classList.toggle('pp-on', speaking)
+    setText(state, speaking ? `Speaking${reached}` : ended ? `Done at ${clock(ended)}` : 'Quiet')
+  }
+  const leave = desk.speech.onChange(tell)
+
+  const element = card('Say',
+    controls(
+      tags,
+      h('div', { class: 'pp-say' }, text, button('Say', speak, { kind: 'primary', title: 'Enter', test: 'say' }))),
+    h('div', { class: 'pp-state-line' }, state,
+      h('span', { class: 'pp-quiet pp-hint' }, 'Enter says it, Shift+Enter: a new line, ↑ ↓: said before')))
+  return {
+    element,
+    focus: () => text.focus(),
+    put(other) {
+      put(other)
+      text.focus()
+    },
+    answering(heard) {
+      text.placeholder = `Answering: “${heard}”`
+      text.focus()
+    },
+    heard(event) {
+      if (event.what === 'speak-begun') reached = ''
+      if (event.what === 'speak-done') ended = new Date()
+      if (event.what === 'speak-gesture') {
+        const gesture = desk.info.gestures.find((gesture) => gesture.id === event.gesture)
+        reached = gesture ? ` – [${gesture.tag}]` : ''
+      }
+      tell()
+    },
+    close: leave,
+  }
+}
+
+/** A list to click: a text goes back into the box, or is said again. */
+export function saidBefore(desk: Desk, history: History, box: SayBox): Part {
+  const list = h('ul', { class: 'pp-list pp-said', 'data-test': 'said' })
+  function draw(): void {
+    if (history.texts.length === 0) {
+      fill(list, h('li', { class: 'pp-quiet' },
+        'Nothing yet. What you let the robot say is listed here, to be said again.'))
+      return
+    }
+    fill(list, ...history.texts.toReversed().map((text) => h('li', null,
+      h('button', { type: 'button', class: 'pp-text', title: 'Into the text box', onclick: () => box.put(text) }, text),
+      button('Again', async () => { await desk.perform({ do: 'say', text }) }, { title: 'Say this again' }))))
+  }
+  draw()
+  return { element: card('Said before', controls(list)), close: history.onChange(draw) }
+}

@@ -1,0 +1,49 @@
+// A slider for something of the robot: it follows the robot, but not while the operator moves it.
+
+import type { PuppetOrder } from '../../api'
+import { slider } from '../../ui'
+import type { Desk } from './desk'
+
+/** How long the robot's own value is not shown after the operator's, ms: what is heard then may be older. */
+const hold = 800
+
+export interface Tuner {
+  element: HTMLElement
+  show(value: number): void
+}
+
+export interface Tuned {
+  /** In the log, and of the order: `Volume`. */
+  label: string
+  min: number
+  max: number
+  step: number
+  value: number
+  unit?: string
+  test?: string
+  order(value: number): PuppetOrder
+  /** When the operator moves it, before the order goes out. */
+  before?(): void
+}
+
+export function tuner(desk: Desk, tuned: Tuned): Tuner {
+  let moved = -Infinity
+  const made = slider({
+    label: tuned.label,
+    min: tuned.min,
+    max: tuned.max,
+    step: tuned.step,
+    value: tuned.value,
+    ...(tuned.unit ? { unit: tuned.unit } : {}),
+    oninput: (value) => {
+      moved = performance.now()
+      tuned.before?.()
+      desk.turn(tuned.label, tuned.order(value), `${tuned.label}: ${value}`)
+    },
+  })
+  if (tuned.test) made.element.dataset['test'] = tuned.test
+  return {
+    element: made.element,
+    show: (value) => { if (performance.now() - moved > hold) made.set(value) },
+  }
+}

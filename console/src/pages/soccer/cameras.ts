@@ -1,0 +1,94 @@
+// Where the picture is seen from.
+
+import { h, select } from '../../ui'
+import type { View } from '../../view/view'
+
+/** What can be followed. */
+export interface Targets {
+  ball: number | null
+  players: { label: string; body: number }[]
+}
+
+export interface Cameras {
+  element: HTMLElement
+  show(targets: Targets): void
+  /** Follows a body, or none. */
+  follow(body: number | null): void
+}
+
+/** Buttons for the camera; `followed` hears of the body that it goes with. */
+export function cameras(view: View, followed: (body: number | null) => void): Cameras {
+  let ball: number | null = null
+  let at: number | null = null
+  let shown = ''
+  const presets = {
+    field: preset('Field', () => look('field')),
+    above: preset('Above', () => look('above')),
+    ball: preset('Ball', () => follow(ball)),
+  }
+  presets.ball.disabled = true
+  const player = select([{ value: '', label: 'Player …' }], '', (value) => follow(value === '' ? null : Number(value)))
+  player.setAttribute('aria-label', 'Follow a player')
+  player.dataset['test'] = 'camera-player'
+  press(presets.field)
+
+  function press(pressed: HTMLButtonElement | null): void {
+    for (const one of Object.values(presets)) one.setAttribute('aria-pressed', String(one === pressed))
+  }
+
+  function look(place: 'field' | 'above'): void {
+    at = null
+    view.follow(null)
+    view.lookFrom(place)
+    press(presets[place])
+    player.value = ''
+    followed(null)
+  }
+
+  function follow(body: number | null): void {
+    // a click beside everything leaves the camera as it is, unless it was following
+    if (body === null && at === null) return
+    at = body
+    view.follow(body)
+    press(body !== null && body === ball ? presets.ball : null)
+    player.value = body === null ? '' : String(body)
+    // a body that is no player leaves the select without a choice
+    if (player.selectedIndex < 0) player.value = ''
+    followed(body)
+  }
+
+  return {
+    element: h('div', { class: 'cameras', role: 'group', 'aria-label': 'Camera' }, ...Object.values(presets), player),
+    show(targets) {
+      const now = JSON.stringify(targets)
+      if (now === shown) return
+      shown = now
+      ball = targets.ball
+      presets.ball.disabled = ball === null
+      presets.ball.title = ball === null ? 'There is no ball.' : 'Follow the ball'
+      const chosen = player.value
+      player.replaceChildren(
+        h('option', { value: '' }, 'Player …'),
+        ...targets.players.map(({ label, body }) => h('option', { value: String(body) }, label)),
+      )
+      player.value = chosen
+      if (player.selectedIndex < 0) player.value = ''
+      player.disabled = targets.players.length === 0
+    },
+    follow,
+  }
+}
+
+function preset(label: string, act: () => void): HTMLButtonElement {
+  return h(
+    'button',
+    {
+      class: 'plain toggle',
+      type: 'button',
+      'aria-pressed': 'false',
+      'data-test': `camera-${label.toLowerCase()}`,
+      onclick: act,
+    },
+    label,
+  )
+}

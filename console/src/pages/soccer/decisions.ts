@@ -1,0 +1,50 @@
+// What the referee decided, the latest on top.
+
+import type { Decisions } from '../../api'
+import { card, h } from '../../ui'
+import { clock } from './words'
+
+/** As many as anybody scrolls through. */
+const SHOWN = 200
+
+export interface DecisionList {
+  element: HTMLElement
+  add(decisions: Decisions['decisions']): void
+}
+
+export function decisionList(): DecisionList {
+  const none = h(
+    'p',
+    { class: 'quiet' },
+    'None yet. Goals, fouls, set plays and changes of the play mode are listed here.',
+  )
+  const list = h(
+    'ol',
+    { class: 'decisions', 'data-test': 'decisions', 'aria-live': 'polite', 'aria-relevant': 'additions' },
+  )
+  // where it scrolls, the keyboard must reach it too
+  const holder = h(
+    'div',
+    { class: 'decisions-holder', tabIndex: 0, role: 'group', 'aria-label': 'Decisions' },
+    none,
+    list,
+  )
+  const known = new Map<number, string>()
+  return {
+    element: card('Referee', holder),
+    add(decisions) {
+      // a server that was started anew counts from the beginning
+      if (decisions.some(({ number, text }) => (known.get(number) ?? text) !== text)) {
+        known.clear()
+        list.replaceChildren()
+      }
+      for (const { number, play_time, text } of decisions) {
+        if (known.has(number)) continue
+        known.set(number, text)
+        list.prepend(h('li', { 'data-test': 'decision' }, h('time', null, clock(play_time)), h('span', null, text)))
+      }
+      while (list.children.length > SHOWN) list.lastElementChild?.remove()
+      none.hidden = list.children.length > 0
+    },
+  }
+}

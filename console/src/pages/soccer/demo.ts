@@ -1,0 +1,76 @@
+// The demo game: two teams that come in by themselves.
+
+import type { Demo, Game, SoccerInfo } from '../../api'
+import type { Link } from '../../link'
+import { button, card, h, notice, reason, say } from '../../ui'
+import { numberField } from './numbers'
+import { forOperators } from './operators'
+
+const PLAYERS = 3
+
+export interface DemoGame {
+  element: HTMLElement
+  show(game: Game): void
+  told(demo: Demo): void
+  /** As the button does. */
+  start(): Promise<void>
+}
+
+export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
+  const most = Math.max(1, soccer.players_per_team)
+  const count = numberField(
+    'Players a team',
+    { value: Math.min(PLAYERS, most), min: 1, max: most, step: 1, test: 'demo-players' },
+  )
+  const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'demo-start' }, 'Start')
+  const stop = button('Stop', () => link.ask({ do: 'stop-demo' }), { test: 'demo-stop', disabled: true })
+  const words = h('p', { 'data-test': 'demo-words', role: 'status' }, 'Two teams come in and kick off by themselves.')
+  const note = h('p', { class: 'demo-note', 'data-test': 'demo-note' }, '')
+  const form = h(
+    'form',
+    {
+      class: 'group',
+      onsubmit: (event: SubmitEvent) => {
+        event.preventDefault()
+        void begin()
+      },
+    },
+    count.element, start, stop,
+  )
+  let running = false
+
+  async function begin(): Promise<void> {
+    const players = count.read()
+    if (players === null) return
+    start.disabled = true
+    try {
+      await link.ask({ do: 'demo', players })
+    } catch (error) {
+      notice(reason(error), 'error')
+    } finally {
+      start.disabled = running
+    }
+  }
+
+  const become = (now: boolean) => {
+    running = now
+    start.disabled = now
+    start.title = now ? 'It is running.' : ''
+    stop.disabled = !now
+    count.input.disabled = now
+  }
+  return {
+    element: card('Demo game', forOperators(link, form), h('div', { class: 'demo-words' }, words, note)),
+    show(game) {
+      if ((game.demo !== null) !== running) become(game.demo !== null)
+      const more = game.demo && game.demo.note !== words.textContent ? game.demo.note : ''
+      say(note, game.demo ? `${game.demo.players} players a team. ${more}` : '')
+    },
+    told(demo) {
+      // that there is no game is news only after one
+      if (demo.words && (demo.running || running)) say(words, demo.words)
+      become(demo.running)
+    },
+    start: begin,
+  }
+}

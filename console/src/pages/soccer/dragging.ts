@@ -1,0 +1,48 @@
+// Ball and players are dragged over the field, by operators, in the live game.
+
+import type { Game } from '../../api'
+import type { Link } from '../../link'
+import type { View } from '../../view/view'
+import { BALL_ON_GROUND, heading } from './trainer'
+
+export interface Dragging {
+  show(game: Game): void
+  /** Nothing in a film can be dragged. */
+  allow(live: boolean): void
+}
+
+export function dragging(link: Link, view: View): Dragging {
+  let ball: number | null = null
+  let players: Game['players'] = []
+  let live = true
+  let known = ''
+
+  function dropped(body: number, x: number, y: number): void {
+    if (body === ball) link.tell({ do: 'place-ball', position: [x, y, BALL_ON_GROUND] })
+    const player = players.find((one) => one.body === body)
+    if (!player) return
+    const { side, number } = player
+    link.tell({ do: 'place-player', side, number, position: [x, y], heading: heading(side) })
+  }
+
+  function tellView(): void {
+    const may = live && link.role === 'operator'
+    const bodies = [ball, ...players.map(({ body }) => body)].filter((body) => body !== null)
+    view.draggable(may ? bodies : [], dropped)
+  }
+
+  return {
+    show(game) {
+      const now = JSON.stringify([game.ball, game.players])
+      if (now === known) return
+      known = now
+      ball = game.ball
+      players = game.players
+      tellView()
+    },
+    allow(is) {
+      live = is
+      tellView()
+    },
+  }
+}

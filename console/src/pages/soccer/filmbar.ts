@@ -1,0 +1,137 @@
+// The time line below the view while a film is watched.
+
+import { button, h, say, select } from '../../ui'
+import type { Projector, Showing } from './projector'
+import { isGoal, labelled, type Mark } from './timeline'
+import { clock } from './words'
+
+const SPEEDS = [0.5, 1, 2, 4, 8]
+/** About as wide as a character of a label, and its padding, in px. */
+const CHARACTER = 6.6
+const PADDING = 10
+/** Half of the thumb of a range input: where its line begins. */
+const INSET = 8
+
+export interface FilmBar {
+  element: HTMLElement
+  show(showing: Showing): void
+  /** Gives it the keyboard. */
+  focus(): void
+  close(): void
+}
+
+export function filmBar(projector: Projector): FilmBar {
+  const play = button('Play', () => toggle(), { kind: 'primary', test: 'film-play' })
+  const back = button('◀', () => step(-1), { title: 'One frame back', test: 'film-back' })
+  const ahead = button('▶', () => step(1), { title: 'One frame on', test: 'film-ahead' })
+  back.setAttribute('aria-label', 'One frame back')
+  ahead.setAttribute('aria-label', 'One frame on')
+  const speed = select(
+    SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
+    '1',
+    (value) => projector.speed(Number(value)),
+  )
+  speed.setAttribute('aria-label', 'Speed')
+  speed.dataset['test'] = 'film-speed'
+  const time = h('output', { class: 'film-time', 'data-test': 'film-time' }, '')
+  const line = h('input', {
+    type: 'range', min: '0', max: '0', step: '1', value: '0', 'aria-label': 'Time', 'data-test': 'film-line',
+    oninput: () => {
+      // pausing shows the old place again
+      const frame = line.valueAsNumber
+      projector.play(false)
+      projector.seek(frame)
+    },
+  })
+  const ticks = h('div', { class: 'ticks', 'aria-hidden': 'true' })
+  const news = h('p', { class: 'film-news', role: 'status', 'data-test': 'film-news' }, '')
+
+  function toggle(): void {
+    projector.play(!projector.showing?.playing)
+  }
+
+  function step(frames: number): void {
+    projector.play(false)
+    projector.seek((projector.showing?.frame ?? 0) + frames)
+  }
+
+  const element = h(
+    'section',
+    {
+      class: 'filmbar',
+      tabIndex: -1,
+      'aria-label': 'Time line',
+      'data-test': 'filmbar',
+      onkeydown: (event: KeyboardEvent) => {
+        const target = event.target
+        if (target instanceof HTMLSelectElement) return
+        // the line itself steps by frames already
+        if (event.key === 'ArrowLeft' && target !== line) step(-1)
+        else if (event.key === 'ArrowRight' && target !== line) step(1)
+        else if (event.key === ' ' && !(target instanceof HTMLButtonElement)) toggle()
+        else return
+        event.preventDefault()
+      },
+    },
+    h('div', { class: 'film-buttons' }, play, back, ahead, speed, time),
+    h('div', { class: 'film-line' }, line, ticks),
+    news,
+  )
+
+  let drawn = ''
+  let shown: Showing | null = null
+  const draw = () => {
+    if (!shown) return
+    const width = ticks.clientWidth - 2 * INSET
+    const now = `${width} ${shown.ready} ${shown.marks.length}`
+    if (now === drawn || width <= 0) return
+    drawn = now
+    drawTicks(ticks, shown.marks, shown.ready, width)
+  }
+  const resized = new ResizeObserver(draw)
+  resized.observe(ticks)
+
+  return {
+    element,
+    show(now) {
+      shown = now
+      const { frame, ready, rate, playing, complete, waiting, trouble } = now
+      say(play, playing ? 'Pause' : 'Play')
+      line.max = String(Math.max(0, ready - 1))
+      line.valueAsNumber = frame
+      line.disabled = ready === 0
+      play.disabled = ready === 0
+      const seconds = clock(frame / rate, true)
+      line.setAttribute('aria-valuetext', `${seconds}, frame ${frame + 1}`)
+      say(time, `${seconds} / ${clock(Math.max(0, ready - 1) / rate, true)}`)
+      say(news, newsOf(ready, complete, waiting && ready > 0, trouble, rate))
+      news.classList.toggle('bad', trouble !== null)
+      draw()
+    },
+    focus: () => element.focus({ preventScroll: true }),
+    close: () => resized.disconnect(),
+  }
+}
+
+function newsOf(ready: number, complete: boolean, waiting: boolean, trouble: string | null, rate: number): string {
+  if (trouble !== null) return `Not read to the end: ${trouble}`
+  if (!complete) return `Reading: ${clock(ready / rate)} so far …`
+  if (ready === 0) return 'There is nothing to be seen in this file.'
+  return waiting ? 'Fetching frames …' : 'Arrow keys step by one frame; the space bar plays.'
+}
+
+function drawTicks(ticks: HTMLElement, marks: readonly Mark[], frames: number, width: number): void {
+  const wide = (text: string) => text.length * CHARACTER + PADDING
+  const children = marks.map((mark) => {
+    const tick = h('i', { class: isGoal(mark.text) ? 'tick goal' : 'tick', title: mark.text })
+    tick.style.left = `${INSET + (mark.frame / Math.max(1, frames - 1)) * width}px`
+    return tick
+  })
+  const labels = labelled(marks, frames, width, wide).map(({ mark, row, left, width: across }) => {
+    const label = h('span', { class: isGoal(mark.text) ? 'label goal' : 'label', 'data-row': row }, mark.text)
+    label.style.left = `${INSET + left}px`
+    label.style.width = `${across}px`
+    return label
+  })
+  ticks.replaceChildren(...children, ...labels)
+}

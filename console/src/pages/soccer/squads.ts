@@ -1,0 +1,80 @@
+// Who plays: both teams, by number.
+
+import type { Game, Side } from '../../api'
+import { card, h, say } from '../../ui'
+import { teamName } from './words'
+
+type Player = Game['players'][number]
+
+export interface Squads {
+  element: HTMLElement
+  show(game: Game): void
+  /** Marks the player that the camera follows. */
+  followed(body: number | null): void
+}
+
+export function squads(follow: (player: Player) => void): Squads {
+  let body: number | null = null
+  const sides = { left: squad('left', follow), right: squad('right', follow) }
+  const mark = () => {
+    for (const side of Object.values(sides)) side.mark(body)
+  }
+  return {
+    element: card('Teams', h('div', { class: 'squads' }, sides.left.element, sides.right.element)),
+    show(game) {
+      sides.left.show(game)
+      sides.right.show(game)
+      mark()
+    },
+    followed(now) {
+      body = now
+      mark()
+    },
+  }
+}
+
+function squad(side: Side, follow: (player: Player) => void) {
+  const name = h('h3', { class: side }, '')
+  const list = h('ul', { 'data-test': `players-${side}` })
+  const none = h('p', { class: 'quiet' }, 'no players')
+  let shown = ''
+  return {
+    element: h('div', { class: 'squad' }, name, none, list),
+    show(game: Game) {
+      say(name, teamName(game.teams, side))
+      const players = game.players.filter((player) => player.side === side).sort((a, b) => a.number - b.number)
+      // made anew only when somebody came or went, so that the focus stays
+      const now = JSON.stringify(players)
+      if (now === shown) return
+      shown = now
+      none.hidden = players.length > 0
+      list.replaceChildren(
+        ...players.map((player) =>
+          h(
+            'li',
+            null,
+            h(
+              'button',
+              {
+                class: `player ${side}`,
+                type: 'button',
+                title: `Follow ${player.agent}`,
+                'data-test': 'player',
+                'data-body': player.body,
+                'aria-pressed': 'false',
+                onclick: () => follow(player),
+              },
+              h('span', { class: 'shirt' }, player.number),
+              h('span', { class: 'agent' }, player.agent),
+            ),
+          ),
+        ),
+      )
+    },
+    mark(body: number | null) {
+      for (const item of list.querySelectorAll('button')) {
+        item.setAttribute('aria-pressed', String(body !== null && item.dataset['body'] === String(body)))
+      }
+    },
+  }
+}

@@ -1,0 +1,152 @@
+// The trainer's commands: kick-off, play modes, and where ball and players go.
+
+import type { Command, Game, Side, SoccerInfo } from '../../api'
+import type { Link } from '../../link'
+import { button, card, field, h, notice, reason, select } from '../../ui'
+import { numberField } from './numbers'
+import { forOperators } from './operators'
+import { modeWords, teamName } from './words'
+
+/** Height of a ball's centre that lies on the ground. */
+export const BALL_ON_GROUND = 0.11
+
+/** Players face the other half. */
+export function heading(side: Side): number {
+  return side === 'left' ? 0 : Math.PI
+}
+
+export interface Trainer {
+  element: HTMLElement
+  show(game: Game): void
+}
+
+export function trainer(link: Link, soccer: SoccerInfo): Trainer {
+  const kickOffs = {
+    left: button('Left', () => link.ask({ do: 'kick-off', side: 'left' }), { test: 'kick-off-left' }),
+    right: button('Right', () => link.ask({ do: 'kick-off', side: 'right' }), { test: 'kick-off-right' }),
+    lot: button('By lot', () => link.ask({ do: 'kick-off', side: null }), { kind: 'primary', test: 'kick-off-lot' }),
+  }
+  const names = soccer.modes.map((mode) => ({ value: mode, label: modeWords(mode, ['left', 'right']) }))
+  const modes = select(names, soccer.modes[0] ?? '', () => (chosen = true))
+  modes.dataset['test'] = 'mode-select'
+  let chosen = false
+  const setMode = button('Set', async () => {
+    await link.ask({ do: 'play-mode', mode: modes.value })
+    chosen = false
+  }, { test: 'mode-set' })
+
+  const element = card(
+    'Trainer',
+    forOperators(
+      link,
+      h(
+        'div',
+        { class: 'group', role: 'group', 'aria-label': 'Kick-off' },
+        h('span', { class: 'group-label' }, 'Kick-off'),
+        kickOffs.left,
+        kickOffs.lot,
+        kickOffs.right,
+      ),
+      h(
+        'div',
+        { class: 'group' },
+        field('Play mode', modes),
+        setMode,
+        button('Drop ball', () => link.ask({ do: 'drop-ball' }), { test: 'drop-ball' }),
+      ),
+      ballForm(link, soccer),
+      playerForm(link, soccer),
+      h('p', { class: 'quiet' }, 'Ball and players can also be dragged in the picture.'),
+    ),
+  )
+  return {
+    element,
+    show(game) {
+      kickOffs.left.title = `${teamName(game.teams, 'left')} kicks off`
+      kickOffs.right.title = `${teamName(game.teams, 'right')} kicks off`
+      // follows the game until somebody is choosing
+      if (!chosen && document.activeElement !== modes && modes.value !== game.mode) modes.value = game.mode
+    },
+  }
+}
+
+/** What lies outside of the field and is still ground. */
+const MARGIN = 10
+
+function ballForm(link: Link, { field: [length, width] }: SoccerInfo): HTMLElement {
+  const x = numberField(
+    'x',
+    { value: 0, min: -length / 2 - MARGIN, max: length / 2 + MARGIN, step: 0.01, unit: 'm', test: 'ball-x' },
+  )
+  const y = numberField(
+    'y',
+    { value: 0, min: -width / 2 - MARGIN, max: width / 2 + MARGIN, step: 0.01, unit: 'm', test: 'ball-y' },
+  )
+  const z = numberField('z', { value: BALL_ON_GROUND, min: 0, max: 10, step: 0.01, unit: 'm', test: 'ball-z' })
+  return orderForm(link, 'Ball', 'Put the ball', 'ball-place', [x.element, y.element, z.element], () => {
+    const position = [x.read(), y.read(), z.read()] as const
+    const [px, py, pz] = position
+    return px === null || py === null || pz === null ? null : { do: 'place-ball', position: [px, py, pz] }
+  })
+}
+
+function playerForm(link: Link, { field: [length, width], players_per_team }: SoccerInfo): HTMLElement {
+  const number = numberField('Number', { value: 1, min: 1, max: 99, step: 1, test: 'player-number' })
+  const x = numberField(
+    'x',
+    { value: -2, min: -length / 2 - MARGIN, max: length / 2 + MARGIN, step: 0.01, unit: 'm', test: 'player-x' },
+  )
+  const y = numberField(
+    'y',
+    { value: 0, min: -width / 2 - MARGIN, max: width / 2 + MARGIN, step: 0.01, unit: 'm', test: 'player-y' },
+  )
+  const faces = numberField('Heading', { value: 0, min: -360, max: 360, step: 1, unit: '°', test: 'player-heading' })
+  const side = select([{ value: 'left', label: 'Left' }, { value: 'right', label: 'Right' }], 'left', (value) => {
+    faces.input.value = value === 'left' ? '0' : '180'
+  })
+  side.dataset['test'] = 'player-side'
+  number.input.title = `Shirt number; ${players_per_team} players a team`
+  const fields = [field('Side', side), number.element, faces.element, x.element, y.element]
+  return orderForm(link, 'Player', 'Put the player', 'player-place', fields, () => {
+    const [n, px, py, degrees] = [number.read(), x.read(), y.read(), faces.read()]
+    if (n === null || px === null || py === null || degrees === null) return null
+    return {
+      do: 'place-player',
+      side: side.value === 'right' ? 'right' : 'left',
+      number: n,
+      position: [px, py],
+      heading: (degrees * Math.PI) / 180,
+    }
+  })
+}
+
+/** Fields and a button; the return key sends too. */
+function orderForm(
+  link: Link,
+  legend: string,
+  label: string,
+  test: string,
+  fields: HTMLElement[],
+  read: () => Command | null,
+): HTMLElement {
+  return h(
+    'form',
+    {
+      class: 'place',
+      'aria-label': label,
+      onsubmit: async (event: SubmitEvent) => {
+        event.preventDefault()
+        const command = read()
+        if (!command) return
+        try {
+          await link.ask(command)
+        } catch (error) {
+          notice(reason(error), 'error')
+        }
+      },
+    },
+    h('span', { class: 'group-label' }, legend),
+    ...fields,
+    h('button', { class: 'plain', type: 'submit', 'data-test': test }, label),
+  )
+}

@@ -1,0 +1,62 @@
+// Game matters in words.
+
+import type { Side } from '../../api'
+
+const MODES: Record<string, string> = {
+  beforekickoff: 'Before kick-off',
+  kickoff: 'Kick-off',
+  playon: 'Play on',
+  kickin: 'Kick-in',
+  cornerkick: 'Corner kick',
+  goalkick: 'Goal kick',
+  offside: 'Offside',
+  gameover: 'Game over',
+  goal: 'Goal',
+  freekick: 'Free kick',
+  directfreekick: 'Direct free kick',
+  penaltykick: 'Penalty kick',
+  penaltyshoot: 'Penalty shoot',
+}
+
+/** Splits a play mode's name: `corner_kick_left` is a `corner_kick` for the left. */
+function split(mode: string): { kind: string; side: Side | null } {
+  const end = /_(left|right)$/i.exec(mode)
+  if (!end) return { kind: mode, side: null }
+  return { kind: mode.slice(0, end.index), side: end[1]?.toLowerCase() === 'left' ? 'left' : 'right' }
+}
+
+/** A team's name, or its side while it has none. */
+export function teamName(teams: readonly [string | null, string | null], side: Side): string {
+  const name = side === 'left' ? teams[0] : teams[1]
+  return name ?? (side === 'left' ? 'Left team' : 'Right team')
+}
+
+/** A play mode in words: `Kick-off for Reds`. One that is not known stays as it is. */
+export function modeWords(mode: string, teams: readonly [string | null, string | null]): string {
+  const { kind, side } = split(mode)
+  const words = MODES[kind.replaceAll('_', '').toLowerCase()] ?? kind.replaceAll('_', ' ')
+  return side ? `${words} for ${teamName(teams, side)}` : words
+}
+
+/** Seconds as a clock: minutes, seconds, and tenths if asked for. */
+export function clock(seconds: number, tenths = false): string {
+  const whole = Math.max(0, Math.floor(seconds * 10 + 1e-6))
+  const minutes = String(Math.floor(whole / 600)).padStart(2, '0')
+  const rest = String(Math.floor((whole % 600) / 10)).padStart(2, '0')
+  return tenths ? `${minutes}:${rest}.${whole % 10}` : `${minutes}:${rest}`
+}
+
+/** `1st half`. */
+export function halfWords(half: number): string {
+  if (half <= 0) return 'not started'
+  return ['1st half', '2nd half'][half - 1] ?? `part ${half}`
+}
+
+/** Size of a file, for people. */
+export function bytesWords(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  for (const [unit, size] of [['kB', 1e3], ['MB', 1e6], ['GB', 1e9]] as const) {
+    if (bytes < size * 999.5 || unit === 'GB') return `${(bytes / size).toFixed(bytes < size * 99.5 ? 1 : 0)} ${unit}`
+  }
+  return ''
+}

@@ -1,0 +1,76 @@
+// The World page: the running world, and all that may be done to it.
+
+import { Frame, type Scene } from '../api'
+import type { Opener } from '../page'
+import { h } from '../ui'
+import { View } from '../view/view'
+import { Agents } from './world/agents'
+import { clients } from './world/clients'
+import { events } from './world/events'
+import { Outlooks } from './world/outlooks'
+import { panels } from './world/panels'
+import { strip } from './world/strip'
+import { Variables } from './world/variables'
+import './world.css'
+
+export const open: Opener = (link) => {
+  const holder = h('div', { class: 'world-view' })
+  const standstill = h('div', { class: 'world-standstill banner bad', role: 'alert', 'data-test': 'standstill' })
+  standstill.hidden = true
+  const outlooks = new Outlooks()
+  const controls = strip(link, standstill)
+  const agents = new Agents(link)
+  const happened = events(link)
+  const variables = new Variables(link)
+  const connected = clients(link)
+  const side = panels([
+    { name: 'agents', title: 'Robots', content: agents.element },
+    { name: 'events', title: 'Events', content: happened.element },
+    { name: 'variables', title: 'Variables', content: variables.element, opened: () => variables.begin() },
+    { name: 'clients', title: 'Clients', content: connected.element },
+  ])
+  const element = h(
+    'div',
+    { class: 'world' },
+    controls.element,
+    h('div', { class: 'world-stage' }, holder, standstill, outlooks.element),
+    side.element,
+  )
+
+  const view = new View(holder)
+  let scene: Scene | null = null
+  outlooks.onLook = (place) => {
+    agents.choose(null)
+    view.lookFrom(place)
+  }
+  outlooks.onLetGo = () => agents.choose(null)
+  agents.onChoose = (agent) => {
+    view.follow(agent && agent.body > 0 ? agent.body : null)
+    outlooks.following(agent?.name ?? null)
+  }
+  view.onPick = (body) => {
+    const agent = scene?.agents.find((agent) => body !== null && agent.body === body)
+    if (!agent) return
+    agents.choose(agent.name)
+    side.open('agents')
+  }
+
+  const ends = [
+    link.on('scene', (message) => {
+      scene = message
+      view.setScene(message)
+      agents.setScene(message)
+      variables.again()
+    }),
+    link.onFrame(Frame.poses, (frame) => view.pose(frame)),
+  ]
+
+  return {
+    element,
+    topics: ['world', 'poses'],
+    close() {
+      for (const end of ends) end()
+      for (const part of [controls, agents, happened, variables, connected, side, view]) part.close()
+    },
+  }
+}

@@ -1,0 +1,118 @@
+// One robot: who controls it, pushes, motors and senses.
+
+import type { AgentCard, AgentNews, Client, Vector } from '../../api'
+import type { Link } from '../../link'
+import { button, empty, h, say, slider, type Slider } from '../../ui'
+import { controlWords } from './control'
+import { Senses } from './senses'
+
+const PUSHES: { label: string; velocity: Vector }[] = [
+  { label: 'Forward', velocity: [1, 0, 0] },
+  { label: 'Back', velocity: [-1, 0, 0] },
+  { label: 'Left', velocity: [0, 1, 0] },
+  { label: 'Right', velocity: [0, -1, 0] },
+  { label: 'Up', velocity: [0, 0, 1] },
+]
+
+const UNITS = { position: 'rad', velocity: 'rad/s', torque: 'N m' }
+
+export class Agent {
+  readonly element: HTMLElement
+  #link: Link
+  #card: AgentCard
+  #motors: Slider[]
+  #senses: Senses
+  #control = h('p', { class: 'world-control quiet', 'data-test': 'control' })
+
+  constructor(link: Link, card: AgentCard) {
+    this.#link = link
+    this.#card = card
+    this.#motors = card.motors.map((motor, at) => this.#motor(motor, at))
+    this.#senses = new Senses(card.senses)
+    const operator = link.role === 'operator'
+    this.element = h(
+      'div',
+      { class: 'stack', 'data-test': 'chosen-agent' },
+      h('h2', null, `${card.name} (${card.robot})`),
+      this.#control,
+      h(
+        'section',
+        { class: 'stack', 'aria-label': 'Push' },
+        h('h3', null, 'Push by 1 m/s along the world’s axes'),
+        h(
+          'div',
+          { class: 'world-pushes' },
+          ...PUSHES.map(({ label, velocity }) =>
+            button(label, () => link.ask({ do: 'push', agent: card.name, velocity }), {
+              disabled: !operator || card.body < 0,
+              title: operator ? `${label}: ${axis(velocity)}` : 'You are a viewer: you may look, and nothing else.',
+              test: `push-${label.toLowerCase()}`,
+            }),
+          ),
+        ),
+      ),
+      h(
+        'section',
+        { class: 'stack', 'aria-label': 'Motors' },
+        h('h3', null, `Motors (${card.motors.length})`),
+        this.#motors.length > 0
+          ? h('div', { class: 'world-motors', 'data-test': 'motors' }, ...this.#motors.map((motor) => motor.element))
+          : empty('No motors', 'This robot cannot be moved from here, only pushed.'),
+      ),
+      this.#senses.element,
+    )
+    this.setControllers([])
+  }
+
+  hear(news: AgentNews): void {
+    this.#motors.forEach((motor, at) => {
+      const value = news.motors[at]
+      // what is not a number comes as null
+      if (typeof value === 'number') motor.set(value)
+    })
+    this.#senses.hear(news)
+  }
+
+  /** Motors may be moved here while nobody else has them. */
+  setControllers(controllers: Client[]): void {
+    const operator = this.#link.role === 'operator'
+    const free = controllers.length === 0
+    for (const motor of this.#motors) motor.disabled(!operator || !free)
+    say(
+      this.#control,
+      !operator
+        ? 'You are a viewer: you may look, and nothing else.'
+        : free
+          ? 'Nobody controls it: move its motors here.'
+          : `Controlled by ${controlWords(controllers)}. From here it can only be pushed.`,
+    )
+  }
+
+  close(): void {
+    this.#senses.close()
+  }
+
+  #motor(motor: AgentCard['motors'][number], at: number): Slider {
+    const [min, max] = usable(motor.range)
+    return slider({
+      label: motor.name,
+      min,
+      max,
+      step: 10 ** Math.floor(Math.log10((max - min) / 100)),
+      value: Math.min(max, Math.max(min, 0)),
+      unit: UNITS[motor.kind],
+      oninput: (value) => this.#link.tell({ do: 'act', agent: this.#card.name, motors: [[at, value]] }),
+    })
+  }
+}
+
+/** A range for a slider; motors may be without limits. */
+function usable([min, max]: [number, number]): [number, number] {
+  const wide = Number.isFinite(min) && Number.isFinite(max) && max - min > 1e-6
+  return wide ? [min, max] : [-1, 1]
+}
+
+function axis(velocity: Vector): string {
+  const at = velocity.findIndex((part) => part !== 0)
+  return `${(velocity[at] ?? 0) > 0 ? '+' : '−'}${'xyz'[at] ?? ''}`
+}

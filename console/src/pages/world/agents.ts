@@ -1,0 +1,120 @@
+// All robots, and the one that was chosen.
+
+import type { AgentCard, Client, Scene } from '../../api'
+import type { Link } from '../../link'
+import { empty, fill, h, say } from '../../ui'
+import { Agent } from './agent'
+import { controllers, controlWords } from './control'
+
+export class Agents {
+  readonly element: HTMLElement
+  /** Another one was chosen, or none. */
+  onChoose: ((agent: AgentCard | null) => void) | null = null
+  #link: Link
+  #cards: AgentCard[] = []
+  #clients: Client[] = []
+  #list = h('ul', { class: 'world-agents', 'data-test': 'agents' })
+  #detail = h('div', { class: 'stack' })
+  #rows = new Map<string, { press: HTMLButtonElement; control: HTMLElement }>()
+  #chosen: string | null = null
+  #agent: Agent | null = null
+  #ends: (() => void)[]
+
+  constructor(link: Link) {
+    this.#link = link
+    this.element = h('div', { class: 'stack' }, this.#list, this.#detail)
+    this.#ends = [
+      link.on('state', ({ clients }) => this.#setClients(clients)),
+      link.on('agent', (news) => {
+        if (news.name === this.#chosen) this.#agent?.hear(news)
+      }),
+    ]
+    fill(this.#detail, empty('Waiting for the world', 'Its robots show here.'))
+  }
+
+  setScene(scene: Scene): void {
+    const before = JSON.stringify(this.#cards.find(({ name }) => name === this.#chosen))
+    this.#cards = scene.agents
+    this.#rows.clear()
+    fill(this.#list, ...scene.agents.map((card) => this.#row(card)))
+    this.#draw()
+    const card = this.#cards.find(({ name }) => name === this.#chosen)
+    if (!card) this.choose(null)
+    else {
+      // its body may have another number now
+      if (JSON.stringify(card) !== before) this.#open(card)
+      this.onChoose?.(card)
+    }
+  }
+
+  /** Follows this one; nobody, with null. */
+  choose(name: string | null): void {
+    const card = this.#cards.find((card) => card.name === name) ?? null
+    const changed = this.#chosen !== (card?.name ?? null)
+    this.#chosen = card?.name ?? null
+    if (changed) this.#link.tell({ do: 'follow', agent: this.#chosen })
+    if (changed || !card) {
+      this.#open(card)
+      this.onChoose?.(card)
+    }
+    this.#draw()
+  }
+
+  close(): void {
+    for (const end of this.#ends) end()
+    this.#agent?.close()
+    if (this.#chosen !== null) this.#link.tell({ do: 'follow', agent: null })
+  }
+
+  #open(card: AgentCard | null): void {
+    this.#agent?.close()
+    this.#agent = card ? new Agent(this.#link, card) : null
+    this.#agent?.setControllers(card ? controllers(this.#clients, card.name) : [])
+    fill(this.#detail, this.#agent?.element ?? this.#none())
+  }
+
+  #none(): HTMLElement {
+    return this.#cards.length > 0
+      ? empty(
+          'Choose a robot',
+          'Click one in the view or in the list. The camera follows it, and its motors and senses show here.',
+        )
+      : empty(
+          'No robots are here',
+          'They come with the scenario, or when a soccer client connects. The Soccer page can start a demo game.',
+        )
+  }
+
+  #row(card: AgentCard): HTMLElement {
+    const control = h('span', { class: 'quiet' })
+    const press = h(
+      'button',
+      {
+        class: 'world-agent',
+        type: 'button',
+        'data-test': 'agent',
+        onclick: () => this.choose(card.name === this.#chosen ? null : card.name),
+      },
+      h('strong', null, card.name),
+      h('span', { class: 'badge' }, card.robot),
+      control,
+    )
+    this.#rows.set(card.name, { press, control })
+    return h('li', null, press)
+  }
+
+  #setClients(clients: Client[]): void {
+    this.#clients = clients
+    if (this.#chosen !== null) this.#agent?.setControllers(controllers(clients, this.#chosen))
+    this.#draw()
+  }
+
+  #draw(): void {
+    for (const [name, { press, control }] of this.#rows) {
+      press.setAttribute('aria-pressed', String(name === this.#chosen))
+      const words = controlWords(controllers(this.#clients, name))
+      say(control, words)
+      control.title = words
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// Who is connected, over which protocol, and to which robots.
+
+import type { Client } from '../../api'
+import type { Link } from '../../link'
+import { empty, fill, h } from '../../ui'
+
+export function clients(link: Link): { element: HTMLElement; close(): void } {
+  const element = h('div', { 'data-test': 'clients' })
+  let drawn = ''
+  const end = link.on('state', ({ clients }) => {
+    const now = JSON.stringify(clients)
+    if (now === drawn) return
+    drawn = now
+    fill(element, clients.length === 0 ? nobody() : tableOf(clients, link.hello?.you))
+  })
+  fill(element, nobody())
+  return { element, close: end }
+}
+
+function nobody(): HTMLElement {
+  return empty('Nobody is connected', 'The Health page lists the addresses at which robots and tools may connect.')
+}
+
+function tableOf(clients: Client[], you: number | undefined): HTMLElement {
+  return h(
+    'table',
+    { class: 'world-clients' },
+    h('thead', null, h('tr', null, ...['Protocol', 'From', 'Robots'].map((title) => h('th', { scope: 'col' }, title)))),
+    h('tbody', null, ...clients.map((client) => rowOf(client, you))),
+  )
+}
+
+function rowOf(client: Client, you: number | undefined): HTMLElement {
+  const is = [
+    client.protocol === 'console' && client.id === you ? 'you' : null,
+    client.role,
+    client.lockstep ? 'the world waits for it' : null,
+  ].filter((word) => word !== null)
+  return h(
+    'tr',
+    null,
+    h('td', null, client.protocol, is.length > 0 && h('div', { class: 'quiet' }, is.join(', '))),
+    h('td', { class: 'mono' }, client.peer || '–'),
+    h('td', null, client.agents.join(', ') || '–'),
+  )
+}

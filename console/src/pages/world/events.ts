@@ -1,0 +1,79 @@
+// What happens, as it happens; the latest first.
+
+import type { Events } from '../../api'
+import type { Link } from '../../link'
+import { button, empty, fill, format, h, say } from '../../ui'
+
+const KEPT = 200
+
+type Happening = Events['events'][number]
+
+export function events(link: Link): { element: HTMLElement; close(): void } {
+  let kept: Happening[] = []
+  let waiting = 0
+  const filter = h('input', {
+    type: 'search',
+    placeholder: 'Only with these words',
+    'aria-label': 'Filter events',
+    oninput: draw,
+  })
+  const list = h('ol', { class: 'world-events', 'aria-live': 'polite', 'data-test': 'events' })
+  const count = h('span', { class: 'quiet' })
+  const nothing = empty(
+    'Nothing has happened yet',
+    'Events show here as they come: contacts, goals, resets, robots that come and go.',
+  )
+
+  function draw(): void {
+    waiting = 0
+    const words = filter.value.trim().toLowerCase()
+    const shown = words === '' ? kept : kept.filter(({ name }) => name.toLowerCase().includes(words))
+    say(count, shown.length === kept.length ? `${kept.length || ''}` : `${shown.length} of ${kept.length}`)
+    nothing.hidden = kept.length > 0
+    // what is there stays, so that only news are read aloud
+    const there = new Map([...list.children].map((row) => [row, rows.get(row)]))
+    const byEvent = new Map([...there].map(([row, event]) => [event, row]))
+    fill(list, ...shown.map((event) => byEvent.get(event) ?? rowOf(event)))
+  }
+
+  const rows = new WeakMap<Element, Happening>()
+  function rowOf(event: Happening): HTMLElement {
+    const row = h(
+      'li',
+      { title: `Tick ${event.tick}` },
+      h('span', { class: 'quiet mono' }, `${format(event.time, 2)} s`),
+      h('span', { class: 'mono' }, event.name),
+    )
+    rows.set(row, event)
+    return row
+  }
+
+  const end = link.on('events', (message) => {
+    kept = [...message.events.toReversed(), ...kept].slice(0, KEPT)
+    if (waiting === 0) waiting = requestAnimationFrame(draw)
+  })
+  draw()
+
+  return {
+    element: h(
+      'div',
+      { class: 'stack' },
+      h(
+        'div',
+        { class: 'row' },
+        h('div', { class: 'grow' }, filter),
+        count,
+        button('Clear', () => {
+          kept = []
+          draw()
+        }),
+      ),
+      nothing,
+      list,
+    ),
+    close() {
+      cancelAnimationFrame(waiting)
+      end()
+    },
+  }
+}

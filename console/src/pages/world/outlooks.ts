@@ -1,0 +1,28 @@
+// Buttons in the view's corner: where to look from.
+
+import { button, h, say } from '../../ui'
+
+export class Outlooks {
+  readonly element: HTMLElement
+  onLook: ((place: 'field' | 'above') => void) | null = null
+  onLetGo: (() => void) | null = null
+  #followed = h('span', { class: 'world-followed' })
+  #letGo = button('Stop following', () => this.onLetGo?.(), { test: 'stop-following' })
+
+  constructor() {
+    this.#letGo.hidden = true
+    this.element = h(
+      'div',
+      { class: 'world-outlooks' },
+      button('Field', () => this.onLook?.('field'), { title: 'The whole field from its side', test: 'look-field' }),
+      button('Above', () => this.onLook?.('above'), { title: 'The whole field from above', test: 'look-above' }),
+      this.#letGo,
+      this.#followed,
+    )
+  }
+
+  following(name: string | null): void {
+    this.#letGo.hidden = name === null
+    say(this.#followed, name ?? '')
+  }
+}

@@ -1,0 +1,115 @@
+// What a robot senses, as live plots: up to six, chosen from a list.
+
+import type { AgentCard, AgentNews } from '../../api'
+import { COLOURS, LivePlot } from '../../plot'
+import { empty, fill, format, h, say } from '../../ui'
+
+const MOST = 6
+const SECONDS = 10
+const PLOT_HEIGHT = 88
+/** Senses are normalized; a hundredth is noise to the eye. */
+const LEAST = 0.02
+
+type Sense = AgentCard['senses'][number]
+
+interface Shown {
+  plot: LivePlot
+  value: HTMLElement
+  element: HTMLElement
+}
+
+export class Senses {
+  readonly element: HTMLElement
+  #senses: Sense[]
+  #shown = new Map<number, Shown>()
+  #boxes: HTMLInputElement[] = []
+  #plots = h('div', { class: 'stack', 'data-test': 'sense-plots' })
+  #count = h('span', { class: 'quiet' })
+
+  constructor(senses: Sense[]) {
+    this.#senses = senses
+    const rows = senses.map((sense, at) => this.#row(sense, at))
+    const filter = h('input', {
+      type: 'search',
+      placeholder: 'Search senses',
+      'aria-label': 'Search senses',
+      oninput: () => {
+        const words = filter.value.trim().toLowerCase()
+        rows.forEach((row, at) => (row.hidden = !(senses[at]?.name ?? '').toLowerCase().includes(words)))
+      },
+    })
+    this.element = h('section', { class: 'stack', 'aria-label': 'Senses' }, h('h3', null, `Senses (${senses.length})`))
+    if (senses.length === 0) {
+      this.element.append(empty('No senses', 'This robot measures nothing.'))
+      return
+    }
+    this.element.append(
+      this.#plots,
+      h('div', { class: 'row' }, h('div', { class: 'grow' }, filter), this.#count),
+      h('div', { class: 'world-senses scroll', 'data-test': 'senses' }, ...rows),
+    )
+    // something to look at, before anybody chooses
+    this.#choose(0, true)
+    if (senses.length > 1) this.#choose(1, true)
+  }
+
+  hear(news: AgentNews): void {
+    for (const [at, { plot, value }] of this.#shown) {
+      const number = news.senses[at]
+      // what is not a number comes as null
+      if (typeof number !== 'number') continue
+      plot.add(news.time, [number])
+      say(value, format(number, 3))
+    }
+  }
+
+  close(): void {
+    for (const { plot } of this.#shown.values()) plot.close()
+    this.#shown.clear()
+  }
+
+  #row(sense: Sense, at: number): HTMLElement {
+    const box = h('input', { type: 'checkbox', onchange: () => this.#choose(at, box.checked) })
+    this.#boxes.push(box)
+    return h(
+      'label',
+      { class: 'world-sense' },
+      box,
+      h('span', { class: 'mono' }, sense.name),
+      sense.info && h('span', { class: 'badge', title: 'Told about the robot, not measured by it' }, 'info'),
+    )
+  }
+
+  #choose(at: number, wanted: boolean): void {
+    const there = this.#shown.get(at)
+    if (wanted && !there && this.#shown.size < MOST) this.#shown.set(at, this.#plot(at))
+    else if (!wanted && there) {
+      there.plot.close()
+      this.#shown.delete(at)
+    }
+    this.#boxes.forEach((box, number) => {
+      box.checked = this.#shown.has(number)
+      box.disabled = !box.checked && this.#shown.size >= MOST
+      box.title = box.disabled ? `${MOST} at most: take one away first.` : ''
+    })
+    say(this.#count, `${this.#shown.size} of ${MOST}`)
+    const inOrder = [...this.#shown].toSorted(([a], [b]) => a - b)
+    fill(this.#plots, ...inOrder.map(([, { element }]) => element))
+  }
+
+  #plot(at: number): Shown {
+    const name = this.#senses[at]?.name ?? ''
+    const value = h('output', { class: 'mono' }, '–')
+    const holder = h('div')
+    const element = h('div', { class: 'world-plot' }, h('div', null, h('span', { class: 'mono' }, name), value), holder)
+    const colour = COLOURS[at % COLOURS.length]
+    const plot = new LivePlot(holder, {
+      title: '',
+      series: [colour ? { label: name, colour } : { label: name }],
+      seconds: SECONDS,
+      height: PLOT_HEIGHT,
+      least: LEAST,
+    })
+    return { plot, value, element }
+  }
+}

@@ -1,0 +1,119 @@
+// Play, pause, step, reset, speed, and what the clock says.
+
+import type { State } from '../../api'
+import type { Link } from '../../link'
+import { button, field, format, h, notice, say, select } from '../../ui'
+
+const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10]
+
+export function strip(link: Link, standstill: HTMLElement): { element: HTMLElement; close(): void } {
+  const mayNot = link.role === 'operator' ? undefined : 'You are a viewer: you may look, and nothing else.'
+  let state: State | null = null
+
+  const play = button('Play', () => link.ask({ do: state?.paused === false ? 'pause' : 'play' }), {
+    kind: 'primary',
+    test: 'play',
+  })
+  const step = button('Step', () => link.ask({ do: 'step' }), { title: 'One tick, while paused', test: 'step' })
+  const seed = h('input', {
+    type: 'text',
+    inputMode: 'numeric',
+    size: 8,
+    placeholder: 'any',
+    title: 'The same seed makes the same world. Leave it empty to let the server choose.',
+    'data-test': 'seed',
+  })
+  const reset = button(
+    'Reset',
+    async () => {
+      const words = seed.value.trim()
+      if (words !== '' && !(/^\d+$/.test(words) && Number.isSafeInteger(Number(words)))) {
+        notice('A seed is a whole number, 0 or more.', 'error')
+        seed.focus()
+        return
+      }
+      await link.ask(words === '' ? { do: 'reset' } : { do: 'reset', seed: Number(words) })
+    },
+    { title: 'Begin anew', test: 'reset' },
+  )
+  seed.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') reset.click()
+  })
+  const speed = select(
+    SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
+    '1',
+    (value) => link.tell({ do: 'speed', factor: Number(value) }),
+  )
+  speed.dataset['test'] = 'speed'
+
+  const number = (test: string, label: string) => {
+    const value = h('dd', { 'data-test': test }, '–')
+    return { value, element: h('div', null, h('dt', null, label), value) }
+  }
+  const time = number('time', 'Time')
+  const tick = number('tick', 'Tick')
+  const tries = number('tries', 'Try')
+  const pace = number('pace', 'Pace')
+  const rate = number('rate', 'Ticks a second')
+
+  for (const control of [play, step, reset, seed, speed]) {
+    if (mayNot) {
+      control.disabled = true
+      control.title = mayNot
+    }
+  }
+
+  const draw = (news: State) => {
+    state = news
+    say(play, news.paused ? 'Play' : 'Pause')
+    say(time.value, `${format(news.time, 2)} s`)
+    say(tick.value, String(news.tick))
+    say(tries.value, String(news.tries))
+    say(pace.value, news.paused ? 'paused' : news.pace === 'realtime' ? `${news.pace} ${news.speed}×` : news.pace)
+    say(rate.value, format(news.ticks_per_second, 0))
+    standstill.hidden = news.standstill === null
+    say(standstill, news.standstill === null ? '' : `Stands still until a reset: ${news.standstill}`)
+    if (mayNot) return
+    step.disabled = !news.paused
+    const clocked = news.pace === 'realtime'
+    speed.disabled = !clocked
+    speed.title = clocked ? 'Times real time' : `The pace is ${news.pace}: it does not follow the clock.`
+    showSpeed(speed, news.speed)
+  }
+  const end = link.on('state', draw)
+
+  return {
+    element: h(
+      'div',
+      { class: 'world-strip card' },
+      h('div', { class: 'row' }, play, step, reset, inline('Seed', seed), inline('Speed', speed)),
+      h(
+        'dl',
+        { class: 'world-state', 'data-test': 'state-line' },
+        ...[time, tick, tries, pace, rate].map(({ element }) => element),
+      ),
+      mayNot ? h('p', { class: 'quiet' }, mayNot) : null,
+    ),
+    close: end,
+  }
+}
+
+function inline(label: string, input: HTMLElement): HTMLElement {
+  const element = field(label, input)
+  element.classList.add('inline')
+  return element
+}
+
+/** Shows the speed that the world has, also one that is not in the list; never while somebody chooses. */
+function showSpeed(speed: HTMLSelectElement, factor: number): void {
+  const value = String(factor)
+  if (document.activeElement === speed && speed.value !== value && speed.dataset['asked'] !== value) {
+    // the list may be open
+    speed.dataset['asked'] = value
+    return
+  }
+  if (![...speed.options].some((option) => option.value === value)) {
+    speed.append(h('option', { value }, `${format(factor, 2)}×`))
+  }
+  speed.value = value
+}

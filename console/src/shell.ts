@@ -1,0 +1,81 @@
+// What stays while pages come and go: title, tabs, state of the link, and the bar that says that the server is gone.
+
+import type { Hello } from './api'
+import type { LinkState } from './link'
+import { button, empty, fill, h, reason, say } from './ui'
+
+export const TABS = ['world', 'soccer', 'evolution', 'puppet', 'health'] as const
+export type Tab = (typeof TABS)[number]
+
+const TITLES: Record<Tab, string> = {
+  world: 'World',
+  soccer: 'Soccer',
+  evolution: 'Evolution',
+  puppet: 'Puppet',
+  health: 'Health',
+}
+
+export class Shell {
+  #tabs = new Map<Tab, HTMLAnchorElement>()
+  #scenario = h('span', { class: 'shell-scenario quiet', 'data-test': 'scenario' })
+  #state = h('span', { class: 'shell-state', 'data-test': 'link-state' }, 'Connecting')
+  #role = h('span', { class: 'badge', 'data-test': 'role' })
+  #gone = h('div', { class: 'shell-gone', role: 'alert', 'data-test': 'gone', hidden: true })
+  #main = h('main', { id: 'page', tabIndex: -1 })
+
+  constructor() {
+    for (const tab of TABS) {
+      this.#tabs.set(tab, h('a', { href: `#${tab}`, 'data-test': `tab-${tab}` }, TITLES[tab]))
+    }
+    document.body.replaceChildren(
+      h(
+        'header',
+        { class: 'shell' },
+        h('div', { class: 'shell-title' }, h('h1', null, 'Rossum'), this.#scenario),
+        h('nav', { class: 'shell-tabs', 'aria-label': 'Pages' }, ...this.#tabs.values()),
+        h('div', { class: 'shell-link', role: 'status' }, this.#state, this.#role),
+      ),
+      this.#gone,
+      this.#main,
+    )
+    this.#role.hidden = true
+    this.wait('Connecting', 'Waiting for the server to answer.')
+  }
+
+  greet(hello: Hello): void {
+    say(this.#scenario, hello.title)
+    this.#scenario.title = `${hello.title} (Rossum ${hello.version})`
+  }
+
+  choose(chosen: Tab): void {
+    for (const [tab, anchor] of this.#tabs) {
+      if (tab === chosen) anchor.setAttribute('aria-current', 'page')
+      else anchor.removeAttribute('aria-current')
+    }
+    document.title = `${TITLES[chosen]} – Rossum`
+  }
+
+  show(element: HTMLElement): void {
+    fill(this.#main, element)
+    scrollTo(0, 0)
+  }
+
+  wait(title: string, words: string): void {
+    fill(this.#main, empty(title, words))
+  }
+
+  fail(error: unknown, again: () => void): void {
+    fill(this.#main, empty('This page could not be opened', reason(error), button('Try again', again)))
+  }
+
+  setState(state: LinkState, role: 'operator' | 'viewer'): void {
+    const open = state === 'open'
+    say(this.#state, open ? 'Connected' : state === 'lost' ? 'Not connected' : 'Connecting')
+    this.#state.dataset['state'] = state
+    this.#role.hidden = !open
+    say(this.#role, role === 'operator' ? 'Operator' : 'Viewer')
+    this.#role.title = role === 'operator' ? 'You may command.' : 'You may look, and nothing else.'
+    this.#gone.hidden = state !== 'lost'
+    say(this.#gone, state === 'lost' ? 'The server is gone. Trying again.' : '')
+  }
+}

@@ -1,0 +1,95 @@
+// Planes: floors, lawns and walls. Seen from their front only, as nothing is behind them.
+
+import {
+  type Color,
+  DataTexture,
+  Mesh,
+  LinearMipmapLinearFilter,
+  MeshLambertMaterial,
+  NearestFilter,
+  PlaneGeometry,
+  RepeatWrapping,
+} from 'three'
+
+import type { Look } from '../api'
+import { localOf } from './place'
+
+/** Half length of what is without end. The mist hides its edge. */
+const ENDLESS_M = 600
+/** A pattern wants some ground to be seen on. */
+const PATTERN_FROM_M = 2
+
+export function ground(look: Look, colour: Color): { mesh: Mesh; freed: { dispose(): void }[] } {
+  const [halfX = 0, halfY = 0] = look.size
+  const x = halfX || ENDLESS_M
+  const y = halfY || ENDLESS_M
+  const geometry = new PlaneGeometry(2 * x, 2 * y)
+  const material = new MeshLambertMaterial({
+    color: colour,
+    // lines lie on the ground and must win
+    polygonOffset: true,
+    polygonOffsetFactor: 1,
+    polygonOffsetUnits: 1,
+    ...(look.rgba[3] < 1 ? { transparent: true, opacity: look.rgba[3], depthWrite: false } : {}),
+  })
+  const freed: { dispose(): void }[] = [geometry, material]
+  if (Math.min(x, y) >= PATTERN_FROM_M) {
+    const texture = look.material === 'grass' ? stripes(x) : checks(x, y)
+    material.map = texture
+    freed.push(texture)
+  }
+  const mesh = new Mesh(geometry, material)
+  mesh.matrixAutoUpdate = false
+  mesh.matrix.copy(localOf(look))
+  mesh.receiveShadow = true
+  return { mesh, freed }
+}
+
+/**
+ * In the simulation a floor has no end, however large it is drawn. So that what walks off it does not walk on air,
+ * there is a plain one below the lowest; null if there is no floor, or one that is drawn without end.
+ */
+export function apron(looks: Look[]): Look | null {
+  const lies = (look: Look) => Math.abs(look.quaternion[0]) > 0.99
+  const floors = looks.filter((look) => look.shape === 'plane' && look.body === 0 && lies(look))
+  if (floors.length === 0 || floors.some((floor) => !floor.size[0] || !floor.size[1])) return null
+  const lowest = Math.min(...floors.map((floor) => floor.position[2]))
+  return {
+    body: 0,
+    position: [0, 0, lowest - 0.01],
+    quaternion: [1, 0, 0, 0],
+    shape: 'plane',
+    size: [0, 0],
+    rgba: [0.56, 0.59, 0.62, 1],
+    material: null,
+  }
+}
+
+/** Squares of a metre, as a measure for the eye. */
+function checks(x: number, y: number): DataTexture {
+  const texture = pattern([255, 241, 241, 255], 2, 2)
+  texture.repeat.set(x, y)
+  return texture
+}
+
+/** As a lawn is mown, across the field. */
+function stripes(x: number): DataTexture {
+  const texture = pattern([255, 236], 2, 1)
+  const width = 2.5
+  texture.repeat.set(x / width, 1)
+  return texture
+}
+
+function pattern(greys: number[], width: number, height: number): DataTexture {
+  // grey as four bytes: the red channel alone would tint the ground
+  const bytes = new Uint8Array(greys.flatMap((grey) => [grey, grey, grey, 255]))
+  const texture = new DataTexture(bytes, width, height)
+  texture.wrapS = RepeatWrapping
+  texture.wrapT = RepeatWrapping
+  texture.magFilter = NearestFilter
+  texture.minFilter = LinearMipmapLinearFilter
+  texture.generateMipmaps = true
+  texture.anisotropy = 4
+  texture.needsUpdate = true
+  return texture
+}

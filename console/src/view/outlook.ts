@@ -1,0 +1,66 @@
+// Where to stand to see it all.
+
+import { Quaternion, Vector3 } from 'three'
+
+import type { Scene } from '../api'
+import { placeOf } from './place'
+import type { Poses } from './poses'
+
+/** From the side line one looks down so steeply: a unit of the way is so much back, and so much up. */
+const BACK = 0.83
+const UP = 0.557
+
+export interface Outlook {
+  eye: Vector3
+  at: Vector3
+}
+
+/** What the ground measures: half lengths of all that is fixed to the world and has an end. */
+function extent(scene: Scene): { x: number; y: number } {
+  let [x, y] = [2, 2]
+  for (const look of scene.looks) {
+    if (look.body !== 0 || look.shape === 'mesh') continue
+    const flat = Math.abs(look.quaternion[0]) > 0.99 || Math.abs(look.quaternion[3]) > 0.99
+    if (look.shape === 'plane' && !flat) continue
+    const across = look.shape === 'plane' || look.shape === 'box'
+    x = Math.max(x, Math.abs(look.position[0]) + (across ? (look.size[0] ?? 0) : 0))
+    y = Math.max(y, Math.abs(look.position[1]) + (across ? (look.size[1] ?? 0) : 0))
+  }
+  return { x, y }
+}
+
+/** How far away something of this half width and half height has to be to be seen as a whole. */
+function away(halfWidth: number, halfHeight: number, fov: number, aspect: number): number {
+  const slope = Math.tan((fov * Math.PI) / 360)
+  return Math.max(halfHeight / slope, halfWidth / (slope * aspect)) * 1.08
+}
+
+/** The whole field: from the side line, or from above. */
+export function overField(scene: Scene, place: 'field' | 'above', fov: number, aspect: number): Outlook {
+  const { x, y } = extent(scene)
+  const at = new Vector3(0, 0, 0)
+  if (place === 'above') {
+    const height = away(x, y, fov, aspect)
+    return { eye: new Vector3(0, -height * 0.01, height), at }
+  }
+  // the near line is nearer than the middle by its part of the way, and is to be seen from end to end
+  const distance = away(x, y * UP, fov, aspect) + y * BACK
+  return { eye: new Vector3(0, -distance * BACK, distance * UP), at }
+}
+
+/** All agents, or the field if there are none. */
+export function overAgents(scene: Scene, poses: Poses, fov: number, aspect: number): Outlook {
+  const places = scene.agents
+    .filter((agent) => agent.body > 0)
+    .map((agent) => {
+      const position = new Vector3()
+      placeOf(poses, agent.body, position, new Quaternion())
+      return position
+    })
+  if (places.length === 0) return overField(scene, 'field', fov, aspect)
+  const low = places.reduce((a, b) => a.clone().min(b))
+  const high = places.reduce((a, b) => a.clone().max(b))
+  const at = low.clone().add(high).multiplyScalar(0.5)
+  const distance = away((high.x - low.x) / 2 + 1, (high.y - low.y) / 2 + 1, fov, aspect)
+  return { eye: new Vector3(0.25, -0.8, 0.5).normalize().multiplyScalar(distance).add(at), at }
+}

@@ -1,0 +1,26 @@
+// Where bodies and looks are, in three's words.
+
+import { Matrix4, Quaternion, Vector3 } from 'three'
+
+import type { Look } from '../api'
+import type { Poses } from './poses'
+
+/** Where a body is; the world, and what the frame does not tell of, at the origin. */
+export function placeOf(poses: Poses, body: number, position: Vector3, turn: Quaternion): void {
+  if (body < 1 || body > poses.count) {
+    position.set(0, 0, 0)
+    turn.identity()
+    return
+  }
+  const p = poses.positions
+  const q = poses.quaternions
+  const at = body - 1
+  position.set(p[3 * at] ?? 0, p[3 * at + 1] ?? 0, p[3 * at + 2] ?? 0)
+  turn.set(q[4 * at + 1] ?? 0, q[4 * at + 2] ?? 0, q[4 * at + 3] ?? 0, q[4 * at] ?? 1)
+}
+
+/** Where a look is on its body. */
+export function localOf(look: Look): Matrix4 {
+  const [w, x, y, z] = look.quaternion
+  return new Matrix4().compose(new Vector3(...look.position), new Quaternion(x, y, z, w), new Vector3(1, 1, 1))
+}

@@ -1,0 +1,210 @@
+// Everything that is drawn, as few draw calls: one instanced mesh for each kind of shape, whatever it hangs on.
+
+import {
+  BoxGeometry,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  CylinderGeometry,
+  Group,
+  InstancedMesh,
+  Matrix4,
+  type Mesh,
+  MeshBasicMaterial,
+  MeshPhongMaterial,
+  Quaternion,
+  SphereGeometry,
+  SRGBColorSpace,
+  Vector3,
+  type Material,
+  type Object3D,
+} from 'three'
+
+import type { Look, Scene } from '../api'
+import { apron, ground } from './ground'
+import { localOf, placeOf } from './place'
+import type { Poses } from './poses'
+
+/** Beyond so many looks, balls and rods have fewer corners. */
+const MANY = 500
+
+interface Part {
+  body: number
+  local: Matrix4
+  colour: Color
+}
+
+interface Batch {
+  mesh: InstancedMesh
+  parts: Part[]
+}
+
+export class Shapes {
+  readonly group = new Group()
+  #moving: Batch[] = []
+  #movingGrounds: { mesh: Mesh; body: number; local: Matrix4 }[] = []
+  #bodies: number[] = []
+  #bodyMatrices: Matrix4[] = []
+  #bodiesOf = new Map<Object3D, number[]>()
+  #freed: { dispose(): void }[] = []
+
+  constructor(scene: Scene) {
+    const corners = scene.looks.length > MANY ? 14 : 28
+    const geometries = new Map<string, BufferGeometry>()
+    const batches = new Map<string, { geometry: BufferGeometry; look: Look; parts: Part[] }>()
+    for (const look of scene.looks) {
+      if (look.shape === 'plane') {
+        this.#addGround(look)
+        continue
+      }
+      for (const { name, local } of pieces(look)) {
+        let geometry = geometries.get(name)
+        if (!geometry) {
+          geometry = make(name, corners, scene)
+          if (!geometry) continue
+          geometries.set(name, geometry)
+          this.#freed.push(geometry)
+        }
+        // what never moves is apart, so that it is not sent again with every frame
+        const key = [name, look.body === 0, look.rgba[3].toFixed(2), look.material === 'glow'].join()
+        const batch = batches.get(key) ?? { geometry, look, parts: [] }
+        batches.set(key, batch)
+        batch.parts.push({ body: look.body, local, colour: colourOf(look) })
+      }
+    }
+    for (const { geometry, look, parts } of batches.values()) this.#addBatch(geometry, look, parts)
+    this.#bodyMatrices = scene.bodies.map(() => new Matrix4())
+    const below = apron(scene.looks)
+    if (below) this.#addGround(below)
+    this.#bodies = [
+      ...new Set([...this.#moving.flatMap(({ parts }) => parts), ...this.#movingGrounds].map(({ body }) => body)),
+    ]
+  }
+
+  /** Moves everything that is not fixed to the world. */
+  place(poses: Poses): void {
+    const position = new Vector3()
+    const turn = new Quaternion()
+    const one = new Vector3(1, 1, 1)
+    for (const body of this.#bodies) {
+      placeOf(poses, body, position, turn)
+      this.#bodyMatrices[body]?.compose(position, turn, one)
+    }
+    for (const { mesh, body, local } of this.#movingGrounds) {
+      const place = this.#bodyMatrices[body]
+      if (place) mesh.matrix.multiplyMatrices(place, local)
+      mesh.matrixWorldNeedsUpdate = true
+    }
+    const matrix = new Matrix4()
+    for (const { mesh, parts } of this.#moving) {
+      parts.forEach(({ body, local }, at) => {
+        const place = this.#bodyMatrices[body]
+        if (place) mesh.setMatrixAt(at, matrix.multiplyMatrices(place, local))
+      })
+      mesh.instanceMatrix.needsUpdate = true
+      // the ray of a click needs it; it is made again then
+      mesh.boundingSphere = null
+    }
+  }
+
+  /** The body of what a ray met. */
+  bodyOf(object: Object3D, instance: number | undefined): number {
+    return this.#bodiesOf.get(object)?.[instance ?? 0] ?? 0
+  }
+
+  close(): void {
+    for (const thing of this.#freed) thing.dispose()
+  }
+
+  #addBatch(geometry: BufferGeometry, look: Look, parts: Part[]): void {
+    const material = paint(look)
+    const mesh = new InstancedMesh(geometry, material, parts.length)
+    parts.forEach(({ local, colour }, at) => {
+      mesh.setMatrixAt(at, local)
+      mesh.setColorAt(at, colour)
+    })
+    mesh.frustumCulled = false
+    mesh.castShadow = look.rgba[3] > 0.5
+    mesh.receiveShadow = true
+    this.group.add(mesh)
+    this.#bodiesOf.set(mesh, parts.map(({ body }) => body))
+    this.#freed.push(mesh, material)
+    if (look.body !== 0) this.#moving.push({ mesh, parts })
+  }
+
+  #addGround(look: Look): void {
+    const { mesh, freed } = ground(look, colourOf(look))
+    this.group.add(mesh)
+    this.#bodiesOf.set(mesh, [look.body])
+    this.#freed.push(...freed)
+    if (look.body !== 0) this.#movingGrounds.push({ mesh, body: look.body, local: mesh.matrix.clone() })
+  }
+}
+
+/** A look as pieces of which each is a known shape, moved and stretched. */
+function pieces(look: Look): { name: string; local: Matrix4 }[] {
+  const [a = 0, b = a, c = b] = look.size
+  const at = (name: string, x: number, y: number, z: number, up = 0, flip = false) => {
+    const local = localOf(look)
+    if (up !== 0) local.multiply(new Matrix4().makeTranslation(0, 0, up))
+    if (flip) local.multiply(new Matrix4().makeRotationX(Math.PI))
+    return { name, local: local.scale(new Vector3(x, y, z)) }
+  }
+  switch (look.shape) {
+    case 'box':
+      return [at('box', a, b, c)]
+    case 'sphere':
+      return [at('ball', a, a, a)]
+    case 'ellipsoid':
+      return [at('ball', a, b, c)]
+    case 'cylinder':
+      return [at('cylinder', a, a, b)]
+    case 'capsule':
+      return [at('tube', a, a, b), at('dome', a, a, a, b), at('dome', a, a, a, -b, true)]
+    case 'mesh':
+      return [at(`mesh ${a}`, 1, 1, 1)]
+    case 'plane':
+      return []
+  }
+}
+
+/** A shape of half length 1 along z. Three's own stand along y. */
+function make(name: string, corners: number, scene: Scene): BufferGeometry | undefined {
+  const rings = Math.ceil(corners / 2)
+  switch (name) {
+    case 'box':
+      return new BoxGeometry(2, 2, 2)
+    case 'ball':
+      return new SphereGeometry(1, corners, rings).rotateX(Math.PI / 2)
+    case 'cylinder':
+      return new CylinderGeometry(1, 1, 2, corners).rotateX(Math.PI / 2)
+    case 'tube':
+      return new CylinderGeometry(1, 1, 2, corners, 1, true).rotateX(Math.PI / 2)
+    case 'dome':
+      return new SphereGeometry(1, corners, Math.ceil(rings / 2), 0, 2 * Math.PI, 0, Math.PI / 2).rotateX(Math.PI / 2)
+    default:
+      return triangles(scene.meshes[Number(name.slice('mesh '.length))])
+  }
+}
+
+function triangles(mesh: Scene['meshes'][number] | undefined): BufferGeometry | undefined {
+  if (!mesh) return undefined
+  const indexed = new BufferGeometry()
+  indexed.setAttribute('position', new BufferAttribute(new Float32Array(mesh.vertices), 3))
+  indexed.setIndex(mesh.faces)
+  // corners of their own for each triangle, so that edges are sharp
+  const geometry = indexed.toNonIndexed()
+  geometry.computeVertexNormals()
+  return geometry
+}
+
+function paint(look: Look): Material {
+  const opacity = look.rgba[3]
+  const glass = opacity < 1 ? { transparent: true, opacity, depthWrite: false } : {}
+  if (look.material === 'glow') return new MeshBasicMaterial(glass)
+  return new MeshPhongMaterial({ specular: 0x2a2a2a, shininess: 40, ...glass })
+}
+
+function colourOf(look: Look): Color {
+  return new Color().setRGB(look.rgba[0], look.rgba[1], look.rgba[2], SRGBColorSpace)
+}

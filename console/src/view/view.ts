@@ -1,0 +1,301 @@
+// The 3-D view of a world: what a page needs of it.
+
+import { MathUtils, Plane, Quaternion, Raycaster, Vector2, Vector3 } from 'three'
+
+import type { Scene, Vector } from '../api'
+import { empty } from '../ui'
+import { climb, members, picked } from './family'
+import { Motion } from './motion'
+import type { Orbit } from './orbit'
+import { overAgents, overField } from './outlook'
+import { placeOf } from './place'
+import { decode, generationOf, samePlaces } from './poses'
+import { Ring } from './ring'
+import { Shapes } from './shapes'
+import { Stage } from './stage'
+import './view.css'
+
+/** A pointer that went no further than this has clicked. */
+const CLICK_PX = 5
+/** How near the camera comes to follow something, in its sizes and in m. */
+const FOLLOW_FROM_SIZES = 6
+const FOLLOW_FROM_M = [1, 4] as const
+const GROUND = new Plane(new Vector3(0, 0, 1), 0)
+
+/** The clock of requestAnimationFrame. */
+const now = () => performance.now()
+const still = matchMedia('(prefers-reduced-motion: reduce)')
+
+interface Hold {
+  pointer: number
+  x: number
+  y: number
+  /** What is dragged, or null if the camera is. */
+  body: number | null
+  moved: boolean
+}
+
+export class View {
+  /** A body was clicked (its agent's first body if it has one), or nothing. */
+  onPick: ((body: number | null) => void) | null = null
+  #stage: Stage | null = null
+  #scene: Scene | null = null
+  #shapes: Shapes | null = null
+  /** Of the scene before, while it is still to be seen. */
+  #before: Shapes | null = null
+  #motion = new Motion()
+  /** A frame of a scene that has not come yet. */
+  #early: DataView | null = null
+  #latest: DataView | null = null
+  #followed: number | null = null
+  /** The camera is to come near at the next occasion. */
+  #nearer = false
+  /** Of what is followed, in m. */
+  #size = 0.3
+  #followRing = new Ring(0x2f7de1)
+  #dragRing = new Ring(0xffb020)
+  #draggable = new Set<number>()
+  #dropped: ((body: number, x: number, y: number) => void) | null = null
+  #hold: Hold | null = null
+  /** Somebody has chosen where to look from. */
+  #chosen = false
+  #placed = false
+  #outlook: 'field' | 'above' | null = null
+
+  constructor(holder: HTMLElement) {
+    holder.classList.add('view')
+    try {
+      this.#stage = new Stage(holder)
+    } catch {
+      holder.append(
+        empty(
+          'No 3-D view here',
+          'This browser does not draw in 3-D: it has no WebGL, or it is turned off. All else works. ' +
+            'Turn on hardware acceleration in its settings, or open the link in another browser.',
+        ),
+      )
+      return
+    }
+    const stage = this.#stage
+    stage.space.add(this.#followRing.mesh, this.#dragRing.mesh)
+    stage.onFrame = (time) => this.#advance(time)
+    stage.onSize = () => this.#look()
+    stage.orbit.onMove = () => {
+      this.#chosen = true
+      this.#outlook = null
+      stage.wake()
+    }
+    stage.canvas.addEventListener('pointerdown', (event) => this.#pressed(event))
+    stage.canvas.addEventListener('pointermove', (event) => this.#moved(event))
+    stage.canvas.addEventListener('pointerup', (event) => this.#released(event))
+    stage.canvas.addEventListener('pointercancel', () => this.#letGo())
+    stage.canvas.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.#letGo()
+    })
+  }
+
+  setScene(scene: Scene): void {
+    if (!this.#stage) return
+    this.#letGo()
+    this.#scene = scene
+    // what was there stays in sight until it is known where the new is
+    if (this.#placed) this.#before = this.#shapes
+    else this.#shapes?.close()
+    this.#shapes = new Shapes(scene)
+    this.#motion.forget()
+    this.#placed = false
+    const early = this.#early
+    this.#early = null
+    // a world without bodies never says where they are
+    if (scene.bodies.length <= 1) this.#appear()
+    else if (early) this.pose(early)
+    this.#stage.wake()
+  }
+
+  /** A poses frame (the DataView begins at its byte 0); interpolated between frames. */
+  pose(frame: DataView): void {
+    if (!this.#takes(frame)) return
+    // in a world where nothing moves there is nothing to draw
+    if (this.#placed && this.#latest && samePlaces(this.#latest, frame)) return
+    this.#latest = frame
+    this.#motion.push(decode(frame), now())
+    this.#appear()
+    this.#stage?.wake()
+  }
+
+  /** For films: shows this frame at once, without interpolation to the live clock. */
+  show(frame: DataView): void {
+    if (!this.#takes(frame)) return
+    this.#latest = frame
+    this.#motion.jump(decode(frame), now())
+    this.#appear()
+    this.#stage?.wake()
+  }
+
+  follow(body: number | null): void {
+    if (body !== null && body !== this.#followed) this.#nearer = true
+    this.#followed = body
+    if (body === null) this.#followRing.hide()
+    else {
+      this.#chosen = true
+      this.#outlook = null
+    }
+    this.#stage?.wake()
+  }
+
+  lookFrom(place: 'field' | 'above' | { eye: Vector; at: Vector }): void {
+    this.#chosen = true
+    this.#followed = null
+    this.#followRing.hide()
+    if (typeof place === 'string') {
+      this.#outlook = place
+      this.#look()
+    } else {
+      this.#outlook = null
+      this.#stage?.orbit.look(new Vector3(...place.eye), new Vector3(...place.at))
+    }
+    this.#stage?.wake()
+  }
+
+  /** Things that may be dragged over the ground; called at the end of a drag with the place on the ground. */
+  draggable(bodies: number[], dropped: (body: number, x: number, y: number) => void): void {
+    this.#draggable = new Set(bodies)
+    this.#dropped = dropped
+  }
+
+  close(): void {
+    this.#shapes?.close()
+    this.#before?.close()
+    this.#followRing.close()
+    this.#dragRing.close()
+    this.#stage?.close()
+    this.#stage = null
+  }
+
+  /** Whether a frame belongs to the scene that is shown. One that is ahead of its scene is kept. */
+  #takes(frame: DataView): boolean {
+    if (!this.#stage) return false
+    if (this.#scene && generationOf(frame) === this.#scene.generation) return true
+    this.#early = frame
+    return false
+  }
+
+  /** Nothing is drawn before it is known where it is. */
+  #appear(): void {
+    if (!this.#stage || !this.#shapes || this.#placed) return
+    if (this.#before) this.#stage.space.remove(this.#before.group)
+    this.#before?.close()
+    this.#before = null
+    this.#stage.space.add(this.#shapes.group)
+    this.#placed = true
+    this.#look()
+  }
+
+  /** Looks from where it was said, or at all agents until somebody says or does otherwise. */
+  #look(): void {
+    if (!this.#stage || !this.#scene) return
+    const { camera, orbit } = this.#stage
+    if (this.#outlook) {
+      const { eye, at } = overField(this.#scene, this.#outlook, camera.fov, camera.aspect)
+      orbit.look(eye, at)
+    } else if (!this.#chosen && this.#placed) {
+      const { eye, at } = overAgents(this.#scene, this.#motion.shown, camera.fov, camera.aspect)
+      orbit.look(eye, at)
+    }
+  }
+
+  #advance(time: number): boolean {
+    const more = this.#motion.advance(time)
+    if (!this.#stage || !this.#shapes || !this.#placed) return more
+    this.#shapes.place(this.#motion.shown)
+    this.#stage.canvas.dataset['tick'] = String(this.#motion.shown.tick)
+    if (this.#followed !== null) this.#approach(this.#followed, this.#stage.orbit)
+    return more
+  }
+
+  #approach(body: number, orbit: Orbit): void {
+    const place = new Vector3()
+    placeOf(this.#motion.shown, body, place, new Quaternion())
+    if (this.#nearer) this.#size = this.#sizeOf(body, place)
+    this.#followRing.put(place.x, place.y, MathUtils.clamp(this.#size * 0.6, 0.12, 0.4), orbit.distance)
+    const near = MathUtils.clamp(this.#size * FOLLOW_FROM_SIZES, ...FOLLOW_FROM_M)
+    const distance = this.#nearer ? near : orbit.wanted
+    this.#nearer = false
+    if (still.matches) orbit.jump(place, distance)
+    else orbit.glide(place, distance)
+  }
+
+  /** How far the parts of something are from its first body. */
+  #sizeOf(body: number, place: Vector3): number {
+    const part = new Vector3()
+    const turn = new Quaternion()
+    const distances = members(this.#scene?.parents ?? [], body).map((member) => {
+      placeOf(this.#motion.shown, member, part, turn)
+      return part.distanceTo(place)
+    })
+    return Math.max(0.15, ...distances)
+  }
+
+  #ray(event: PointerEvent): Raycaster | null {
+    if (!this.#stage) return null
+    const box = this.#stage.canvas.getBoundingClientRect()
+    const point = new Vector2(
+      ((event.clientX - box.left) / box.width) * 2 - 1,
+      1 - ((event.clientY - box.top) / box.height) * 2,
+    )
+    const ray = new Raycaster()
+    ray.setFromCamera(point, this.#stage.camera)
+    return ray
+  }
+
+  /** The body under the pointer; 0 is the world. */
+  #bodyUnder(event: PointerEvent): number {
+    const shapes = this.#placed ? this.#shapes : null
+    const hit = shapes && this.#ray(event)?.intersectObjects(shapes.group.children, false)[0]
+    return hit ? shapes.bodyOf(hit.object, hit.instanceId) : 0
+  }
+
+  #groundUnder(event: PointerEvent): Vector3 | null {
+    return this.#ray(event)?.ray.intersectPlane(GROUND, new Vector3()) ?? null
+  }
+
+  #pressed(event: PointerEvent): void {
+    const stage = this.#stage
+    if (!stage || !this.#scene) return
+    stage.canvas.setPointerCapture(event.pointerId)
+    const mayDrag = event.button === 0 && !this.#hold && this.#draggable.size > 0
+    const body = mayDrag ? climb(this.#scene.parents, this.#bodyUnder(event), this.#draggable) : null
+    if (!this.#hold) this.#hold = { pointer: event.pointerId, x: event.clientX, y: event.clientY, body, moved: false }
+    if (body === null) stage.orbit.grab(event)
+  }
+
+  #moved(event: PointerEvent): void {
+    const hold = this.#hold
+    if (!hold || hold.pointer !== event.pointerId) return
+    if (Math.hypot(event.clientX - hold.x, event.clientY - hold.y) > CLICK_PX) hold.moved = true
+    if (!hold.moved || hold.body === null || !this.#stage) return
+    const place = this.#groundUnder(event)
+    this.#stage.canvas.classList.add('dragging')
+    if (place) this.#dragRing.put(place.x, place.y, 0.25, this.#stage.orbit.distance)
+    this.#stage.wake()
+  }
+
+  #released(event: PointerEvent): void {
+    const hold = this.#hold
+    if (!hold || hold.pointer !== event.pointerId) return
+    this.#letGo()
+    if (!hold.moved) {
+      if (event.button === 0 && this.#scene) this.onPick?.(picked(this.#scene, this.#bodyUnder(event)))
+    } else if (hold.body !== null) {
+      const place = this.#groundUnder(event)
+      if (place) this.#dropped?.(hold.body, place.x, place.y)
+    }
+  }
+
+  #letGo(): void {
+    this.#hold = null
+    this.#dragRing.hide()
+    this.#stage?.canvas.classList.remove('dragging')
+    this.#stage?.wake()
+  }
+}

@@ -20,7 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("arena", &[]),
     ("evolve", &["arena"]),
     ("client", &["wire"]),
-    ("server", &["physics", "world", "soccer", "puppet", "arena", "evolve", "wire"]),
+    ("console", &[]),
+    ("server", &["physics", "world", "soccer", "puppet", "arena", "evolve", "wire", "console"]),
 ];
 
 fn root() -> PathBuf {

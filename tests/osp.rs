@@ -564,7 +564,7 @@ fn the_example_evolves() {
 fn commands_look_around() {
     let server = small();
     let (osp, odcp) = (server.address("OSP").to_string(), server.address("ODCP of Rover").to_string());
-    let page = server.address("Status and metrics").to_string();
+    let page = server.address("Console").to_string();
     let json = |arguments: &[&str]| {
         let ended = run(arguments);
         assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.stderr);

@@ -42,7 +42,7 @@ fn it_answers_until_it_is_asked_to_end() {
         assert_eq!(server.page_as("/", "evil.example").0, 403);
         // a client in the middle of something
         peer_of(server.address("ODCP of Rover")).send(&[100, 0]).expect("sent");
-        let mut asking = TcpStream::connect(server.address("Status and metrics")).expect("it listens");
+        let mut asking = TcpStream::connect(server.address("Console")).expect("it listens");
         asking.write_all(b"GET / HTTP/1.1\r\nHost:").expect("sent");
         server.signal(signal);
         let ended = server.end();
@@ -131,7 +131,7 @@ fn what_cannot_be_is_said_in_one_sentence() {
     };
     check(&["-s", text(&taken_udp), "--record", text(&recording)], &["ODCP of Rover", "another server"]);
     assert!(!recording.exists(), "nothing is begun that cannot go on");
-    check(&["-s", text(&taken_tcp)], &["Status and metrics", "another server"]);
+    check(&["-s", text(&taken_tcp)], &["Console", "another server"]);
     check(&["-s", "small", "--free-ports", "--bind", "0.0.0.0"], &["0.0.0.0", "allow"]);
     check(&["-s", "small", "--free-ports", "--allow", "everybody"], &["everybody"]);
     check(&["-s", "small", "--free-ports", "--record", "/does/not/exist.mcap"], &["/does/not/exist.mcap"]);

@@ -192,7 +192,7 @@ fn bad_peers_disturb_nobody() {
         agent.next().expect("it still plays");
     }
     assert!(witness.end() >= 14, "each join and each message took a cycle");
-    assert_eq!(server.page("/").0, 200);
+    assert_eq!(server.page("/status").0, 200);
 }
 
 #[test]

@@ -273,7 +273,7 @@ impl Robot {
 
     /// What the status page says of a part.
     pub(crate) fn condition(&self, part: &str) -> Option<String> {
-        let (_, page) = self.server.page("/");
+        let (_, page) = self.server.page("/status");
         page.lines().find_map(|line| line.strip_prefix(&format!("  {part}: ")).map(str::to_owned))
     }
 

@@ -131,7 +131,7 @@ impl Running {
 
     /// The same, asked for under the name of a host.
     pub(crate) fn page_as(&self, path: &str, host: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.address("Status and metrics")).expect("the page is there");
+        let mut stream = TcpStream::connect(self.address("Console")).expect("the page is there");
         stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it listens");
         let mut answer = String::new();
@@ -143,7 +143,7 @@ impl Running {
 
     /// How many ticks have passed.
     pub(crate) fn tick(&self) -> u64 {
-        let (_, page) = self.page("/");
+        let (_, page) = self.page("/status");
         let number = page.split_once("\ntick ").and_then(|(_, rest)| rest.split_once(','));
         number.and_then(|(number, _)| number.parse().ok()).unwrap_or_else(|| panic!("no tick in {page}"))
     }

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod console;
 pub mod evo;
 pub mod odcp;
 pub mod osp;

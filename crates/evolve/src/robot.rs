@@ -10,6 +10,7 @@ mod design;
 pub mod drive;
 #[cfg(test)]
 mod fake;
+mod follow;
 pub mod library;
 pub mod net;
 mod noise;
@@ -22,6 +23,7 @@ pub use self::{
     body::{BodyFile, BodyFileError, FitnessFile},
     describe::Description,
     design::Design,
+    follow::{Followed, follow},
     net::{GenotypeError, Net, NetPlan},
     simulator::{EvaluationError, Finished, InProcess, Key, Simulator, World, WorldLost, evaluate_all},
     trial::{Outcome, PathPoint, Trial},

@@ -6,19 +6,25 @@
 //! log.csv          a line for each generation, for spreadsheets
 //! log.jsonl        the same, for programs
 //! best.json        the best individual so far
+//! bests.jsonl      the best individual of each generation, one a line; runs of older versions do not have it
+//! lock             held by whoever goes on with the run
 //! ```
 //!
 //! A generation is finished when its checkpoint is on disk. Whoever is stopped before that repeats the generation, with
-//! the same individuals; log lines of generations that no checkpoint knows are removed when the run goes on.
+//! the same individuals; lines of generations that no checkpoint knows are removed when the run goes on.
 
 mod folder;
+mod place;
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use self::folder::Folder;
-pub use self::folder::{FolderError, read_best};
+pub use self::{
+    folder::{FolderError, is_busy, read_best, read_best_of},
+    place::{Here, PlaceError},
+};
 use crate::{
     Genotype, NetParameters, ParametersError,
     search::{Algorithm, Evaluation, Search, Settings, SettingsError, TellError},
@@ -83,7 +89,7 @@ pub struct Generation {
     pub hidden: usize,
 }
 
-/// The best individual so far.
+/// The best individual of a generation, or so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Best {
     /// In which generation it was tested.
@@ -163,6 +169,7 @@ impl Run {
     pub fn resume(folder: &Path) -> Result<Self, RunError> {
         let (folder, start, checkpoint): (_, Start, Checkpoint) = Folder::resume(folder)?;
         folder.trim_logs(&checkpoint.history)?;
+        folder.trim_bests(checkpoint.history.len() as u64)?;
         folder.save_best(checkpoint.best.as_ref())?;
         Ok(Self { folder, start, checkpoint, asked: Vec::new() })
     }
@@ -242,13 +249,15 @@ impl Run {
             diversity,
             hidden: best.as_ref().map_or(0, |best| best.genotype.hidden),
         };
-        if best.as_ref().is_some_and(improves) {
+        let (improves, of_this) = (best.as_ref().is_some_and(improves), best.clone());
+        if improves {
             self.checkpoint.best = best;
         }
         self.checkpoint.history.push(line);
         self.asked.clear();
         // in this order: a log may run ahead of the checkpoint, and is trimmed then; the checkpoint runs ahead of nothing
         self.folder.log(self.checkpoint.history.last())?;
+        self.folder.add_best(of_this.as_ref())?;
         self.folder.save(&self.checkpoint)?;
         self.folder.save_best(self.checkpoint.best.as_ref())?;
         self.checkpoint.history.last().ok_or(RunError::Folder(FolderError::Empty))

@@ -165,10 +165,14 @@ impl Events {
         self.next
     }
 
+    /// The number of the oldest one that is kept.
+    pub fn oldest(&self) -> u64 {
+        self.next - self.kept.len() as u64
+    }
+
     /// All from this number on; none if some of them are no longer kept.
     pub fn since(&self, number: u64) -> Option<impl Iterator<Item = &Event>> {
-        let first = self.next - self.kept.len() as u64;
-        let skip = number.checked_sub(first)?;
+        let skip = number.checked_sub(self.oldest())?;
         Some(self.kept.iter().skip(usize::try_from(skip).unwrap_or(usize::MAX)).map(AsRef::as_ref))
     }
 }

@@ -3,6 +3,7 @@
 //! Peer and ours run in one process, taking turns, so that a noisy machine is noisy for both. Each figure has a goal;
 //! nothing fails when it is missed, because a busy machine is no defect.
 
+mod console;
 mod evo;
 mod joining;
 mod many_worlds;
@@ -47,6 +48,8 @@ enum What {
     Osp(osp::Options),
     /// Measure the world of the evolving robots, beside Enki and navground
     Evo(evo::Options),
+    /// Measure the console: its weight, what it sends, what those who look on cost
+    Console(console::Options),
     /// Measure the puppet of Oz: speech, motion, video, faces, hearing
     Oz(oz::Options),
 }
@@ -97,6 +100,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Some(What::Soccer(options)) => return soccer::run(options, out),
         Some(What::Osp(options)) => return osp::run(options, out),
         Some(What::Evo(options)) => return evo::run(options, out),
+        Some(What::Console(options)) => return console::run(options, out),
         Some(What::Oz(options)) => return oz::run(options, out),
         None => {}
     }

@@ -1,10 +1,19 @@
 //! Logs for people or for machines, on standard error.
 
-use std::io::IsTerminal;
+use std::{
+    fmt::{self, Write as _},
+    io::IsTerminal,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use clap::{Args, ValueEnum};
+use server::logbook::LOGBOOK;
+use tracing::{
+    Event, Subscriber,
+    field::{Field, Visit},
+};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, Layer, layer::Context, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// Log lines that may wait to be read.
 const LINES: usize = 4_096;
@@ -38,11 +47,42 @@ impl Options {
         });
         let (writer, guard) =
             NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(std::io::stderr());
-        let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_target(false);
+        let lines = tracing_subscriber::fmt::layer().with_writer(writer).with_target(false);
+        let log = tracing_subscriber::registry().with(filter).with(ForConsole);
         match self.log_format {
-            Format::Human => lines.with_ansi(std::io::stderr().is_terminal()).init(),
-            Format::Json => lines.json().init(),
+            Format::Human => log.with(lines.with_ansi(std::io::stderr().is_terminal())).init(),
+            Format::Json => log.with(lines.json()).init(),
         }
         guard
+    }
+}
+
+/// Keeps the lines of late for those who look at the console.
+struct ForConsole;
+
+impl<S: Subscriber> Layer<S> for ForConsole {
+    #[expect(clippy::disallowed_methods, reason = "for people, who have a clock")]
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        let mut line = Line::default();
+        event.record(&mut line);
+        LOGBOOK.add(time, event.metadata().level().as_str(), line.message + &line.fields);
+    }
+}
+
+/// The message of an event, and its fields.
+#[derive(Default)]
+struct Line {
+    message: String,
+    fields: String,
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        // writing to a string cannot fail
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        };
     }
 }

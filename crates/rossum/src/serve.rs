@@ -14,6 +14,7 @@ use tokio::{
     task::JoinSet,
 };
 use tracing::info;
+use wire::console::Role;
 
 /// What runs when nothing else is asked for.
 pub(crate) const DEFAULT_SCENARIO: &str = "playground";
@@ -153,7 +154,10 @@ pub(crate) fn host<T>(
 pub(crate) fn as_json(worlds: &[Hosted], servers: &[Server]) -> anyhow::Result<serde_json::Value> {
     let addresses: Vec<_> = servers.iter().flat_map(Server::addresses).collect();
     let title = worlds.first().map(|world| world.scenario.base.title.as_str());
-    Ok(serde_json::json!({ "title": title, "addresses": serde_json::to_value(addresses)? }))
+    let link = |role| servers.first().map(|server| server.console(role));
+    let (console, viewer) = (link(Role::Operator), link(Role::Viewer));
+    let addresses = serde_json::to_value(addresses)?;
+    Ok(serde_json::json!({ "title": title, "console": console, "viewer": viewer, "addresses": addresses }))
 }
 
 pub(crate) fn greet(worlds: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
@@ -162,6 +166,8 @@ pub(crate) fn greet(worlds: &[Hosted], servers: &[Server], out: &mut dyn Write) 
         if let Some(path) = &world.record {
             writeln!(out, "  recording to {}\n", path.display())?;
         }
+        writeln!(out, "Open    {}", server.console(Role::Operator))?;
+        writeln!(out, "Watch   {}\n", server.console(Role::Viewer))?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! `rossum soccer`: the league's server, with the flags of the one that teams know.
 
-mod demo;
 mod playback;
 
 use std::{
@@ -11,10 +10,9 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
-use server::{Scenario, Server, config::ConfigError};
+use server::{Scenario, Server, backstage::Demo, config::ConfigError};
 use toml::{Table, Value};
 
-use self::demo::Demo;
 use crate::serve::{Hosted, as_json, greet, host};
 
 /// The port of the status page; that of each further game follows.
@@ -266,9 +264,11 @@ fn ready(options: &Options, games: &[Hosted], servers: &[Server], out: &mut dyn 
 }
 
 fn start_demo(server: &Server, players: u8) -> anyhow::Result<Demo> {
-    let find = |title: &str| server.addresses().iter().find(|found| found.title == title).map(|found| found.address);
-    let (agents, monitors) = find("Soccer agents").zip(find("Soccer monitors")).context("nobody can play here")?;
-    Demo::start(agents, monitors, players)
+    let agents = server.addresses().iter().find(|found| found.title == "Soccer agents");
+    let agents = agents.context("nobody can play here")?.address;
+    let demo = Demo::new();
+    demo.start(agents, server.sim(), players).map_err(anyhow::Error::msg)?;
+    Ok(demo)
 }
 
 #[cfg(test)]

@@ -114,6 +114,18 @@ pub enum PaceConfig {
     Fast,
 }
 
+impl PaceConfig {
+    /// As in a scenario.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Realtime => "realtime",
+            Self::Lockstep => "lockstep",
+            Self::Eager => "eager",
+            Self::Fast => "fast",
+        }
+    }
+}
+
 impl From<PaceConfig> for Pace {
     fn from(pace: PaceConfig) -> Self {
         match pace {
@@ -137,12 +149,23 @@ pub struct ServerConfig {
     pub http_port: u16,
     /// Listen on any free ports instead of those that are named.
     pub free_ports: bool,
+    /// Folder of the evolutionary runs that the console shows.
+    pub runs: PathBuf,
+    /// Folder of the recordings and logs that the console plays.
+    pub recordings: PathBuf,
 }
 
 impl Default for ServerConfig {
     fn default() -> Self {
         // the year of R.U.R.
-        Self { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), allow: Vec::new(), http_port: 1920, free_ports: false }
+        Self {
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            allow: Vec::new(),
+            http_port: 1920,
+            free_ports: false,
+            runs: PathBuf::from("runs"),
+            recordings: PathBuf::from("."),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Drivers: sockets on one side, sessions on the other. One for datagrams, one for streams, one for datagrams with a
 //! socket for each peer, for all protocols; and one for files that are written to.
 
+pub mod console;
 pub mod conversation;
 pub mod datagram;
 pub mod evo;

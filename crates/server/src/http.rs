@@ -1,11 +1,14 @@
-//! The status page and the metrics.
+//! The console's pages and its WebSocket, the status page and the metrics.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use axum::{
-    Router,
-    extract::{Request, State},
-    http::{StatusCode, header},
+    Extension, Router,
+    extract::{Query, Request, State, WebSocketUpgrade, rejection::QueryRejection},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
@@ -16,9 +19,11 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
+    sync::Semaphore,
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -27,12 +32,22 @@ use world::{Snapshot, interface::Role, snapshot::AgentCard};
 
 use crate::{
     access::AllowList,
-    driver::stream::{Doors, accept},
+    driver::{
+        console,
+        stream::{Doors, accept},
+    },
     health::{Condition, Health},
+    keeping::Tokens,
     limits,
     serve::{Address, first_screen},
+    session::console as desk,
     sim_thread::{STANDSTILL, SimHandle},
 };
+
+/// What a browser may load, and from where: nothing from elsewhere, and nothing that a page has not brought with it.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; \
+                              connect-src 'self'; media-src 'self' blob:; font-src 'self'; worker-src 'self'; \
+                              base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// What the pages say that does not change.
 #[derive(Clone, Debug)]
@@ -45,30 +60,60 @@ pub struct About {
     pub health: Health,
 }
 
+/// What the pages show.
+#[derive(Clone)]
+pub struct Pages {
+    /// The world.
+    pub sim: SimHandle,
+    /// What is counted.
+    pub metrics: PrometheusHandle,
+    /// What does not change.
+    pub about: About,
+    /// The console.
+    pub console: Console,
+}
+
 #[derive(Clone)]
 struct Shared {
     sim: SimHandle,
     metrics: PrometheusHandle,
     about: About,
+    console: Console,
+    /// Places for browsers.
+    places: Arc<Semaphore>,
+    stop: CancellationToken,
 }
 
-/// Answers `/`, `/agents`, `/health` and `/metrics` until the server stops.
+/// What the console needs.
+#[derive(Clone, Debug)]
+pub struct Console {
+    /// Who may come in.
+    pub tokens: Tokens,
+    /// What browsers share.
+    pub shared: Arc<desk::Shared>,
+}
+
+/// Answers for the console, for `/status`, `/agents`, `/health` and `/metrics`, until the server stops.
 pub async fn run(
     listener: TcpListener,
-    sim: SimHandle,
-    metrics: PrometheusHandle,
-    about: About,
+    Pages { sim, metrics, about, console }: Pages,
     allow: AllowList,
     doors: Doors,
     stop: CancellationToken,
 ) {
+    let places = Arc::new(Semaphore::new(limits::BROWSERS));
+    let shared = Shared { sim, metrics, about, console, places, stop: stop.clone() };
     let pages = Router::new()
-        .route("/", get(status_page))
+        .route("/", get(first_page))
+        .route("/api", get(api))
+        .route("/status", get(status_page))
         .route("/agents", get(agents))
         .route("/health", get(health))
         .route("/metrics", get(|State(shared): State<Shared>| async move { shared.metrics.render() }))
+        .fallback(get(file))
         .layer(middleware::from_fn(own_name_only))
-        .with_state(Shared { sim, metrics, about });
+        .layer(middleware::from_fn(guarded))
+        .with_state(shared);
     let stopping = stop.clone();
     let serve = |stream, peer| Ok(answer(stream, peer, pages.clone(), stopping.clone()));
     accept(listener, "http", &allow, &doors, stop, serve).await;
@@ -76,11 +121,13 @@ pub async fn run(
 
 /// Answers one request. A peer that is slow to ask, or to read, is given up; so is everyone when the server stops.
 async fn answer(stream: TcpStream, peer: SocketAddr, pages: Router, stop: CancellationToken) {
+    let pages = pages.layer(Extension(peer));
     let answered = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::FIRST_MESSAGE)
-        .keep_alive(false)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages));
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages))
+        // a WebSocket goes on without this
+        .with_upgrades();
     tokio::select! {
         () = stop.cancelled() => {}
         answered = timeout(limits::FIRST_MESSAGE + limits::WRITE, answered) => match answered {
@@ -89,6 +136,93 @@ async fn answer(stream: TcpStream, peer: SocketAddr, pages: Router, stop: Cancel
             Err(_) => debug!(%peer, "a page was not read in time"),
         },
     }
+}
+
+/// What a link may say.
+#[derive(Debug, Deserialize)]
+struct Link {
+    token: Option<String>,
+}
+
+fn refused(why: &'static str) -> Response {
+    (StatusCode::FORBIDDEN, format!("{why}\n")).into_response()
+}
+
+const WRONG_TOKEN: &str = "this link does not open the console: its token is not this server's; use the one that `rossum \
+                           serve` prints";
+
+/// The console. Without a token it asks for one; with a wrong one there is nothing to see.
+async fn first_page(State(shared): State<Shared>, link: Result<Query<Link>, QueryRejection>) -> Response {
+    match link {
+        Ok(Query(Link { token: Some(token) })) if shared.console.tokens.role(&token).is_none() => refused(WRONG_TOKEN),
+        _ => file("/".parse().unwrap_or_default()).await,
+    }
+}
+
+/// A file of the console.
+async fn file(uri: Uri) -> Response {
+    let Some(page) = ::console::page(uri.path().trim_start_matches('/')) else {
+        return (StatusCode::NOT_FOUND, "there is no such page; the console is at /\n").into_response();
+    };
+    let keeping = if page.is_immutable() { "public, max-age=31536000, immutable" } else { "no-cache" };
+    ([(header::CONTENT_TYPE, page.kind), (header::CACHE_CONTROL, keeping)], page.bytes).into_response()
+}
+
+/// The console's WebSocket, for browsers that this server has sent a page to, and for tools.
+async fn api(
+    State(shared): State<Shared>,
+    Extension(peer): Extension<SocketAddr>,
+    link: Result<Query<Link>, QueryRejection>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Response {
+    if !is_own_page(&headers) {
+        return refused("a page of another site may not talk to this server");
+    }
+    let token = link.ok().and_then(|Query(link)| link.token).unwrap_or_default();
+    let Some(role) = shared.console.tokens.role(&token) else { return refused(WRONG_TOKEN) };
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(_) => {
+            return (StatusCode::UPGRADE_REQUIRED, "this is a WebSocket; see docs/console-api.md\n").into_response();
+        }
+    };
+    let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open\n").into_response();
+    };
+    let Shared { console, stop, .. } = shared;
+    upgrade
+        .max_message_size(wire::console::MAX_COMMAND)
+        .max_frame_size(wire::console::MAX_COMMAND)
+        .on_upgrade(move |socket| console::run(socket, peer, role, console.shared, place, stop))
+}
+
+/// Whether a request comes from a page of this server, or from no page at all.
+fn is_own_page(headers: &HeaderMap) -> bool {
+    let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
+    match (text(header::ORIGIN), text(header::HOST)) {
+        (None, _) => true,
+        (Some(origin), Some(host)) => origin.strip_prefix("http://") == Some(host),
+        (Some(_), None) => false,
+    }
+}
+
+/// Tells browsers to be careful with what this server sends.
+async fn guarded(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    // one request a connection, so that none waits for another; a WebSocket is a connection of its own
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 async fn health(State(shared): State<Shared>) -> (StatusCode, String) {

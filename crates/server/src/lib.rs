@@ -3,16 +3,20 @@
 //! `wire` says what bytes mean and `world` what happens; [`session`] is the only place where they meet.
 
 pub mod access;
+pub mod backstage;
 pub mod config;
 pub mod driver;
 pub mod health;
 pub mod http;
+pub mod keeping;
 pub mod library;
 pub mod limits;
+pub mod logbook;
 pub mod metrics;
 pub mod playback;
 mod processor;
 pub mod recording;
+pub mod roster;
 pub mod serve;
 pub mod session;
 pub mod sim_thread;

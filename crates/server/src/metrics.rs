@@ -36,6 +36,7 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     }
     describe_histogram!("rossum_tick_seconds", "Wall time of a tick, in seconds");
     describe_histogram!("rossum_tick_lateness_seconds", "How late ticks begin in real time, in seconds");
+    describe_gauge!("rossum_inbox", "Messages that the world took in before its last tick");
     describe_gauge!("rossum_overruns", "Times that the world fell behind real time");
     describe_counter!("rossum_faults_total", "Times that the simulation failed and was put back");
     describe_gauge!("rossum_failed", "1 while the world stands still after a failure, until it is reset");
@@ -65,7 +66,8 @@ pub(crate) fn begun(lateness: Duration) {
     histogram!("rossum_tick_lateness_seconds").record(lateness);
 }
 
-pub(crate) fn ticked(seconds: f64, overruns: u64) {
+pub(crate) fn ticked(seconds: f64, overruns: u64, inbox: usize) {
+    gauge!("rossum_inbox").set(inbox as f64);
     histogram!("rossum_tick_seconds").record(seconds);
     gauge!("rossum_overruns").set(overruns as f64);
 }

@@ -3,8 +3,9 @@
 use std::{
     fmt::Write,
     io,
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
+    sync::Arc,
     thread,
 };
 
@@ -18,10 +19,12 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
+use wire::console::{EvolutionInfo, Role};
 use world::{Setup, World, world::SetupError};
 
 use crate::{
     access::AllowList,
+    backstage::{Demo, Films, Runs},
     config::{ConfigError, Scenario, ServerConfig},
     driver::{
         conversation, datagram,
@@ -30,9 +33,14 @@ use crate::{
         stream::{self, Doors},
     },
     health::Health,
-    http, limits,
+    http,
+    keeping::{self, Drawer, Tokens},
+    limits,
     recording::{Recording, StartError},
-    session::{Beside, Direction, Endpoint, EndpointKind, Log},
+    session::{
+        Beside, Direction, Endpoint, EndpointKind, Log,
+        console::{Shared, SharedParts},
+    },
     sim_thread::{SimHandle, SimOptions, SimThread},
 };
 
@@ -77,6 +85,9 @@ pub enum ServeError {
     /// A thread could not be started.
     #[error("cannot start the sim thread: {0}")]
     Thread(io::Error),
+    /// There is nothing random for the console's tokens.
+    #[error("cannot make the console's tokens: {0}")]
+    Tokens(io::Error),
     /// The metrics could not be set up.
     #[error("cannot set up the metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -114,6 +125,7 @@ pub enum End {
 #[derive(Debug)]
 pub struct Server {
     addresses: Vec<Address>,
+    tokens: Tokens,
     sim: SimThread,
     recording: Option<Recording>,
     tasks: JoinSet<()>,
@@ -121,6 +133,8 @@ pub struct Server {
     apart: Vec<Served>,
     /// What works beside it.
     beside: Vec<Beside>,
+    /// What browsers have started.
+    backstage: Backstage,
     stop: CancellationToken,
 }
 
@@ -143,7 +157,7 @@ impl Server {
             None => (None, None),
         };
         let steady = scenario.services.iter().any(|(_, service)| service.is_busy_beside());
-        let pace = scenario.base.world.pace.into();
+        let (pace, tick_seconds) = (scenario.base.world.pace.into(), world.tick_seconds());
         let options = SimOptions { pace, silence: scenario.silence(), steady, recording: sender };
         let sim = SimThread::start(world, options).map_err(ServeError::Thread)?;
 
@@ -155,12 +169,27 @@ impl Server {
         for (_, service) in &scenario.services {
             beside.extend(service.start_beside(sim.handle(), &health)?);
         }
+        let tokens = Tokens::of_user(&keeping::folder()).map_err(ServeError::Tokens)?;
+        let backstage = Backstage::of(scenario)?;
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
-        let mut tasks = sockets.run(sim.handle(), metrics, about, &allow, doors, &stop);
+        let shared = shared(scenario, &about, sim.handle(), metrics.clone(), &backstage, tick_seconds, record);
+        let console = http::Console { tokens: tokens.clone(), shared: Arc::new(shared) };
+        let pages = http::Pages { sim: sim.handle().clone(), metrics, about, console };
+        let mut tasks = sockets.run(sim.handle(), pages, &allow, doors, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
-        Ok(Self { addresses, sim, recording, tasks, apart, beside, stop })
+        Ok(Self { addresses, tokens, sim, recording, tasks, apart, beside, backstage, stop })
+    }
+
+    /// The console's address for somebody with this role.
+    pub fn console(&self, role: Role) -> String {
+        let address = self.addresses.iter().find(|address| address.kind == "http").map(|address| address.address);
+        let token = match role {
+            Role::Operator => &self.tokens.operator,
+            Role::Viewer => &self.tokens.viewer,
+        };
+        address.map(|address| format!("http://{}/?token={token}", reachable(address))).unwrap_or_default()
     }
 
     /// Everything that listens.
@@ -189,6 +218,7 @@ impl Server {
         let deadline = Instant::now() + limits::SHUTDOWN;
         self.stop.cancel();
         self.apart.iter().for_each(Served::cancel);
+        self.backstage.end();
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
                 if let Err(error) = ended {
@@ -275,7 +305,7 @@ enum Bound {
 
 impl Sockets {
     async fn open(scenario: &Scenario, world: &World) -> Result<Self, ServeError> {
-        let ServerConfig { bind, http_port, free_ports, .. } = scenario.base.server;
+        let &ServerConfig { bind, http_port, free_ports, .. } = &scenario.base.server;
         let chosen = |port| SocketAddr::new(bind, if free_ports { 0 } else { port });
         let (mut addresses, mut open) = (Vec::new(), Vec::new());
         for (protocol, service) in &scenario.services {
@@ -286,7 +316,7 @@ impl Sockets {
                 open.push((*protocol, bound));
             }
         }
-        let (title, address) = ("Status and metrics", chosen(http_port));
+        let (title, address) = ("Console", chosen(http_port));
         let (page, address) = listen(address, title).await?;
         addresses.push(Address { title: title.to_owned(), kind: "http", address });
         Ok(Self { addresses, open, page })
@@ -295,8 +325,7 @@ impl Sockets {
     fn run(
         self,
         sim: &SimHandle,
-        metrics: PrometheusHandle,
-        about: http::About,
+        pages: http::Pages,
         allow: &AllowList,
         doors: Doors,
         stop: &CancellationToken,
@@ -316,15 +345,86 @@ impl Sockets {
                 }
             }
         }
-        tasks.spawn(crate::metrics::keep_up(metrics.clone(), stop.clone()));
-        tasks.spawn(http::run(self.page, sim.clone(), metrics, about, allow.clone(), doors, stop.clone()));
+        tasks.spawn(crate::metrics::keep_up(pages.metrics.clone(), stop.clone()));
+        tasks.spawn(http::run(self.page, pages, allow.clone(), doors, stop.clone()));
         tasks
     }
 }
 
+/// What browsers can have started and read beside the world.
+#[derive(Clone, Debug)]
+struct Backstage {
+    runs: Runs,
+    demo: Demo,
+    films: Films,
+}
+
+impl Backstage {
+    fn of(scenario: &Scenario) -> Result<Self, ServeError> {
+        let ServerConfig { runs, recordings, .. } = &scenario.base.server;
+        let program = std::env::current_exe().map_err(ServeError::Thread)?;
+        Ok(Self { runs: Runs::new(runs.clone(), program), demo: Demo::new(), films: Films::new(recordings.clone()) })
+    }
+
+    fn end(&self) {
+        self.demo.stop();
+        self.runs.end();
+    }
+}
+
+/// What all browsers share.
+fn shared(
+    scenario: &Scenario,
+    about: &http::About,
+    sim: &SimHandle,
+    metrics: PrometheusHandle,
+    Backstage { runs, demo, films }: &Backstage,
+    tick_seconds: f64,
+    record: Option<&Path>,
+) -> Shared {
+    let of = |part: &str| about.addresses.iter().find(|address| address.title.contains(part));
+    let listens = |part: &str| of(part).map(|address| address.address.to_string());
+    let evolves = scenario.services.iter().any(|(name, _)| *name == "evo");
+    let evolution = evolves.then(|| EvolutionInfo {
+        robot_simulator: listens("Robot Simulator"),
+        world_simulator: listens("World Simulator"),
+        ..runs.info()
+    });
+    Shared::new(SharedParts {
+        title: about.title.clone(),
+        tick_seconds,
+        addresses: about.addresses.iter().map(console_address).collect(),
+        sim: sim.clone(),
+        pace: scenario.base.world.pace.name().to_owned(),
+        health: about.health.clone(),
+        metrics,
+        desk: scenario.services.iter().find_map(|(_, service)| service.desk()),
+        runs: runs.clone(),
+        evolution,
+        demo: demo.clone(),
+        films: films.clone(),
+        drawer: Drawer::open(&keeping::folder()),
+        recording: record.map(|path| path.display().to_string()),
+    })
+}
+
+fn console_address(Address { title, kind, address }: &Address) -> wire::console::Address {
+    wire::console::Address { title: title.clone(), kind: (*kind).to_owned(), address: reachable(*address).to_string() }
+}
+
+/// Where this machine reaches a socket that listens everywhere.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
+}
+
 /// Starts what has nothing to do with the world.
 fn start_apart(scenario: &Scenario, doors: &Doors) -> Result<Vec<Served>, ServeError> {
-    let ServerConfig { bind, ref allow, free_ports, .. } = scenario.base.server;
+    let &ServerConfig { bind, ref allow, free_ports, .. } = &scenario.base.server;
     let reception = Reception { bind, allow: allow.clone(), next_free: false, doors: doors.clone() };
     let mut started = Vec::new();
     for (_, service) in &scenario.services {

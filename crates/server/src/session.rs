@@ -22,6 +22,7 @@ use crate::{
     sim_thread::{SimHandle, Ticks},
 };
 
+pub mod console;
 pub mod evo;
 pub mod odcp;
 pub mod osp;
@@ -89,6 +90,11 @@ pub trait Service: Send + Sync + fmt::Debug {
     /// Whether what works beside the world works so hard that the world needs a processor of its own.
     fn is_busy_beside(&self) -> bool {
         false
+    }
+
+    /// What the console's desk shows of its robot, if it has one.
+    fn desk(&self) -> Option<oz::Desk> {
+        None
     }
 
     /// Starts what works beside the scenario's world on threads of its own.

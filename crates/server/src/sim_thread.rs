@@ -34,6 +34,7 @@ use world::{
 use crate::{
     limits, metrics, processor,
     recording::{RecordingError, RecordingSender},
+    roster::{Client, Roster},
 };
 
 /// What a failure of the world means.
@@ -99,6 +100,7 @@ pub struct SimHandle {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     failure: watch::Receiver<Option<String>>,
     next_session: Arc<AtomicU64>,
+    roster: Roster,
     end_asked: Arc<watch::Sender<Option<String>>>,
 }
 
@@ -124,7 +126,8 @@ impl SimThread {
         let (failed, failure) = watch::channel(None);
         let (next_session, end_asked) = (Arc::new(AtomicU64::new(0)), Arc::new(watch::Sender::new(None)));
         let engine = Arc::new(Engine::default());
-        let handle = SimHandle { inbox, engine, snapshots, failure, next_session, end_asked };
+        let roster = Roster::default();
+        let handle = SimHandle { inbox, engine, snapshots, failure, next_session, roster, end_asked };
         let builder = start_builder(handle.inbox.clone(), Arc::clone(&handle.engine))?;
         let engine = Arc::clone(&handle.engine);
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
@@ -176,6 +179,22 @@ impl SimHandle {
         let (outlet, deliveries) = mpsc::channel(limits::SESSION_QUEUE);
         self.post(ToSim::Open { session, outlet, ticks })?;
         Ok((SessionSender { handle: self.clone(), session, sequence: 0 }, deliveries))
+    }
+
+    /// Enters a new session of somebody who is connected, to be seen by others.
+    pub fn open_for(
+        &self,
+        client: Client,
+        ticks: Ticks,
+    ) -> Result<(SessionSender, mpsc::Receiver<Delivery>), SendError> {
+        let (sender, deliveries) = self.open(ticks)?;
+        self.roster.enter(sender.session, client);
+        Ok((sender, deliveries))
+    }
+
+    /// Who is connected.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
     }
 
     /// The latest snapshot.
@@ -245,6 +264,16 @@ pub struct SessionSender {
 }
 
 impl SessionSender {
+    /// Which session it is.
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// Somebody uses the session's socket, which is for everybody.
+    pub(crate) fn note_peer(&self, peer: std::net::SocketAddr) {
+        self.handle.roster.note_peer(self.session, peer);
+    }
+
     /// Sends a command, unless too many are waiting.
     pub fn send(&mut self, command: Command) -> Result<(), SendError> {
         self.leave(command)?;
@@ -261,6 +290,7 @@ impl SessionSender {
 
 impl Drop for SessionSender {
     fn drop(&mut self) {
+        self.handle.roster.leave(self.session);
         // a world that has ended has no sessions; one whose inbox is full finds the closed outlet later
         let _ = self.handle.post(ToSim::Close { session: self.session });
     }
@@ -507,6 +537,7 @@ impl Loop {
                 }
                 return Inbox::Empty;
             };
+            self.meter.taken += 1;
             if !self.take(message) {
                 return Inbox::Stop;
             }
@@ -544,8 +575,13 @@ impl Loop {
     fn obey(&mut self, session: SessionId, sequence: u64, command: Command) {
         let began = now();
         let is_reset = matches!(command, Command::Reset(_));
-        let shows = is_reset || matches!(command, Command::EnterLockstep(_) | Command::LeaveLockstep(_));
+        let shows = is_reset
+            || matches!(command, Command::EnterLockstep(_) | Command::LeaveLockstep(_) | Command::Speed(_))
+            // nobody would see it before time goes on
+            || matches!(command, Command::Write(..) | Command::Observe(_)) && self.run.clock().is_paused();
+        let was_paused = self.run.world().is_paused();
         self.run.handle(session, sequence, command, began);
+        let shows = shows || self.run.world().is_paused() != was_paused;
         self.record(|world, _| world.take_part(limits::JOURNAL));
         if shows {
             let snapshot = self.publish_now();
@@ -666,6 +702,8 @@ impl Loop {
 /// Measures how fast the world runs.
 struct Meter {
     started: Instant,
+    /// Messages taken in since the last tick.
+    taken: usize,
     second_began: Instant,
     ticks_this_second: u32,
     ticks_per_second: f64,
@@ -679,6 +717,7 @@ impl Meter {
     fn new(world: &World, now: Instant) -> Self {
         Self {
             started: now,
+            taken: 0,
             second_began: now,
             ticks_this_second: 0,
             ticks_per_second: 0.0,
@@ -722,7 +761,7 @@ impl Meter {
             self.second_began = now;
         }
         let tick_time = now.duration_since(began).as_secs_f64();
-        metrics::ticked(tick_time, overruns);
+        metrics::ticked(tick_time, overruns, std::mem::take(&mut self.taken));
         Performance {
             tick_time,
             ticks_per_second: self.ticks_per_second,

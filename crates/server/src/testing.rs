@@ -10,7 +10,11 @@ use world::{
 
 use crate::{
     Scenario,
+    backstage::{Demo, Films, Runs},
+    health::Health,
+    keeping::Drawer,
     recording::RecordingSender,
+    session::console::{Shared, SharedParts},
     sim_thread::{Delivery, SessionSender, SimHandle, SimOptions, SimThread, Ticks},
 };
 
@@ -77,4 +81,25 @@ impl Stepper {
     pub(crate) fn send(&mut self, command: Command) {
         self.sender.send(command).unwrap();
     }
+}
+
+/// What browsers of a test share, with folders that are not there.
+pub(crate) fn shared(sim: &SimHandle, metrics: metrics_exporter_prometheus::PrometheusHandle) -> Shared {
+    let nowhere = std::path::PathBuf::from("/nowhere");
+    Shared::new(SharedParts {
+        title: "A test".to_owned(),
+        tick_seconds: 0.02,
+        addresses: Vec::new(),
+        sim: sim.clone(),
+        pace: "lockstep".to_owned(),
+        health: Health::default(),
+        metrics,
+        desk: None,
+        runs: Runs::new(nowhere.clone(), nowhere.clone()),
+        evolution: None,
+        demo: Demo::new(),
+        films: Films::new(nowhere.clone()),
+        drawer: Drawer::open(&nowhere),
+        recording: None,
+    })
 }

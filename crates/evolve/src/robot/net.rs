@@ -251,6 +251,15 @@ impl Net {
         self.speed
     }
 
+    /// The weights that exist: from which neuron (inputs, outputs, hidden) to which (outputs, hidden), and how strong.
+    pub fn connections(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let ends = self
+            .spans
+            .iter()
+            .flat_map(|span| (span.to..span.to + span.count).map(move |to| (span.from as usize, to as usize)));
+        ends.zip(&self.weights).map(|((from, to), weight)| (from, to, *weight))
+    }
+
     /// How many values were outside their limits.
     pub fn clamped(&self) -> usize {
         self.clamped
@@ -393,6 +402,20 @@ mod tests {
         assert_eq!(second, [f64::tanh(2.7 * a - 0.4 * b), f64::tanh(-3.6 * a - 0.9 * b)]);
         net.reset();
         assert_eq!(step(&mut net, &[1.0, 0.5]), first);
+    }
+
+    #[test]
+    fn connections_are_the_weights_that_exist() {
+        // rows: output, hidden; columns: two inputs, output, hidden
+        let weights = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let genotype = Genotype { hidden: 1, weights, ..Genotype::default() };
+        let mut plan = plan(2, 1, 1);
+        let found = |plan: &NetPlan| -> Vec<_> { Net::new(plan, &genotype).unwrap().connections().collect() };
+        let all =
+            [(0, 0, 1.0), (0, 1, 5.0), (1, 0, 2.0), (1, 1, 6.0), (2, 0, 3.0), (2, 1, 7.0), (3, 0, 4.0), (3, 1, 8.0)];
+        assert_eq!(found(&plan), all);
+        (plan.parameters.recurrent, plan.parameters.input_to_output) = (false, false);
+        assert_eq!(found(&plan), [(0, 1, 5.0), (1, 1, 6.0), (3, 0, 4.0)]);
     }
 
     #[test]

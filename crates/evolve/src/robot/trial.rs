@@ -92,7 +92,8 @@ pub struct Trial {
     goal: Pose,
     fitness: f64,
     outcome: Outcome,
-    wants_path: bool,
+    /// How many positions are to be noted.
+    path: usize,
 }
 
 impl Trial {
@@ -116,7 +117,7 @@ impl Trial {
             goal: Pose { x: 0.0, y: 0.0, dir: 0.0 },
             fitness: 0.0,
             outcome: Outcome::default(),
-            wants_path: false,
+            path: 0,
         };
         trial.restart();
         Ok(trial)
@@ -124,9 +125,20 @@ impl Trial {
 
     /// Notes all positions.
     #[must_use]
-    pub fn with_path(mut self) -> Self {
-        self.wants_path = true;
+    pub fn with_path(self) -> Self {
+        self.with_path_of(usize::MAX)
+    }
+
+    /// Notes the first positions, so many at most.
+    #[must_use]
+    pub fn with_path_of(mut self, positions: usize) -> Self {
+        self.path = positions;
         self
+    }
+
+    /// How many positions are noted.
+    pub(super) fn noted(&self) -> usize {
+        self.outcome.path.len()
     }
 
     /// Whether its next question is a move.
@@ -316,7 +328,7 @@ impl Trial {
     }
 
     fn note(&mut self, position: Position) {
-        if self.wants_path {
+        if self.outcome.path.len() < self.path {
             self.outcome.path.push(PathPoint { trial: self.number, position });
         }
     }

@@ -2,20 +2,25 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::{self, BufRead, BufReader, Write},
     path::{Path, PathBuf},
+    thread,
 };
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Best, Generation};
 
 const START: &str = "run.json";
 const CHECKPOINT: &str = "checkpoint.json";
 const BEST: &str = "best.json";
+const BESTS: &str = "bests.jsonl";
+const LOCK: &str = "lock";
 const CSV: &str = "log.csv";
 const LINES: &str = "log.jsonl";
 const HEADER: &str = "generation,evaluations,best,mean,worst,best_so_far,diversity,hidden";
+/// So often the lock is tried: somebody who only asks whether a run is busy holds it for a moment, too.
+const LOCK_TRIES: u32 = 1_000;
 
 /// What can be wrong with the folder of a run.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +59,17 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// The best of a generation is not there.
+    #[error(
+        "{} does not have the best of generation {generation}; runs of older versions keep only the best of all",
+        path.display()
+    )]
+    NoBest {
+        /// The file.
+        path: PathBuf,
+        /// Which one.
+        generation: u64,
+    },
     /// Nothing was evaluated.
     #[error("a generation needs at least one individual")]
     Empty,
@@ -76,6 +92,7 @@ impl Folder {
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
         // logs and checkpoint first: a folder with a run in it has all of them
         folder.trim_logs(&[])?;
+        folder.trim_bests(0)?;
         folder.save(checkpoint)?;
         folder.replace(START, &to_json(&path.join(START), start)?)?;
         Ok(folder)
@@ -116,6 +133,30 @@ impl Folder {
         let path = self.path.join(LINES);
         let lines: String = history.iter().map(|generation| line(&path, generation)).collect::<Result<_, _>>()?;
         self.replace(LINES, lines.as_bytes())
+    }
+
+    /// Adds the best individual of a generation.
+    pub(super) fn add_best(&self, best: Option<&Best>) -> Result<(), FolderError> {
+        let Some(best) = best else { return Ok(()) };
+        self.append(BESTS, &line(&self.path.join(BESTS), best)?)
+    }
+
+    /// Makes the file of the generations' bests end with what the checkpoint knows. Runs of older versions have none: it
+    /// begins then.
+    pub(super) fn trim_bests(&self, generations: u64) -> Result<(), FolderError> {
+        let path = self.path.join(BESTS);
+        let trim = || {
+            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+            let (mut lines, mut kept) = (Lines::new(&file), 0);
+            while lines.next_number()?.is_some_and(|generation| generation <= generations) {
+                kept += lines.line.len() as u64;
+            }
+            if file.metadata()?.len() > kept {
+                file.set_len(kept)?;
+            }
+            file.sync_all()
+        };
+        trim().map_err(at(&path))
     }
 
     /// Puts a file in the place of an old one: whoever looks sees the one or the other, whole.
@@ -159,6 +200,58 @@ pub fn read_best(path: &Path) -> Result<Best, FolderError> {
     read(&if path.is_dir() { path.join(BEST) } else { path.to_owned() })
 }
 
+/// The best individual of a generation, counted from 1, whether somebody works in the folder or not.
+pub fn read_best_of(folder: &Path, generation: u64) -> Result<Best, FolderError> {
+    let path = folder.join(BESTS);
+    let missing = || FolderError::NoBest { path: path.clone(), generation };
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
+        opened => opened.map_err(at(&path))?,
+    };
+    let mut lines = Lines::new(&file);
+    while let Some(found) = lines.next_number().map_err(at(&path))? {
+        if found == generation {
+            return serde_json::from_slice(&lines.line)
+                .map_err(|error| FolderError::Content { path: path.clone(), error });
+        }
+    }
+    Err(missing())
+}
+
+/// Whether somebody goes on with the run in a folder right now.
+pub fn is_busy(folder: &Path) -> bool {
+    // a folder without a lock has never had a run in it
+    let Ok(file) = File::open(folder.join(LOCK)) else { return false };
+    matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
+}
+
+/// Lines of individuals, one after the other, so that there is never more than one in memory.
+struct Lines<'a> {
+    reader: BufReader<&'a File>,
+    /// The last one.
+    line: Vec<u8>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(file: &'a File) -> Self {
+        Self { reader: BufReader::new(file), line: Vec::new() }
+    }
+
+    /// Reads the next line and gives its generation; none at the end, which may be a line that is not whole.
+    fn next_number(&mut self) -> io::Result<Option<u64>> {
+        #[derive(Deserialize)]
+        struct Numbered {
+            generation: u64,
+        }
+        self.line.clear();
+        self.reader.read_until(b'\n', &mut self.line)?;
+        if !self.line.ends_with(b"\n") {
+            return Ok(None);
+        }
+        Ok(serde_json::from_slice(&self.line).ok().map(|Numbered { generation }| generation))
+    }
+}
+
 fn at(path: &Path) -> impl Fn(io::Error) -> FolderError {
     let path = path.to_owned();
     move |error| FolderError::File { path: path.clone(), error }
@@ -166,12 +259,15 @@ fn at(path: &Path) -> impl Fn(io::Error) -> FolderError {
 
 /// Gone with the process, however it ends.
 fn lock(path: &Path) -> Result<File, FolderError> {
-    let file = File::create(path.join("lock")).map_err(at(path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(FolderError::Busy { path: path.to_owned() }),
-        Err(fs::TryLockError::Error(error)) => Err(at(path)(error)),
+    let file = File::create(path.join(LOCK)).map_err(at(path))?;
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) => thread::yield_now(),
+            Err(fs::TryLockError::Error(error)) => return Err(at(path)(error)),
+        }
     }
+    Err(FolderError::Busy { path: path.to_owned() })
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FolderError> {
@@ -183,9 +279,8 @@ fn to_json(path: &Path, content: &impl Serialize) -> Result<Vec<u8>, FolderError
     serde_json::to_vec(content).map_err(|error| FolderError::Content { path: path.to_owned(), error })
 }
 
-fn line(path: &Path, generation: &Generation) -> Result<String, FolderError> {
-    let text =
-        serde_json::to_string(generation).map_err(|error| FolderError::Content { path: path.to_owned(), error })?;
+fn line(path: &Path, content: &impl Serialize) -> Result<String, FolderError> {
+    let text = serde_json::to_string(content).map_err(|error| FolderError::Content { path: path.to_owned(), error })?;
     Ok(text + "\n")
 }
 

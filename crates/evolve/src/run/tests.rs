@@ -107,7 +107,7 @@ fn logs_that_ran_ahead_of_the_checkpoint_are_trimmed() {
     assert_eq!(fs::read_to_string(path.join("log.csv")).unwrap().lines().count(), 1 + GENERATIONS + 1);
     let mut run = Run::resume(path).unwrap();
     assert_eq!(run.next_generation(), GENERATIONS as u64 + 1);
-    for (name, lines) in [("log.csv", 1 + GENERATIONS), ("log.jsonl", GENERATIONS)] {
+    for (name, lines) in [("log.csv", 1 + GENERATIONS), ("log.jsonl", GENERATIONS), ("bests.jsonl", GENERATIONS)] {
         assert_eq!(fs::read_to_string(path.join(name)).unwrap().lines().count(), lines, "{name}");
     }
     generation(&mut run);
@@ -134,6 +134,50 @@ fn the_history_says_what_happened() {
     let read = read(folder.path()).unwrap();
     assert_eq!(read, run.record());
     assert_eq!(read_best(folder.path()).unwrap(), *run.best().unwrap());
+}
+
+#[test]
+fn the_best_of_each_generation_is_kept() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let mut run = whole(Algorithm::Ga, path);
+    for line in run.history() {
+        let best = read_best_of(path, line.generation).unwrap();
+        assert_eq!((best.generation, best.fitness), (line.generation, line.best));
+        assert_eq!(test(&best.genotype).fitness, line.best);
+    }
+    let said = |generation| read_best_of(path, generation).unwrap_err().to_string();
+    for missing in [0, GENERATIONS as u64 + 1] {
+        assert!(said(missing).contains(&format!("generation {missing}")), "{}", said(missing));
+    }
+    // a line that is just being written, or was when the power went
+    let kept = fs::read(path.join("bests.jsonl")).unwrap();
+    let half = [kept.as_slice(), &kept[..kept.len() / GENERATIONS / 2]].concat();
+    fs::write(path.join("bests.jsonl"), half).unwrap();
+    assert_eq!(read_best_of(path, GENERATIONS as u64).unwrap().generation, GENERATIONS as u64);
+    drop(run);
+    run = Run::resume(path).unwrap();
+    assert_eq!(fs::read(path.join("bests.jsonl")).unwrap(), kept);
+    // a run of a version that did not keep them
+    drop(run);
+    fs::remove_file(path.join("bests.jsonl")).unwrap();
+    assert!(said(1).contains("older versions"), "{}", said(1));
+    run = Run::resume(path).unwrap();
+    generation(&mut run);
+    assert_eq!(read_best_of(path, GENERATIONS as u64 + 1).unwrap().generation, GENERATIONS as u64 + 1);
+    assert!(said(1).contains("older versions"), "{}", said(1));
+}
+
+#[test]
+fn whoever_asks_whether_a_run_is_busy_is_in_nobodys_way() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("run");
+    assert!(!is_busy(&path));
+    let run = Run::begin(&path, start(Algorithm::Ga)).unwrap();
+    assert!(is_busy(&path));
+    drop(run);
+    assert!(!is_busy(&path));
+    drop(Run::resume(&path).unwrap());
 }
 
 #[test]
@@ -184,4 +228,26 @@ fn evaluations_that_do_not_fit_are_refused() {
     run.ask();
     assert!(matches!(run.tell(&[]), Err(RunError::Tell(_))));
     assert!(run.history().is_empty());
+}
+
+#[test]
+fn a_place_is_here_elsewhere_or_no_good() {
+    let text = |name: &str| crate::robot::library::body_text(name).unwrap();
+    let place = |world: &str, body: String, fitness: Option<String>| Place::Here {
+        world: arena::Plan::shipped_text(world).unwrap_or_else(|| world.to_owned()),
+        body,
+        fitness,
+        seed: 7,
+    };
+    let here = place("obstacles", text("platine"), None).here().unwrap().unwrap();
+    assert_eq!((here.seed, here.design.file().trial.seed), (7, 7));
+    assert!(Place::Simulators(Vec::new()).here().unwrap().is_none());
+    for (place, expected) in [
+        (place("title = 3", text("platine"), None), "the world is no good"),
+        (place("obstacles", "layers".to_owned(), None), "the body is no good"),
+        (place("obstacles", text("platine"), Some("?".to_owned())), "the fitness is no good"),
+    ] {
+        let error = place.here().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

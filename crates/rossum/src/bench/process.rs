@@ -23,7 +23,7 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
         starts.push(now().duration_since(began).as_secs_f64());
         server.stop()?;
     }
-    let server = Server::start_text(&scenario_with_22())?;
+    let server = Server::start_text(&scenario_with_22("realtime"))?;
     let (_, memory) = memory_of(server.child.id())?;
     server.stop()?;
     let detail = format!("playground, median of {STARTS}");
@@ -39,8 +39,9 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-fn scenario_with_22() -> String {
-    let mut text = "[world]\nfield = \"fifa\"\n".to_owned();
+/// A field with 22 robots at this pace.
+pub(super) fn scenario_with_22(pace: &str) -> String {
+    let mut text = format!("[world]\nfield = \"fifa\"\npace = \"{pace}\"\n");
     for index in 0..ROBOTS {
         let (x, y) = (4 * (index % 6), 4 * (index / 6));
         text.push_str(&format!("[[robot]]\nname = \"T1-{index}\"\nmodel = \"T1\"\nposition = [{x}.0, {y}.0, 0.0]\n"));
@@ -52,6 +53,7 @@ fn scenario_with_22() -> String {
 pub(super) struct Server {
     child: Child,
     addresses: Vec<(String, SocketAddr)>,
+    console: String,
 }
 
 impl Server {
@@ -71,7 +73,7 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()?;
         let output = child.stdout.take().context("the server has no output")?;
-        let mut server = Self { child, addresses: Vec::new() };
+        let mut server = Self { child, addresses: Vec::new(), console: String::new() };
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
         ensure!(!line.is_empty(), "the server did not start");
@@ -81,7 +83,13 @@ impl Server {
             let (title, place) = text("title").zip(text("address")).context("an address without a title")?;
             server.addresses.push((title, place.parse()?));
         }
+        first["console"].as_str().unwrap_or_default().clone_into(&mut server.console);
         Ok(server)
+    }
+
+    /// The console's link.
+    pub(super) fn console(&self) -> &str {
+        &self.console
     }
 
     /// Where it listens for this.

@@ -30,6 +30,7 @@ use super::{RefusalLog, now};
 use crate::{
     access::{AllowList, RateLimit},
     limits, metrics,
+    roster::Client,
     session::{ConversationService, ConversationSession, Greeting, Outbox, Refusal},
     sim_thread::{Delivery, SendError, SessionSender, SimHandle},
 };
@@ -295,7 +296,9 @@ impl Reception {
         let socket = std::net::UdpSocket::bind(address)?;
         socket.connect(peer)?;
         socket.set_nonblocking(true)?;
-        let (commands, deliveries) = self.sim.open(self.service.wants_ticks()).map_err(io::Error::other)?;
+        let client = Client { protocol: self.protocol, peer: Some(peer), role: None };
+        let opened = self.sim.open_for(client, self.service.wants_ticks());
+        let (commands, deliveries) = opened.map_err(io::Error::other)?;
         let heard = now();
         let pulse =
             Arc::new(Pulse { is_fresh: AtomicBool::new(true), heard: AtomicU64::new(since(self.began, heard)) });

@@ -10,6 +10,7 @@ use super::{RefusalLog, now};
 use crate::{
     access::{AllowList, RateLimit},
     limits, metrics,
+    roster::Client,
     session::{DatagramSession, Outbox, Refusal},
     sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
 };
@@ -23,12 +24,13 @@ pub async fn run(
     allow: AllowList,
     stop: CancellationToken,
 ) {
-    let (commands, deliveries) = match sim.open(Ticks::Never) {
+    let (commands, deliveries) = match sim.open_for(everybody(protocol), Ticks::Never) {
         Ok(opened) => opened,
         Err(error) => return warn!(protocol, "cannot serve: {error}"),
     };
     let refusals = RefusalLog::new(protocol);
-    let driver = Driver { socket, protocol, session, sim, commands, allow, rate: RateLimit::default(), refusals };
+    let driver =
+        Driver { socket, protocol, session, sim, commands, allow, rate: RateLimit::default(), refusals, peer: None };
     driver.run(deliveries, stop).await;
 }
 
@@ -41,6 +43,13 @@ struct Driver {
     allow: AllowList,
     rate: RateLimit,
     refusals: RefusalLog,
+    /// Who asked something of the world last.
+    peer: Option<SocketAddr>,
+}
+
+/// Whoever uses a socket: who that is, is seen then.
+fn everybody(protocol: &'static str) -> Client {
+    Client { protocol, peer: None, role: None }
 }
 
 impl Driver {
@@ -59,9 +68,9 @@ impl Driver {
                     Some(Delivery::Answer(answer)) => self.session.answer(answer, &self.sim.latest(), &mut out),
                     Some(Delivery::Tick(_)) => {}
                     // too many answers came at once, or the world has ended
-                    None => match self.sim.open(Ticks::Never) {
+                    None => match self.sim.open_for(everybody(self.protocol), Ticks::Never) {
                         Ok((commands, reopened)) => {
-                            self.commands = commands;
+                            (self.commands, self.peer) = (commands, None);
                             deliveries = reopened;
                         }
                         Err(SendError::Full) => {}
@@ -85,6 +94,9 @@ impl Driver {
             self.session.datagram(from, bytes, &self.sim.latest(), out);
             if !out.commands.is_empty() {
                 self.rate.charge(from, limits::COMMAND_COST);
+                if self.peer.replace(from) != Some(from) {
+                    self.commands.note_peer(from);
+                }
             }
         }
     }

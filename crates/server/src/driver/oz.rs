@@ -49,7 +49,7 @@ pub(crate) fn start(
     sim: &SimHandle,
     health: &Health,
 ) -> Result<Vec<Beside>, ServeError> {
-    let mut started = vec![voice::start(config, sim, health)?];
+    let mut started = vec![voice::start(config, stage, sim, health)?];
     started.extend(eyes::start(config, stage, sim, health)?);
     started.extend(ears::start(config, stage, sim, health)?);
     Ok(started)

@@ -26,6 +26,7 @@ use super::{RefusalLog, now};
 use crate::{
     access::AllowList,
     limits,
+    roster::Client,
     session::{Outbox, Refusal, StreamService, StreamSession},
     sim_thread::{Delivery, SendError, SessionSender, SimHandle},
 };
@@ -45,7 +46,8 @@ pub async fn run(
 ) {
     let stopping = stop.clone();
     let converse = |stream, peer| {
-        let (commands, deliveries) = sim.open(service.wants_ticks())?;
+        let (commands, deliveries) =
+            sim.open_for(Client { protocol, peer: Some(peer), role: None }, service.wants_ticks())?;
         let connection = Connection {
             peer,
             protocol,

@@ -9,7 +9,7 @@ use world::{Command, Setup, World, clock::Pace};
 use super::*;
 use crate::{
     sim_thread::{SimThread, Ticks},
-    testing::{running, running_recorded, within},
+    testing::{self, running, running_recorded, within},
 };
 
 struct Served {
@@ -31,10 +31,15 @@ impl Served {
         let stop = CancellationToken::new();
         let odcp = Address { title: "ODCP of Rover".to_owned(), kind: "udp", address };
         let about = About { title: "A test".to_owned(), addresses: vec![odcp], health: Health::default() };
-        let handle = sim.handle().clone();
-        let task = tokio::spawn(run(listener, handle, metrics, about, allow, Doors::default(), stop.clone()));
+        let console = Console { tokens: tokens(), shared: Arc::new(testing::shared(sim.handle(), metrics.clone())) };
+        let pages = Pages { sim: sim.handle().clone(), metrics, about, console };
+        let task = tokio::spawn(run(listener, pages, allow, Doors::default(), stop.clone()));
         Self { sim, address, stop, task }
     }
+}
+
+fn tokens() -> Tokens {
+    Tokens { operator: "0123456789abcdef".to_owned(), viewer: "fedcba9876543210".to_owned() }
 }
 
 /// Status and body of a page; `None` if the connection is closed without an answer.
@@ -66,8 +71,9 @@ async fn pages_say_how_the_world_is() {
         ("/health", "ok"),
         ("/metrics", "rossum_tick_seconds_bucket"),
         ("/metrics", "rossum_overruns"),
-        ("/", "A test"),
-        ("/", "Rover (rover), 2 motors"),
+        ("/status", "A test"),
+        ("/status", "Rover (rover), 2 motors"),
+        ("/", "<!doctype html>"),
     ] {
         let (status, body) = get(address, path, "127.0.0.1").await;
         assert!(status == 200 && body.contains(wanted), "{path}: {status} {body}");
@@ -99,7 +105,7 @@ async fn agents_are_listed_for_programs() {
 #[tokio::test]
 async fn a_foreign_host_gets_nothing() {
     let served = Served::start("127.0.0.1:0", AllowList::default()).await;
-    for path in ["/", "/agents", "/health", "/metrics"] {
+    for path in ["/", "/status", "/agents", "/health", "/metrics"] {
         let (status, body) = get(served.address, path, "evil.example").await;
         assert!(status == 403 && !body.contains("rossum"), "{path}: {status} {body}");
     }
@@ -163,7 +169,7 @@ async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
     within("the failure", async { while health().await.0 == 200 {} }).await;
     let (status, body) = health().await;
     assert!(status == 503 && body.contains("reset") && body.contains("mine"), "{status} {body}");
-    assert!(get(address, "/", "localhost").await.1.contains(&body), "the status page says so too");
+    assert!(get(address, "/status", "localhost").await.1.contains(&body), "the status page says so too");
     let metrics = get(address, "/metrics", "localhost").await.1;
     let faults = metrics.lines().find_map(|line| line.strip_prefix("rossum_faults_total "));
     assert!(faults.unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
@@ -217,4 +223,43 @@ async fn who_is_about_to_ask_does_not_delay_the_end() {
     stop.cancel();
     within("the end", task).await.unwrap();
     assert!(began.elapsed() < limits::LAST_WORDS, "{:?}", began.elapsed());
+}
+
+/// Asks for a WebSocket; gives the first line of the answer.
+async fn knock(address: SocketAddr, path: &str, origin: Option<&str>) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let origin = origin.map(|origin| format!("Origin: {origin}\r\n")).unwrap_or_default();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\n{origin}Connection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = [0; 16];
+    within("an answer", stream.read_exact(&mut answer)).await.unwrap();
+    String::from_utf8_lossy(&answer[9..12]).into_owned()
+}
+
+#[tokio::test]
+async fn the_console_opens_to_its_own_pages_with_a_token() {
+    let Served { address, .. } = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let Tokens { operator, viewer } = tokens();
+    let own = format!("http://{address}");
+    for (token, origin, status) in [
+        (operator.as_str(), None, "101"),
+        (&viewer, None, "101"),
+        (&operator, Some(own.as_str()), "101"),
+        (&operator, Some("http://evil.example"), "403"),
+        (&operator, Some("https://127.0.0.1"), "403"),
+        (&operator, Some("null"), "403"),
+        (&operator[1..], None, "403"),
+        ("", None, "403"),
+    ] {
+        let path = format!("/api?token={token}");
+        assert_eq!(knock(address, &path, origin).await, status, "{token} {origin:?}");
+    }
+    assert_eq!(knock(address, "/api", None).await, "403");
+    assert_eq!(get(address, &format!("/api?token={operator}"), "localhost").await.0, 426, "not a WebSocket");
+    assert_eq!(get(address, "/?token=wrong", "localhost").await.0, 403);
+    let (status, page) = get(address, &format!("/?token={viewer}"), "localhost").await;
+    assert!(status == 200 && page.contains("<!doctype html>"));
 }

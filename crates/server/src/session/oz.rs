@@ -23,7 +23,10 @@ use super::{Beside, Direction, Endpoint, EndpointKind, Protocol, Service};
 use crate::{driver::oz as parts, health::Health, serve::ServeError, sim_thread::SimHandle};
 
 pub use self::operator::OperatorSession;
-pub(crate) use self::stage::Stage;
+pub(crate) use self::{
+    operator::is_finite,
+    stage::{Naming, Presence, Stage},
+};
 
 /// Oz in the list of protocols.
 pub const PROTOCOL: Protocol = Protocol {
@@ -185,6 +188,13 @@ impl Config {
     }
 }
 
+/// What an operator's desk needs to know of the robot besides the world.
+#[derive(Clone, Debug)]
+pub struct Desk {
+    pub(crate) config: Config,
+    pub(crate) stage: Arc<Stage>,
+}
+
 /// Oz in one scenario.
 #[derive(Debug)]
 struct Oz {
@@ -213,6 +223,10 @@ impl Service for Oz {
 
     fn is_busy_beside(&self) -> bool {
         true
+    }
+
+    fn desk(&self) -> Option<Desk> {
+        Some(Desk { config: self.config.clone(), stage: Arc::clone(&self.stage) })
     }
 
     fn start_beside(&self, sim: &SimHandle, health: &Health) -> Result<Vec<Beside>, ServeError> {

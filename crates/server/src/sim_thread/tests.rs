@@ -169,7 +169,15 @@ fn resting(world: World, pace: Pace, recording: Option<(RecordingSender, u64)>) 
     let (publish, snapshots) = watch::channel(world.glimpse());
     let (failed, failure) = watch::channel(None);
     let (next_session, end_asked) = Default::default();
-    let handle = SimHandle { inbox, engine: Arc::default(), snapshots, failure, next_session, end_asked };
+    let handle = SimHandle {
+        inbox,
+        engine: Arc::default(),
+        snapshots,
+        failure,
+        next_session,
+        roster: Roster::default(),
+        end_asked,
+    };
     let sim = Loop {
         meter: Meter::new(&world, now()),
         run: Run::new(world, pace, Duration::from_secs(3600), now()),
@@ -327,7 +335,7 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (_publish, snapshots) = watch::channel(small_world().glimpse());
     let (_failed, failure) = watch::channel(None);
     let (engine, next_session, end_asked) = Default::default();
-    let handle = SimHandle { inbox, engine, snapshots, failure, next_session, end_asked };
+    let handle = SimHandle { inbox, engine, snapshots, failure, next_session, roster: Roster::default(), end_asked };
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     assert_eq!(sender.send(Command::Reset(None)), Ok(()));
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Full));

@@ -168,7 +168,7 @@ fn greeting(output: impl Read) -> anyhow::Result<[SocketAddr; 3]> {
         let text = found.and_then(|found| found["address"].as_str()).with_context(|| format!("no {title}"))?;
         text.parse().context("an address")
     };
-    Ok([find("Soccer agents")?, find("Soccer monitors")?, find("Status and metrics")?])
+    Ok([find("Soccer agents")?, find("Soccer monitors")?, find("Console")?])
 }
 
 /// Two ports that nobody listened on a moment ago.

@@ -9,11 +9,11 @@ use anyhow::{Context, bail};
 use arena::Pose;
 use clap::Args;
 use evolve::{
-    robot::{InProcess, Key, Outcome, Simulator, Trial},
-    run::{self, Best, Place, Record, Run},
+    robot::{Outcome, follow},
+    run::{self, Best, Here, Place, Record, Run},
 };
 
-use super::{choices::Plan, testing::Here};
+use super::choices::Plan;
 use crate::{
     picture::{
         arena::{self as arena_picture, Way},
@@ -96,7 +96,7 @@ fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Draws the path of the best individual of a run that is tested here.
 pub(super) fn draw_path(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
-    let (Some(best), Some(here)) = (run.best(), Here::at(&run.start().place, 1)?) else { return Ok(()) };
+    let (Some(best), Some(here)) = (run.best(), run.start().place.here()?) else { return Ok(()) };
     let file = run.folder().join("path.png");
     picture(best, &here, &file)?;
     Ok(writeln!(out, "plot: {0}/fitness.png   path of the best: {0}/path.png", run.folder().display())?)
@@ -120,7 +120,7 @@ pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dy
             place => place,
         },
     };
-    let here = Here::at(&place, 1)?.context("the place is here")?;
+    let here = place.here()?.context("the place is here")?;
     let file = file.map_or_else(|| folder.join("path.png"), Path::to_owned);
     let outcome = picture(&individual, &here, &file)?;
     let (now, then) = (outcome.fitness, individual.fitness);
@@ -130,7 +130,7 @@ pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dy
 }
 
 fn picture(best: &Best, here: &Here, file: &Path) -> anyhow::Result<Outcome> {
-    let outcome = follow(best, here)?;
+    let outcome = follow(&here.design, &here.world, here.seed, best, usize::MAX)?.outcome;
     let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
     let title = format!("{} in {}", name(&here.design.file().title), name(here.world.title()));
     let note = format!(
@@ -143,19 +143,6 @@ fn picture(best: &Best, here: &Here, file: &Path) -> anyhow::Result<Outcome> {
     let ways = ways(&outcome);
     arena_picture::draw(&here.world, &title, &note, Some(here.design.shape()), &ways).write(file)?;
     Ok(outcome)
-}
-
-/// Tests an individual again, and notes where it goes.
-fn follow(best: &Best, here: &Here) -> anyhow::Result<Outcome> {
-    let mut world = InProcess::new(here.world.clone(), here.seed);
-    let mut simulator = Simulator::new(here.design.clone());
-    let trial = Trial::new(here.design.clone(), &best.genotype, best.generation, best.individual)?.with_path();
-    simulator.submit_trial(Key::default(), trial);
-    loop {
-        if let Some(finished) = simulator.round(&mut world)?.pop() {
-            return Ok(finished.outcome);
-        }
-    }
 }
 
 fn ways(outcome: &Outcome) -> Vec<Way> {

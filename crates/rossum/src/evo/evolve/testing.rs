@@ -1,54 +1,36 @@
 //! Where individuals are tested: in this process, or by Robot Simulators elsewhere.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use anyhow::Context;
-use arena::plan::{Isolation, Plan as World};
+use arena::plan::Isolation;
 use client::evo::{Event, Fleet, FleetOptions};
 use evolve::{
     Genotype, NetParameters,
     genotype::Genes,
-    robot::{Design, InProcess, evaluate_all},
-    run::Place,
+    robot::{InProcess, evaluate_all},
+    run::{Here, Place},
     search::Evaluation,
 };
 use server::driver::evo::ROBOT_PORTS;
 use tracing::{info, warn};
 
 use super::choices::Plan;
-use crate::evo::{files, host::with_port};
+use crate::evo::host::with_port;
 
 /// Somebody who is there answers within this.
 const PROMPT: Duration = Duration::from_secs(1);
 
 /// Those who test individuals.
 pub(super) enum Testers {
-    Here(Here),
+    Here { here: Here, threads: usize },
     Elsewhere { fleet: Box<Fleet>, parameters: NetParameters },
-}
-
-/// World and robots of this process.
-pub(super) struct Here {
-    pub(super) design: Arc<Design>,
-    pub(super) world: Arc<World>,
-    pub(super) seed: u64,
-    threads: usize,
-}
-
-impl Here {
-    /// As a run keeps it; `None` if its individuals are tested elsewhere.
-    pub(super) fn at(place: &Place, threads: usize) -> anyhow::Result<Option<Self>> {
-        let Place::Here { world, body, fitness, seed } = place else { return Ok(None) };
-        let world = files::plan(world)?;
-        InProcess::suits(&world)?;
-        Ok(Some(Self { design: files::design(body, fitness.as_deref(), Some(*seed))?, world, seed: *seed, threads }))
-    }
 }
 
 impl Testers {
     pub(super) fn at(place: &Place, plan: &Plan) -> anyhow::Result<Self> {
-        if let Some(here) = Here::at(place, plan.threads)? {
-            return Ok(Self::Here(here));
+        if let Some(here) = place.here()? {
+            return Ok(Self::Here { here, threads: plan.threads });
         }
         let Place::Simulators(simulators) = place else { unreachable!("all other places are here") };
         let addresses: Vec<String> = simulators.iter().map(|address| with_port(address, ROBOT_PORTS.0)).collect();
@@ -68,12 +50,12 @@ impl Testers {
     /// Who and where they are, for people.
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Here(here) => {
+            Self::Here { here, threads } => {
                 let alone = match here.world.rules().isolation {
                     Isolation::PerRobot => "",
                     _ => "\neach robot is alone here; to have them meet, run world, robot and evolve apart",
                 };
-                format!("tested here, on {} threads: {}{alone}", here.threads, here.design.fitness().title)
+                format!("tested here, on {threads} threads: {}{alone}", here.design.fitness().title)
             }
             Self::Elsewhere { fleet, .. } => {
                 let addresses: Vec<String> = fleet.addresses().iter().map(ToString::to_string).collect();
@@ -85,7 +67,7 @@ impl Testers {
     /// What nets they can test.
     pub(super) fn parameters(&self) -> &NetParameters {
         match self {
-            Self::Here(here) => here.design.parameters(),
+            Self::Here { here, .. } => here.design.parameters(),
             Self::Elsewhere { parameters, .. } => parameters,
         }
     }
@@ -98,9 +80,9 @@ impl Testers {
         progress: &(dyn Fn(usize) + Sync),
     ) -> anyhow::Result<Vec<Evaluation>> {
         match self {
-            Self::Here(here) => {
+            Self::Here { here, threads } => {
                 let world = || Ok(InProcess::new(here.world.clone(), here.seed));
-                let outcomes = evaluate_all(&here.design, generation, individuals, here.threads, world, progress)?;
+                let outcomes = evaluate_all(&here.design, generation, individuals, *threads, world, progress)?;
                 let evaluation = |outcome: evolve::robot::Outcome| Evaluation {
                     fitness: outcome.fitness,
                     behaviour: outcome.behaviour,

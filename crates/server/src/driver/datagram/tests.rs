@@ -176,6 +176,7 @@ async fn strangers_are_refused_without_an_answer() {
         allow: AllowList::new(vec!["192.0.2.0/25".parse().unwrap()]),
         rate: RateLimit::default(),
         refusals: RefusalLog::new("echo"),
+        peer: None,
     };
     for (from, served) in [("192.0.2.1:9", true), ("192.0.2.200:9", false), ("127.0.0.1:9", true)] {
         let mut out = Outbox::default();

@@ -25,7 +25,7 @@ use crate::{
     serve::ServeError,
     session::{
         Beside,
-        oz::{Config, PersonConfig, Stage},
+        oz::{Config, Naming, PersonConfig, Stage},
     },
     sim_thread::{SimHandle, Ticks},
 };
@@ -92,7 +92,8 @@ pub(super) fn start(
     };
     let names = config.names.clone();
     let (watching, seen_by) = (health.clone(), sim.clone());
-    let faces = move || watch_faces(&to_watch, names.as_deref(), line, &seen_by, &watching);
+    let naming = Arc::clone(stage);
+    let faces = move || watch_faces(&to_watch, names.as_deref(), line, &naming, &seen_by, &watching);
     Ok(vec![thread("oz-eyes", move || eyes.run())?, thread("oz-faces", faces)?])
 }
 
@@ -317,6 +318,7 @@ fn watch_faces(
     pictures: &Receiver<Picture>,
     names: Option<&std::path::Path>,
     mut line: Line,
+    stage: &Stage,
     sim: &SimHandle,
     health: &Health,
 ) {
@@ -329,6 +331,7 @@ fn watch_faces(
             Names::new()
         }
     };
+    stage.note_known(known.iter().map(str::to_owned).collect());
     // with the first picture: until somebody looks on, nothing needs it
     let Ok(first) = pictures.recv() else { return };
     let mut watcher = match Watcher::load(&puppet::fetched(PART).unwrap_or_default(), known) {
@@ -343,6 +346,11 @@ fn watch_faces(
             watcher.turned(turn(from, to), span);
         }
         let faces = watcher.look(&image, dt);
+        for (naming, answer) in stage.take_namings() {
+            // whoever asked may be gone
+            let _ = answer.send(name(&mut watcher, naming, names));
+            stage.note_known(watcher.names().iter().map(str::to_owned).collect());
+        }
         let has_faces = !faces.is_empty();
         if (has_faces || had_faces) && !line.tell(Order::See { tick, span, faces }) {
             return;
@@ -352,6 +360,20 @@ fn watch_faces(
             return;
         }
     }
+}
+
+/// Gives or forgets a name, and keeps that if there is a file for it.
+fn name(watcher: &mut Watcher, naming: Naming, file: Option<&std::path::Path>) -> Result<(), String> {
+    match naming {
+        Naming::Give { face, name } => {
+            watcher.enrol(Some(face), &name).map_err(|error| error.to_string())?;
+        }
+        Naming::Forget { name } => {
+            let was_known = watcher.forget(&name);
+            was_known.then_some(()).ok_or_else(|| format!("nobody is known as {name}"))?;
+        }
+    }
+    file.map_or(Ok(()), |file| watcher.names().save(file).map_err(|error| error.to_string()))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -27,7 +28,7 @@ use crate::{
     serve::ServeError,
     session::{
         Beside,
-        oz::{Config, VoiceConfig},
+        oz::{Config, Stage, VoiceConfig},
     },
     sim_thread::{Delivery, SimHandle, Ticks},
 };
@@ -44,9 +45,14 @@ const NEARLY: Duration = Duration::from_millis(60);
 /// The subcommand of this program that speaks, with the engine's library and its voices.
 pub const HELPER: &str = "speak-for-oz";
 
-pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result<Beside, ServeError> {
+pub(super) fn start(
+    config: &Config,
+    stage: &Arc<Stage>,
+    sim: &SimHandle,
+    health: &Health,
+) -> Result<Beside, ServeError> {
     let line = Line::open(PART, sim, Ticks::WhenFree)?;
-    let (config, health) = (config.clone(), health.clone());
+    let (config, stage, health) = (config.clone(), Arc::clone(stage), health.clone());
     thread("oz-voice", move || {
         // also for the engine's process, which comes from here
         processor::leave_first();
@@ -64,6 +70,7 @@ pub(super) fn start(config: &Config, sim: &SimHandle, health: &Health) -> Result
             sink_words,
             has_spoken: false,
             line,
+            stage,
             health,
             saying: None,
             began: now(),
@@ -112,6 +119,8 @@ struct Mouth {
     sink_words: Result<String, String>,
     has_spoken: bool,
     line: Line,
+    /// Where others listen.
+    stage: Arc<Stage>,
     health: Health,
     /// Text and phrase that are being said.
     saying: Option<(u64, usize)>,
@@ -169,6 +178,7 @@ impl Mouth {
                 Err(error) => note(&self.health, LOUDSPEAKER, false, error.to_string()),
                 Ok(()) => self.report_sink(),
             }
+            self.stage.sound(!goes_on, rate, samples.into());
         }
         true
     }
@@ -216,6 +226,7 @@ impl Mouth {
             return;
         }
         self.ends = now();
+        self.stage.sound(true, 0, Arc::default());
         if let Err(error) = self.sink.stop(now().duration_since(self.began).as_secs_f64()) {
             warn!(protocol = "oz", part = PART, "stopping the sound: {error}");
         }

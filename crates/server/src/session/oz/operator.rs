@@ -120,7 +120,7 @@ impl OperatorSession {
             let next_event = world.view::<PuppetView>().map_or(0, |view| view.events.next());
             // a picture from before it came is an old one
             let frame = self.stage.frame().map_or(0, |frame| frame.number);
-            let presence = self.stage.enter();
+            let presence = self.stage.enter(self.peer);
             self.state = State::Puppeteering(Seat { presence, next_event, frame, orders_left: ORDERS_AT_ONCE });
         }
     }
@@ -216,7 +216,7 @@ fn order_from_request(request: Request) -> Option<Order> {
 }
 
 /// Whether all numbers of an operator's order are (D14).
-fn is_finite(order: &Order) -> bool {
+pub(crate) fn is_finite(order: &Order) -> bool {
     match order {
         Order::Volume(number)
         | Order::Pitch(number)

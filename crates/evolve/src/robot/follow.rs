@@ -1,0 +1,133 @@
+//! An individual, tested once more to be looked at: where it goes, and how far its sensors look on the way.
+
+use std::sync::Arc;
+
+use arena::{Answer, Ask, Beam, Plan, Sight};
+
+use super::{Design, EvaluationError, InProcess, Outcome, Trial, World};
+use crate::run::Best;
+
+/// What came of an individual that was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Followed {
+    /// With its path.
+    pub outcome: Outcome,
+    /// For each position of the path: the sensors' beams from start to end, x and y each, in mm, in the order of the
+    /// body's sensors. A beam ends where it found something, or at its sensor's range. None where nothing was sensed
+    /// because a trial ended there.
+    pub beams: Vec<Vec<[f64; 4]>>,
+}
+
+/// Tests an individual again, in an arena of its own, and notes the first positions of all that it gets to, so many at
+/// most.
+pub fn follow(
+    design: &Arc<Design>,
+    plan: &Arc<Plan>,
+    seed: u64,
+    best: &Best,
+    positions: usize,
+) -> Result<Followed, EvaluationError> {
+    let mut world = InProcess::new(plan.clone(), seed);
+    let mut trial = Trial::new(design.clone(), &best.genotype, best.generation, best.individual)?;
+    trial = trial.with_path_of(positions);
+    let (mut asks, mut answers, mut beams) = (Vec::new(), Vec::new(), Vec::<Vec<[f64; 4]>>::new());
+    loop {
+        if let Some(outcome) = trial.outcome() {
+            beams.resize(outcome.path.len(), Vec::new());
+            return Ok(Followed { outcome: outcome.clone(), beams });
+        }
+        asks.clear();
+        answers.clear();
+        trial.asks(&mut asks);
+        world.exchange(&asks, &mut answers)?;
+        let sensed = segments(design, &asks, &answers);
+        // what was sensed belongs to the position that was noted last, unless that has its beams already
+        let last = trial.noted().checked_sub(1).filter(|last| beams.len() <= *last);
+        if let (false, Some(last)) = (sensed.is_empty(), last) {
+            beams.resize(last, Vec::new());
+            beams.push(sensed);
+        }
+        trial.take(&answers).map_err(super::WorldLost::from)?;
+    }
+}
+
+/// The beams that were asked about, from start to end.
+fn segments(design: &Design, asks: &[Ask], answers: &[Answer]) -> Vec<[f64; 4]> {
+    let found = asks.iter().zip(answers).filter_map(|(ask, answer)| match (ask, answer) {
+        (Ask::See(_, beam), Answer::Seen(Sight { distance, .. })) => Some((beam, *distance)),
+        (Ask::Hear(_, beam), Answer::Heard(distance)) => Some((beam, *distance)),
+        _ => None,
+    });
+    let ranges = design.file().sensors.iter().map(|sensor| sensor.range);
+    found.zip(ranges).map(|((beam, distance), range)| segment(beam, distance.min(range))).collect()
+}
+
+/// A beam seen from above.
+fn segment(beam: &Beam, distance: f64) -> [f64; 4] {
+    let (sin, cos) = beam.dir.sin_cos();
+    let along = distance * beam.tilt.cos();
+    [beam.x, beam.y, beam.x + along * cos, beam.y + along * sin]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Genotype, robot::evaluate_all};
+
+    fn individual(design: &Design) -> Best {
+        let parameters = design.parameters();
+        let hidden = parameters.hidden_min;
+        let some = |count: usize, low: f64, high: f64| -> Vec<f64> {
+            (0..count).map(|nth| low + (high - low) * (0.5 + 0.4 * (nth as f64).sin())).collect()
+        };
+        let genes = |genes: crate::genotype::Genes, count: usize| some(genes.values * count, genes.low, genes.high);
+        let genotype = Genotype {
+            hidden,
+            globals: genes(parameters.globals, 1),
+            input_values: genes(parameters.input, parameters.inputs),
+            output_values: genes(parameters.output, parameters.outputs),
+            hidden_values: genes(parameters.hidden, hidden),
+            weights: some(parameters.weights(hidden), parameters.weight.low, parameters.weight.high),
+        };
+        Best { generation: 1, individual: 1, fitness: 0.0, genotype }
+    }
+
+    #[test]
+    fn who_is_looked_at_does_what_it_did_before() {
+        for body in crate::robot::library::bodies() {
+            let design = Arc::new(Design::shipped(&body).unwrap());
+            let plan = Arc::new(Plan::shipped("obstacles").unwrap().unwrap());
+            let best = individual(&design);
+            let Followed { outcome, beams } = follow(&design, &plan, 3, &best, usize::MAX).unwrap();
+            let first = follow(&design, &plan, 3, &best, 7).unwrap();
+            assert_eq!(first.outcome.fitness, outcome.fitness);
+            assert_eq!(
+                (first.outcome.path.as_slice(), first.beams.as_slice()),
+                (&outcome.path[..7], &beams[..7]),
+                "{body}"
+            );
+            let world = || Ok(InProcess::new(plan.clone(), 3));
+            let tested = evaluate_all(&design, 1, std::slice::from_ref(&best.genotype), 1, world, &|_| {}).unwrap();
+            assert_eq!(
+                tested.first().map(|tested| (tested.fitness, tested.steps)),
+                Some((outcome.fitness, outcome.steps))
+            );
+            assert_eq!(beams.len(), outcome.path.len(), "{body}");
+
+            let sensors = &design.file().sensors;
+            let in_a_trial = outcome.path.windows(2).zip(&beams).filter(|(two, _)| two[0].trial == two[1].trial);
+            for (two, beams) in in_a_trial {
+                assert_eq!(beams.len(), sensors.len(), "{body}");
+                for ([x, y, to_x, to_y], sensor) in beams.iter().zip(sensors) {
+                    let length = (to_x - x).hypot(to_y - y);
+                    assert!(length <= sensor.range + 1e-6, "{body}: {} looks {length} far", sensor.name);
+                    if sensor.mount == crate::robot::body::Mount::Body {
+                        let off = (x - two[0].position.x).hypot(y - two[0].position.y);
+                        let at = sensor.at[0].hypot(sensor.at[1]).max(sensor.at[2]);
+                        assert!(off <= at + 1.0, "{body}: {} is {off} away from the robot", sensor.name);
+                    }
+                }
+            }
+        }
+    }
+}

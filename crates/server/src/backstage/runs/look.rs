@@ -1,0 +1,226 @@
+//! A run at length: its generations, the net of an individual, the way it goes in its arena.
+
+use arena::{
+    Body, Plan,
+    plan::{ARENA_SIZE, Patch},
+};
+use evolve::{
+    NetParameters,
+    robot::{
+        Followed, Net, NetPlan,
+        body::Feeling,
+        follow,
+        net::{Meaning, Transfer, Value},
+    },
+    run::{Best, Here, Place, Record, Start},
+};
+use wire::console::{ArenaKind, ArenaPlan, ArenaPolygon, Net as NetCard, Replay, RunDetail, TrialPath, Weight};
+
+/// Most generations of a run that are told.
+const MAX_GENERATIONS: usize = 100_000;
+/// Most positions of an individual that are told...
+const MAX_STEPS: usize = 20_000;
+/// ...and most beams: those of the later positions are cut off.
+const MAX_BEAMS: usize = 400_000;
+/// Most weights of a net that are told: the strongest.
+const MAX_WEIGHTS: usize = 5_000;
+
+/// Thickness of the walls around an arena, in mm.
+const WALL: f64 = 20.0;
+/// Low ground is dark, high ground light; from black to white it would be so many mm.
+const SHADES: f64 = 500.0;
+
+pub(super) fn detail(name: &str, record: &Record) -> RunDetail {
+    let history = record.history.get(..MAX_GENERATIONS).unwrap_or(&record.history);
+    let each = |value: fn(&evolve::run::Generation) -> f64| history.iter().map(value).collect();
+    RunDetail {
+        name: name.to_owned(),
+        best: each(|line| line.best),
+        mean: each(|line| line.mean),
+        worst: each(|line| line.worst),
+        best_so_far: each(|line| line.best_so_far),
+        diversity: each(|line| line.diversity),
+        net: record.best.as_ref().and_then(|best| net(&record.start, best)),
+    }
+}
+
+/// The net of an individual; none if it does not fit the run.
+fn net(start: &Start, best: &Best) -> Option<NetCard> {
+    let here = start.place.here().ok().flatten();
+    let plan = here.as_ref().map_or_else(|| anonymous(&start.parameters), |here| here.design.plan().clone());
+    let net = Net::new(&plan, &best.genotype).ok()?;
+    let (inputs, outputs, hidden) = (plan.parameters.inputs, plan.parameters.outputs, best.genotype.hidden);
+    // outputs come after the hidden neurons here
+    let neuron = |nth: usize| if nth < outputs { inputs + hidden + nth } else { inputs + nth - outputs };
+    let mut weights: Vec<Weight> = net
+        .connections()
+        .map(|(from, to, weight)| {
+            let from = from.checked_sub(inputs).map_or(from, neuron);
+            Weight { from, to: neuron(to), weight }
+        })
+        .collect();
+    if weights.len() > MAX_WEIGHTS {
+        weights.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+        weights.truncate(MAX_WEIGHTS);
+    }
+    let numbered = |what: &str, count: usize| (1..=count).map(|nth| format!("{what} {nth}")).collect();
+    let (input_names, output_names) = match &here {
+        Some(here) => names(here),
+        None => (numbered("input", inputs), numbered("output", outputs)),
+    };
+    Some(NetCard {
+        generation: best.generation,
+        individual: best.individual,
+        fitness: best.fitness,
+        inputs: input_names,
+        hidden,
+        outputs: output_names,
+        weights,
+    })
+}
+
+/// Names of the input and output neurons.
+fn names(here: &Here) -> (Vec<String>, Vec<String>) {
+    let file = here.design.file();
+    let sensors = file.sensors.iter().map(|sensor| sensor.name.clone());
+    let inputs = sensors.chain(file.inputs.iter().map(|feeling| felt(*feeling).to_owned())).collect();
+    let head = file.head.as_ref().map(|_| "head");
+    (inputs, ["left wheel", "right wheel"].into_iter().chain(head).map(str::to_owned).collect())
+}
+
+fn felt(feeling: Feeling) -> &'static str {
+    match feeling {
+        Feeling::Constant => "constant",
+        Feeling::Bumper => "bumper",
+        Feeling::Stress => "stress",
+        Feeling::Death => "death",
+        Feeling::TiltS => "tilt ahead",
+        Feeling::TiltC => "tilt across",
+        Feeling::CompassX => "compass x",
+        Feeling::CompassY => "compass y",
+        Feeling::OdometryLeft => "left speed",
+        Feeling::OdometryRight => "right speed",
+        Feeling::Head => "head angle",
+    }
+}
+
+/// Nets of a Robot Simulator elsewhere: nobody here knows what their values mean but for the weight, which comes first.
+fn anonymous(parameters: &NetParameters) -> NetPlan {
+    let (low, high) = (parameters.weight.low, parameters.weight.high);
+    let means = |nth: usize| if nth == 0 { Meaning::Weight } else { Meaning::Bias };
+    NetPlan {
+        parameters: parameters.clone(),
+        transfer: Transfer::default(),
+        dt: 1.0,
+        globals: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        hidden: Vec::new(),
+        weights: (0..parameters.weight.values).map(|nth| Value { means: means(nth), low, high }).collect(),
+    }
+}
+
+/// Tests an individual again, and tells how it moves.
+pub(super) fn replay(run: &str, place: &Place, best: &Best) -> Result<Replay, String> {
+    let elsewhere = || {
+        "its individuals were tested by Robot Simulators elsewhere; only those that are tested in the run's own process \
+         can be shown"
+            .to_owned()
+    };
+    let here = place.here().map_err(|error| error.to_string())?.ok_or_else(elsewhere)?;
+    let positions = MAX_STEPS.min(MAX_BEAMS / here.design.file().sensors.len().max(1));
+    let followed = follow(&here.design, &here.world, here.seed, best, positions).map_err(|error| error.to_string())?;
+    Ok(Replay {
+        run: run.to_owned(),
+        generation: best.generation,
+        fitness: followed.outcome.fitness,
+        arena: arena(&here.world),
+        shape: shape(here.design.shape()),
+        trials: trials(&followed),
+        step_seconds: here.design.file().trial.dt,
+    })
+}
+
+fn trials(Followed { outcome, beams }: &Followed) -> Vec<TrialPath> {
+    let mut beams = beams.iter();
+    let of_a_trial = outcome.path.chunk_by(|a, b| a.trial == b.trial);
+    of_a_trial
+        .map(|points| TrialPath {
+            steps: points
+                .iter()
+                .map(|point| &point.position)
+                .map(|at| (metres(at.x), metres(at.y), rounded(at.dir), at.stress > 0.0))
+                .collect(),
+            died: points.last().is_some_and(|point| point.position.death),
+            beams: beams
+                .by_ref()
+                .take(points.len())
+                .map(|beams| beams.iter().map(|beam| beam.map(metres)).collect())
+                .collect(),
+        })
+        .collect()
+}
+
+/// The outline of a robot that faces along x.
+fn shape(body: &Body) -> Vec<[f64; 2]> {
+    // +y of the body points ahead; the largest polygon is what one sees from above
+    let span = |polygon: &[[f64; 2]]| {
+        let next = polygon.iter().cycle().skip(1);
+        polygon.iter().zip(next).map(|([ax, ay], [bx, by])| ax * by - bx * ay).sum::<f64>().abs()
+    };
+    let polygons = body.layers().iter().flat_map(|layer| &layer.polygons);
+    let largest = polygons.max_by(|a, b| span(a).total_cmp(&span(b)));
+    largest.into_iter().flatten().map(|&[x, y]| [metres(y), metres(-x)]).collect()
+}
+
+/// An arena from above.
+fn arena(plan: &Plan) -> ArenaPlan {
+    let square = |margin: f64| {
+        let (low, high) = (-margin, ARENA_SIZE + margin);
+        vec![[low, low], [high, low], [high, high], [low, high]]
+    };
+    let mut polygons = Vec::new();
+    let mut add = |points: &[[f64; 2]], kind: ArenaKind, color: [u8; 3], height: f64| {
+        let points = points.iter().map(|point| point.map(metres)).collect();
+        polygons.push(ArenaPolygon { points, kind, colour: hex(color), height: metres(height) });
+    };
+    let (walls, floor) = (plan.walls(), plan.floor());
+    add(&square(WALL), ArenaKind::Obstacle, walls.color.0, walls.height);
+    add(&square(0.0), ArenaKind::Ground, floor.color.0, 0.0);
+    for area in &floor.areas {
+        area.outline.iter().for_each(|outline| add(outline, ArenaKind::Ground, area.color.0, 0.0));
+    }
+    for patch in plan.patches() {
+        let (color, height) = terrain(patch);
+        add(&patch.outline, ArenaKind::Terrain, color, height);
+    }
+    plan.deathly().iter().for_each(|outline| add(outline, ArenaKind::Deadly, [127, 29, 29], 0.0));
+    for obstacle in plan.obstacles() {
+        obstacle.outline.iter().for_each(|outline| add(outline, ArenaKind::Obstacle, obstacle.color.0, obstacle.high));
+    }
+    let title = plan.title().split(':').next().unwrap_or_default().to_owned();
+    let [low, high] = [metres(-WALL), metres(ARENA_SIZE + WALL)];
+    ArenaPlan { title, bounds: [low, low, high, high], polygons }
+}
+
+/// Colour and mean height of a part of the ground.
+fn terrain(patch: &Patch) -> ([u8; 3], f64) {
+    let mean = patch.heights.iter().sum::<f64>() / patch.heights.len().max(1) as f64;
+    let base = patch.color.map_or([214, 205, 186], |color| color.0);
+    let shade = (1.0 + mean / SHADES).clamp(0.55, 1.25);
+    (base.map(|part| (f64::from(part) * shade).clamp(0.0, 255.0) as u8), mean)
+}
+
+fn hex([red, green, blue]: [u8; 3]) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+/// From mm, to a tenth of one.
+fn metres(millimetres: f64) -> f64 {
+    rounded(millimetres / 1000.0)
+}
+
+/// To four digits: more would only make the message longer.
+fn rounded(number: f64) -> f64 {
+    (number * 1e4).round() / 1e4
+}

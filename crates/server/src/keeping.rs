@@ -1,0 +1,225 @@
+//! What is kept between runs for the user: the console's tokens, and what operators save for their desk.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use subtle::ConstantTimeEq;
+use tracing::warn;
+use wire::console::Role;
+
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 16;
+/// Longest key of the desk, in bytes.
+pub const MAX_KEY: usize = 64;
+/// Longest value of the desk, in bytes of JSON.
+pub const MAX_VALUE: usize = 64 * 1024;
+/// Most keys.
+pub const MAX_KEYS: usize = 64;
+
+/// The folder of what is kept: `ROSSUM_STATE`, or `rossum` where the system keeps such things for this user.
+pub fn folder() -> PathBuf {
+    let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    of("ROSSUM_STATE")
+        .or_else(|| of("XDG_STATE_HOME").map(|state| state.join("rossum")))
+        .or_else(|| of("HOME").map(|home| home.join(".local/state/rossum")))
+        .unwrap_or_else(|| env::temp_dir().join("rossum-state"))
+}
+
+/// Replaces a file at once, never in part; only its owner can read it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let part = path.with_extension(format!("part-{}", std::process::id()));
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&part, path)
+}
+
+/// What lets browsers in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tokens {
+    /// Of those who may do everything.
+    pub operator: String,
+    /// Of those who may look on.
+    pub viewer: String,
+}
+
+impl Tokens {
+    /// The user's tokens, which stay the same so that open pages find their server again; new ones the first time. If
+    /// they cannot be kept, they are good for this run.
+    pub fn of_user(folder: &Path) -> io::Result<Self> {
+        let path = folder.join("tokens.toml");
+        match fs::read_to_string(&path).map(|text| toml::from_str::<Self>(&text)) {
+            Ok(Ok(tokens)) if tokens.are_sound() => return Ok(tokens),
+            Ok(_) => warn!("{} does not hold the console's tokens; new ones are made", path.display()),
+            Err(_) => {}
+        }
+        let tokens = Self { operator: random()?, viewer: random()? };
+        let text = toml::to_string(&tokens).map_err(io::Error::other)?;
+        if let Err(error) = replace(&path, &text) {
+            warn!("the console's tokens are good for this run only: {} cannot be written: {error}", path.display());
+        }
+        Ok(tokens)
+    }
+
+    fn are_sound(&self) -> bool {
+        let is_sound =
+            |token: &str| token.len() >= TOKEN_BYTES && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_sound(&self.operator) && is_sound(&self.viewer) && self.operator != self.viewer
+    }
+
+    /// What somebody with this token may do.
+    pub fn role(&self, token: &str) -> Option<Role> {
+        let is = |own: &str| bool::from(own.as_bytes().ct_eq(token.as_bytes()));
+        match (is(&self.operator), is(&self.viewer)) {
+            (true, _) => Some(Role::Operator),
+            (_, true) => Some(Role::Viewer),
+            _ => None,
+        }
+    }
+}
+
+fn random() -> io::Result<String> {
+    let mut bytes = [0_u8; TOKEN_BYTES];
+    let mut filled = 0;
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
+    }
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What operators save for their desk, by key. Cheap to copy.
+#[derive(Clone, Debug)]
+pub struct Drawer(Arc<Inside>);
+
+#[derive(Debug)]
+struct Inside {
+    path: PathBuf,
+    saved: Mutex<BTreeMap<String, (u64, Value)>>,
+    version: AtomicU64,
+}
+
+impl Drawer {
+    /// What was saved before.
+    pub fn open(folder: &Path) -> Self {
+        let path = folder.join("desk.json");
+        let saved = match fs::read_to_string(&path).map(|text| serde_json::from_str(&text)) {
+            Ok(Ok(saved)) => saved,
+            Ok(Err(error)) => {
+                warn!("{} cannot be read, the desk begins empty: {error}", path.display());
+                BTreeMap::<String, Value>::new()
+            }
+            Err(_) => BTreeMap::new(),
+        };
+        let saved = saved.into_iter().map(|(key, value)| (key, (1, value))).collect();
+        Self(Arc::new(Inside { path, saved: Mutex::new(saved), version: AtomicU64::new(1) }))
+    }
+
+    fn hold(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Value)>> {
+        self.0.saved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Saves something, in the file as well.
+    pub fn save(&self, key: &str, value: Value) -> Result<(), String> {
+        if key.is_empty() || key.len() > MAX_KEY {
+            return Err(format!("a key has 1 to {MAX_KEY} bytes"));
+        }
+        if value.to_string().len() > MAX_VALUE {
+            return Err(format!("more than {MAX_VALUE} bytes cannot be saved under one key"));
+        }
+        let mut saved = self.hold();
+        if saved.len() >= MAX_KEYS && !saved.contains_key(key) {
+            return Err(format!("there are {MAX_KEYS} keys already"));
+        }
+        let version = self.0.version.load(Ordering::Relaxed) + 1;
+        saved.insert(key.to_owned(), (version, value));
+        self.0.version.store(version, Ordering::Relaxed);
+        let plain: BTreeMap<&String, &Value> = saved.iter().map(|(key, (_, value))| (key, value)).collect();
+        let text = serde_json::to_string_pretty(&plain).map_err(|error| error.to_string())?;
+        replace(&self.0.path, &text).map_err(|error| {
+            format!("it is kept until the server ends, because {} cannot be written: {error}", self.0.path.display())
+        })
+    }
+
+    /// Counts what was saved.
+    pub fn version(&self) -> u64 {
+        self.0.version.load(Ordering::Relaxed)
+    }
+
+    /// What was saved after a version.
+    pub fn since(&self, version: u64) -> Vec<(String, Value)> {
+        let saved = self.hold();
+        let new = saved.iter().filter(|(_, (saved, _))| *saved > version);
+        new.map(|(key, (_, value))| (key.clone(), value.clone())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn tokens_stay_and_nobody_else_reads_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Tokens::of_user(folder.path()).unwrap();
+        assert_eq!(Tokens::of_user(folder.path()).unwrap(), first);
+        assert_eq!(first.operator.len(), 2 * TOKEN_BYTES);
+        assert_eq!(first.role(&first.operator), Some(Role::Operator));
+        assert_eq!(first.role(&first.viewer), Some(Role::Viewer));
+        for wrong in ["", "a", &first.operator[1..], &format!("{}0", first.operator)] {
+            assert_eq!(first.role(wrong), None, "{wrong}");
+        }
+        let mode = fs::metadata(folder.path().join("tokens.toml")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // a file that somebody has spoilt
+        for text in ["", "operator = \"\"\nviewer = \"\"", "operator = 3"] {
+            fs::write(folder.path().join("tokens.toml"), text).unwrap();
+            let tokens = Tokens::of_user(folder.path()).unwrap();
+            assert!(tokens.are_sound() && tokens != first, "{text}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_made_also_where_nothing_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(Tokens::of_user(&file.join("below")).unwrap().are_sound());
+    }
+
+    #[test]
+    fn the_desk_keeps_what_is_saved_within_limits() {
+        let folder = tempfile::tempdir().unwrap();
+        let drawer = Drawer::open(folder.path());
+        assert!(drawer.since(0).is_empty());
+        let before = drawer.version();
+        drawer.save("macros", serde_json::json!([1, 2])).unwrap();
+        assert_eq!(drawer.since(before), [("macros".to_owned(), serde_json::json!([1, 2]))]);
+        assert!(drawer.since(drawer.version()).is_empty());
+        assert_eq!(Drawer::open(folder.path()).since(0), drawer.since(0));
+        assert!(drawer.save("", Value::Null).is_err() && drawer.save(&"k".repeat(65), Value::Null).is_err());
+        assert!(drawer.save("big", Value::String("x".repeat(MAX_VALUE))).is_err());
+        for index in 1..MAX_KEYS {
+            drawer.save(&index.to_string(), Value::Null).unwrap();
+        }
+        assert!(drawer.save("one more", Value::Null).is_err());
+        fs::write(folder.path().join("desk.json"), "{").unwrap();
+        assert!(Drawer::open(folder.path()).since(0).is_empty());
+    }
+}

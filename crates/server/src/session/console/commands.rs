@@ -1,0 +1,301 @@
+//! What a browser's commands do.
+
+use std::{collections::BTreeSet, time::Instant};
+
+use soccer::{
+    PlayMode,
+    game::{NAME as SOCCER, Order},
+};
+use wire::console::{self, Message, Role, Side, Topic, Variable};
+use world::{
+    Command, Snapshot, Value,
+    agent::Action,
+    run::SPEEDS,
+    snapshot::{AgentCard, VariableCard},
+};
+
+use super::{
+    COMMANDS, ConsoleSession, Errand, MAX_FRAMES, MAX_LISTED, MAX_OBSERVED, NameErrand, Out, Question, scene, words,
+};
+use crate::session::oz::Naming;
+
+/// Longest name of an agent, a face or a variable that is looked at, in bytes.
+const MAX_NAME: usize = 256;
+
+impl ConsoleSession {
+    /// Takes one text frame.
+    pub fn command(&mut self, text: &str, world: &Snapshot, now: Instant, out: &mut Out) {
+        let console::Asked { id, command } = match console::Asked::decode(text) {
+            Ok(asked) => asked,
+            Err((id, why)) => return out.refuse(id, why),
+        };
+        if !self.may_go_on(now) {
+            return out.refuse(id, "too many commands; they are left out");
+        }
+        if self.role == Role::Viewer && !command.only_looks() {
+            return out.refuse(id, "this link may look on only; open the operator's link to take part");
+        }
+        self.obey(id, command, world, out);
+    }
+
+    /// Whether one more command may come.
+    fn may_go_on(&mut self, now: Instant) -> bool {
+        let (most, rate) = COMMANDS;
+        let (left, at) = self.allowance;
+        let gained = at.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64() * rate);
+        let left = (left + gained).min(most);
+        self.allowance = ((left - 1.0).max(0.0), Some(now));
+        left >= 1.0
+    }
+
+    fn obey(&mut self, id: Option<u64>, command: console::Command, world: &Snapshot, out: &mut Out) {
+        use console::Command as C;
+        match command {
+            C::Watch { topics } => {
+                self.watch(topics.into_iter().collect(), world);
+                out.done(id);
+            }
+            C::Follow { agent } => {
+                self.followed = agent.filter(|name| name.len() <= MAX_NAME);
+                out.done(id);
+            }
+            C::Pause => self.write_named("/Control/Pause", Value::Boolean(true), id, world, out),
+            C::Play => self.write_named("/Control/Pause", Value::Boolean(false), id, world, out),
+            C::Step if !world.paused => out.refuse(id, "time does not stand still; pause it first"),
+            C::Step => hand_over(id, Command::Step, out),
+            C::Reset { seed } => hand_over(id, Command::Reset(seed), out),
+            C::Speed { factor } if !(SPEEDS.0..=SPEEDS.1).contains(&factor) => {
+                out.refuse(id, format!("the speed is {} to {} times real time", SPEEDS.0, SPEEDS.1));
+            }
+            C::Speed { factor } => hand_over(id, Command::Speed(factor), out),
+            C::Act { agent, motors } => act(id, &agent, &motors, world, out),
+            C::Push { agent, velocity } => self.push(id, &agent, velocity, world, out),
+            C::List { path } => {
+                list(&path, world, out);
+                out.done(id);
+            }
+            C::Search { text } => {
+                search(&text, world, out);
+                out.done(id);
+            }
+            C::Read { variable } => match world.catalogue.variable_named(&variable) {
+                Some(card) => self.ask(card.id, id, Question::Read(variable), Command::Read(card.id), out),
+                None => out.refuse(id, format!("there is no variable {}", short(&variable))),
+            },
+            C::Write { variable, value } => self.write_text(&variable, &value, id, world, out),
+            C::Observe { variables } => self.observe(id, &variables, world, out),
+            C::KickOff { .. } | C::DropBall | C::PlaceBall { .. } | C::PlacePlayer { .. } | C::PlayMode { .. } => {
+                match game_order(&command) {
+                    _ if words::soccer_info(world).is_none() => out.refuse(id, "there is no game in this world"),
+                    Ok(order) => hand_over(id, Command::Order { to: SOCCER, order: order.to_text() }, out),
+                    Err(why) => out.refuse(id, why),
+                }
+            }
+            C::Puppet { order } => self.puppet(id, order, out),
+            C::NameFace { .. } | C::ForgetFace { .. } if self.shared.desk.is_none() => {
+                out.refuse(id, "there is no puppet in this world");
+            }
+            C::NameFace { face, name } => self.errand(id, Errand::Name(NameErrand(Naming::Give { face, name })), out),
+            C::ForgetFace { name } => self.errand(id, Errand::Name(NameErrand(Naming::Forget { name })), out),
+            C::Demo { players } => self.errand(id, Errand::StartDemo(players), out),
+            C::StopDemo => self.errand(id, Errand::StopDemo, out),
+            C::StartRun { run } => self.errand(id, Errand::StartRun(run), out),
+            C::StopRun { name } => self.errand(id, Errand::StopRun(name), out),
+            C::ResumeRun { name, generations } => self.errand(id, Errand::ResumeRun(name, generations), out),
+            C::Run { name } => {
+                self.run.clone_from(&name);
+                match name {
+                    Some(name) => self.errand(id, Errand::Run(name), out),
+                    None => out.done(id),
+                }
+            }
+            C::Replay { run, generation } => self.errand(id, Errand::Replay(run, generation), out),
+            C::Films => self.errand(id, Errand::Films, out),
+            C::OpenFilm { name } => self.errand(id, Errand::OpenFilm(name), out),
+            C::CloseFilm => {
+                self.film = None;
+                out.done(id);
+            }
+            C::Frames { from, count } => self.frames(id, from, count, out),
+            C::Save { key, value } => self.errand(id, Errand::Save(key, value), out),
+        }
+    }
+
+    fn errand(&self, id: Option<u64>, errand: Errand, out: &mut Out) {
+        out.errands.push((id, errand));
+    }
+
+    fn watch(&mut self, topics: BTreeSet<Topic>, world: &Snapshot) {
+        let new: Vec<Topic> = topics.difference(&self.watched).copied().collect();
+        self.watched = topics;
+        for topic in new {
+            self.sights.begin(topic, world, &self.shared);
+        }
+        let wants_desk = [Topic::Puppet, Topic::Video, Topic::Sound].iter().any(|topic| self.watched.contains(topic));
+        self.presence = match (&self.shared.desk, self.presence.take()) {
+            (Some(desk), None) if wants_desk => Some(desk.stage.enter(self.peer)),
+            (_, presence) if wants_desk => presence,
+            _ => None,
+        };
+    }
+
+    fn write_named(&mut self, name: &str, value: Value, id: Option<u64>, world: &Snapshot, out: &mut Out) {
+        match world.catalogue.variable_named(name) {
+            Some(card) => self.write(card.id, value, id, out),
+            None => out.refuse(id, format!("there is no variable {name}")),
+        }
+    }
+
+    fn write_text(&mut self, name: &str, text: &str, id: Option<u64>, world: &Snapshot, out: &mut Out) {
+        let Some(card) = world.catalogue.variable_named(name) else {
+            return out.refuse(id, format!("there is no variable {}", short(name)));
+        };
+        match card.kind.parse(text) {
+            Ok(value) => self.write(card.id, value, id, out),
+            Err(error) => out.refuse(id, error.to_string()),
+        }
+    }
+
+    fn observe(&mut self, id: Option<u64>, names: &[String], world: &Snapshot, out: &mut Out) {
+        if names.len() > MAX_OBSERVED {
+            return out.refuse(id, format!("{MAX_OBSERVED} variables at most can be observed"));
+        }
+        let known = names.iter().filter_map(|name| Some((name.clone(), world.catalogue.variable_named(name)?.id)));
+        let wanted: std::collections::BTreeMap<_, _> = known.collect();
+        for variable in self.observed.values().filter(|old| !wanted.values().any(|new| new == *old)) {
+            out.commands.push(Command::Unobserve(*variable));
+        }
+        for variable in wanted.values().filter(|new| !self.observed.values().any(|old| old == *new)) {
+            out.commands.push(Command::Observe(*variable));
+        }
+        self.observed = wanted;
+        self.sights.values.clear();
+        out.done(id);
+    }
+
+    /// Reads how fast the agent's first body is; the answer is written again, faster.
+    fn push(&mut self, id: Option<u64>, agent: &str, velocity: [f64; 3], world: &Snapshot, out: &mut Out) {
+        if !velocity.iter().all(|part| part.abs() <= 100.0) {
+            return out.refuse(id, "a push is 100 m/s at most");
+        }
+        let Some(card) = world.catalogue.agent_named(agent) else { return out.refuse(id, no_agent(agent)) };
+        let body = scene::first_body(&world.catalogue, card).and_then(|body| world.catalogue.bodies.get(body));
+        let object = body.and_then(|name| name.strip_prefix(agent)).map(|name| name.trim_start_matches(':'));
+        let variable = object.map(|object| format!("/Sim/{agent}/{object}/LinearVelocity"));
+        match variable.and_then(|name| world.catalogue.variable_named(&name)) {
+            Some(card) => self.ask(card.id, id, Question::Push(velocity), Command::Read(card.id), out),
+            None => out.refuse(id, "this robot cannot be pushed"),
+        }
+    }
+
+    fn frames(&self, id: Option<u64>, from: usize, count: usize, out: &mut Out) {
+        let Some(film) = &self.film else { return out.refuse(id, "no film is open") };
+        for number in from..from.saturating_add(count.min(MAX_FRAMES)) {
+            let Some(poses) = film.frame(number) else { break };
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            out.frames.push(console::Frame::Film { number, poses: &poses }.to_bytes().into());
+        }
+        out.done(id);
+    }
+}
+
+/// The world does not say when it has done it.
+fn hand_over(id: Option<u64>, command: Command, out: &mut Out) {
+    out.commands.push(command);
+    out.done(id);
+}
+
+fn no_agent(name: &str) -> String {
+    format!("there is no agent {}", short(name))
+}
+
+/// Not more of a name than anybody wants to read.
+fn short(name: &str) -> String {
+    name.chars().take(80).collect()
+}
+
+fn act(id: Option<u64>, agent: &str, motors: &[(usize, f64)], world: &Snapshot, out: &mut Out) {
+    let Some(card @ AgentCard { .. }) = world.catalogue.agent_named(agent) else {
+        return out.refuse(id, no_agent(agent));
+    };
+    if motors.len() > card.motors.len() || motors.iter().any(|(motor, _)| *motor >= card.motors.len()) {
+        return out.refuse(id, format!("{agent} has {} motors", card.motors.len()));
+    }
+    let set = |&(motor, target): &(usize, f64)| Action::Set { motor, target: Some(target), torque: Some(1.0) };
+    hand_over(id, Command::Act(card.id, motors.iter().map(set).collect()), out);
+}
+
+/// A velocity that is so much larger.
+pub(super) fn pushed(value: &Value, faster: [f64; 3]) -> Option<Value> {
+    match value {
+        Value::Point3D(velocity) => Some(Value::Point3D(std::array::from_fn(|axis| velocity[axis] + faster[axis]))),
+        _ => None,
+    }
+}
+
+fn side_from(side: Side) -> soccer::Side {
+    match side {
+        Side::Left => soccer::Side::Left,
+        Side::Right => soccer::Side::Right,
+    }
+}
+
+/// What a command asks of the game.
+fn game_order(command: &console::Command) -> Result<Order, String> {
+    use console::Command as C;
+    Ok(match command {
+        C::KickOff { side } => Order::KickOff(side.map(side_from)),
+        C::DropBall => Order::DropBall,
+        C::PlaceBall { position, velocity } => {
+            if !position.iter().chain(velocity).all(|number| number.is_finite()) {
+                return Err("a place is three numbers".to_owned());
+            }
+            Order::PlaceBall { position: *position, velocity: *velocity }
+        }
+        C::PlacePlayer { side, number, position: [x, y], heading } => {
+            if ![*x, *y, *heading].iter().all(|number| number.is_finite()) {
+                return Err("a place is two numbers and a direction".to_owned());
+            }
+            let player = soccer::PlayerId { side: side_from(*side), number: *number };
+            Order::StandPlayer { player, to: soccer::Placement { x: *x, y: *y, heading: *heading } }
+        }
+        C::PlayMode { mode } => Order::SetPlayMode(
+            PlayMode::from_name(mode).ok_or_else(|| format!("there is no play mode {}", short(mode)))?,
+        ),
+        _ => return Err("this is no order to the game".to_owned()),
+    })
+}
+
+fn variable(card: &VariableCard) -> Variable {
+    Variable { name: card.name.to_string(), kind: card.kind.name().to_owned(), writable: card.writable }
+}
+
+/// What is right under a path.
+fn list(path: &str, world: &Snapshot, out: &mut Out) {
+    let (mut folders, mut variables) = (BTreeSet::new(), Vec::new());
+    for card in world.catalogue.variables.iter().filter(|card| card.name.starts_with(path)) {
+        match card.name.get(path.len()..).and_then(|rest| rest.split_once('/')) {
+            Some((folder, _)) if !folder.is_empty() => {
+                folders.insert(folder.to_owned());
+            }
+            // the path did not end with a slash
+            Some(_) => {}
+            None if variables.len() < MAX_LISTED => variables.push(variable(card)),
+            None => {}
+        }
+    }
+    let folders = folders.into_iter().take(MAX_LISTED).collect();
+    out.say(&Message::List { path: path.to_owned(), folders, variables });
+}
+
+/// Variables with all of the words in their names, in any case.
+fn search(text: &str, world: &Snapshot, out: &mut Out) {
+    let words: Vec<String> = text.split_whitespace().take(8).map(str::to_lowercase).collect();
+    let has_all = |card: &&VariableCard| {
+        let name = card.name.to_lowercase();
+        !words.is_empty() && words.iter().all(|word| name.contains(word))
+    };
+    let found: Vec<&VariableCard> = world.catalogue.variables.iter().filter(has_all).collect();
+    let variables = found.iter().take(MAX_LISTED).map(|card| variable(card)).collect();
+    out.say(&Message::Found { search: text.to_owned(), total: found.len(), variables });
+}

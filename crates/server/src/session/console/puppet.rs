@@ -1,0 +1,184 @@
+//! The operator's desk: orders to the puppet, and how the puppet is.
+
+use puppet::{
+    director::NAME,
+    expression::EXPRESSIONS,
+    gaze::LOOK_ATS,
+    mixer::{Subsystem, Weights},
+    puppet::{Happening, Order, PuppetView, Told},
+    servo::SERVOS,
+};
+use wire::console::{
+    FaceBox, GestureCard, Heard, Numbered, Puppet, PuppetEvent, PuppetInfo, PuppetNews, PuppetOrder, ServoCard,
+};
+use world::Command;
+
+use super::{ConsoleSession, Out};
+use crate::session::oz::{Control, Desk, is_finite};
+
+/// Longest text that is said at once, in bytes: as in the protocol.
+const MAX_TEXT: usize = 60_000;
+
+/// What has a weight, by the names that browsers know.
+const SUBSYSTEMS: [(&str, Subsystem); 7] = [
+    ("gesture", Subsystem::Gesture),
+    ("expression", Subsystem::Expression),
+    ("look-at", Subsystem::LookAt),
+    ("random-head", Subsystem::RandomHead),
+    ("random-eyes", Subsystem::RandomEyes),
+    ("random-face", Subsystem::RandomFace),
+    ("direct", Subsystem::Direct),
+];
+
+impl ConsoleSession {
+    pub(super) fn puppet(&mut self, id: Option<u64>, order: PuppetOrder, out: &mut Out) {
+        let Some(desk) = &self.shared.desk else { return out.refuse(id, "there is no puppet in this world") };
+        let presence = self.presence.get_or_insert_with(|| desk.stage.enter(self.peer));
+        // the red button is for whoever sees the need
+        let may_act = matches!(order, PuppetOrder::Reset) || presence.takes_control();
+        if desk.config.control == Control::One && !may_act {
+            return out.refuse(id, "somebody else is in control");
+        }
+        match order_from(order) {
+            Ok(order) if !is_finite(&order) => out.refuse(id, "that is not a finite number"),
+            Ok(order) => {
+                let told = Told { who: format!("console {}", self.peer), order };
+                out.commands.push(Command::Order { to: NAME, order: told.to_text() });
+                out.done(id);
+            }
+            Err(why) => out.refuse(id, why),
+        }
+    }
+}
+
+fn order_from(order: PuppetOrder) -> Result<Order, String> {
+    Ok(match order {
+        PuppetOrder::Reset => Order::Reset,
+        PuppetOrder::Speak(text) if text.len() > MAX_TEXT => {
+            return Err(format!("a text of {} bytes is too long; say it in parts", text.len()));
+        }
+        PuppetOrder::Speak(text) => Order::Speak(text),
+        PuppetOrder::Volume(volume) => Order::Volume(volume),
+        PuppetOrder::Pitch(pitch) => Order::Pitch(pitch),
+        PuppetOrder::Gesture(gesture) => Order::Gesture(gesture),
+        PuppetOrder::Expression(expression) => Order::Expression(expression),
+        PuppetOrder::LookAt(mode) => Order::LookAt(mode),
+        PuppetOrder::Blink(speed) => Order::Blink(speed),
+        PuppetOrder::Weigh(name, weight) => {
+            let subsystem = SUBSYSTEMS.iter().find(|(other, _)| *other == name);
+            let (_, subsystem) = subsystem.ok_or_else(|| format!("nothing called {name:.40} has a weight"))?;
+            Order::Weigh(*subsystem, weight)
+        }
+        PuppetOrder::Servo(servo, position) => Order::Servo(servo, position),
+        PuppetOrder::Servos(positions) => Order::Servos(positions),
+    })
+}
+
+/// What there is to know about the puppet, or why that is not known.
+pub(super) fn info(desk: &Desk) -> Result<PuppetInfo, String> {
+    let gestures = desk.config.all_gestures()?;
+    let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+    Ok(PuppetInfo {
+        name: desk.config.name.clone(),
+        robot: desk.config.robot.clone(),
+        gestures: gestures
+            .iter()
+            .map(|gesture| GestureCard {
+                id: gesture.id,
+                name: gesture.title.clone(),
+                tag: gesture.tag.clone(),
+                seconds: gesture.seconds,
+            })
+            .collect(),
+        expressions: (0..)
+            .zip(&EXPRESSIONS)
+            .map(|(id, expression)| Numbered { id, name: expression.name.to_owned() })
+            .collect(),
+        look_ats: (0..)
+            .zip(LOOK_ATS)
+            .map(|(id, mode)| Numbered { id, name: format!("{mode:?}").to_lowercase() })
+            .collect(),
+        servos: SERVOS
+            .iter()
+            .enumerate()
+            .map(|(place, servo)| ServoCard {
+                id: number(place),
+                name: servo.name.to_owned(),
+                part: part_of(servo.name).to_owned(),
+            })
+            .collect(),
+        subsystems: SUBSYSTEMS.iter().map(|(name, _)| (*name).to_owned()).collect(),
+    })
+}
+
+/// Where on the robot a servo is.
+fn part_of(servo: &str) -> &'static str {
+    let is_left = servo.ends_with("_left");
+    match servo.split('_').next().unwrap_or_default() {
+        "waist" => "waist",
+        "neck" => "neck",
+        "shoulder" | "elbow" | "wrist" | "grasp" if is_left => "left arm",
+        "shoulder" | "elbow" | "wrist" | "grasp" => "right arm",
+        "hip" | "knee" | "ankle" if is_left => "left leg",
+        "hip" | "knee" | "ankle" => "right leg",
+        _ => "face",
+    }
+}
+
+/// How the puppet is. `in_control` is the number of a client.
+pub(super) fn state(view: &PuppetView, desk: &Desk, in_control: Option<u64>) -> Puppet {
+    let look_at = LOOK_ATS.iter().position(|mode| *mode == view.look_at).unwrap_or_default();
+    let weight = |weights: &Weights, subsystem: Subsystem| *weights.clone().of(subsystem);
+    Puppet {
+        positions: view.positions.to_vec(),
+        weights: SUBSYSTEMS.iter().map(|(name, of)| ((*name).to_owned(), weight(&view.weights, *of))).collect(),
+        expression: view.expression,
+        look_at: u32::try_from(look_at).unwrap_or_default(),
+        blinks: view.blinks,
+        volume: view.manner.volume,
+        pitch: view.manner.pitch,
+        speaking: view.wanted.is_some(),
+        gestures: view.gestures,
+        faces: view
+            .faces
+            .iter()
+            .map(|face| FaceBox {
+                id: face.id,
+                name: face.name.clone(),
+                confidence: face.confidence,
+                x: (face.x + 1.0) / 2.0 - face.width / 2.0,
+                y: (face.y + 1.0) / 2.0 - face.height / 2.0,
+                width: face.width,
+                height: face.height,
+            })
+            .collect(),
+        known: desk.stage.known().to_vec(),
+        one_at_a_time: desk.config.control == Control::One,
+        in_control,
+        operators: desk.stage.operators(),
+    }
+}
+
+/// What happened, from this number on, and the number to ask for next.
+pub(super) fn events(view: &PuppetView, from: u64) -> (Vec<PuppetEvent>, u64) {
+    let from = if view.events.since(from).is_some() { from } else { view.events.oldest() };
+    let events = view.events.since(from).into_iter().flatten();
+    let told = events.filter_map(|event| {
+        let what = match &event.what {
+            Happening::SpeakBegun(speech) => PuppetNews::SpeakBegun { speech: *speech },
+            Happening::SpeakDone(speech) => PuppetNews::SpeakDone { speech: *speech },
+            Happening::SpeakGesture(gesture) => PuppetNews::SpeakGesture { gesture: *gesture },
+            Happening::GestureDone(gesture) => PuppetNews::GestureDone { gesture: *gesture },
+            Happening::Utterance(options) => PuppetNews::Utterance {
+                options: options
+                    .iter()
+                    .map(|heard| Heard { text: heard.text.clone(), confidence: heard.confidence })
+                    .collect(),
+            },
+            // they are part of how the puppet is
+            Happening::Faces(_) => return None,
+        };
+        Some(PuppetEvent { number: event.number, time: event.time, what })
+    });
+    (told.collect(), view.events.next())
+}

@@ -1,0 +1,229 @@
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use wire::console::Frame;
+use world::{World, clock::Pace, run::Run};
+
+use super::*;
+use crate::{
+    sim_thread::SimThread,
+    testing::{running, shared, small_world},
+};
+
+/// A browser in front of a world, without sockets and without a clock.
+struct Desk {
+    session: ConsoleSession,
+    run: Run,
+    world: Arc<Snapshot>,
+    now: Instant,
+    sequence: u64,
+    _sim: SimThread,
+}
+
+const YOU: SessionId = SessionId(7);
+
+impl Desk {
+    fn new(role: Role) -> Self {
+        let sim = running(Pace::Free);
+        let metrics = crate::metrics::install().unwrap();
+        let shared = Arc::new(shared(sim.handle(), metrics));
+        let session = ConsoleSession::new(YOU, "127.0.0.1:9".parse().unwrap(), role, shared);
+        let (world, now): (World, _) = (small_world(), Instant::now());
+        let glimpse = world.glimpse();
+        let run = Run::new(world, Pace::Flat, Duration::from_secs(3600), now);
+        Self { session, run, world: glimpse, now, sequence: 0, _sim: sim }
+    }
+
+    /// Sends a command, lets the world answer, and gives what the browser is told.
+    fn ask(&mut self, command: Value) -> Vec<Value> {
+        let mut out = Out::default();
+        self.session.command(&command.to_string(), &self.world, self.now, &mut out);
+        let mut told = std::mem::take(&mut out.texts);
+        while !out.commands.is_empty() {
+            for command in std::mem::take(&mut out.commands) {
+                self.sequence += 1;
+                self.run.handle(YOU, self.sequence, command, self.now);
+            }
+            for (_, answer) in self.run.take_answers() {
+                self.session.answer(answer, &mut out);
+            }
+            told.append(&mut out.texts);
+        }
+        self.world = self.run.world().glimpse();
+        told.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+
+    /// Lets a tick pass.
+    fn tick(&mut self) {
+        self.now += Duration::from_millis(250);
+        if let (world::run::Progress::Moved(snapshot), _) = self.run.advance(self.now) {
+            self.world = snapshot;
+        }
+    }
+
+    fn look(&mut self) -> (Vec<Value>, Vec<Bytes>) {
+        self.now += Duration::from_millis(250);
+        let mut out = Out::default();
+        self.session.look(&self.world, self.now, &mut out);
+        (out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect(), out.frames)
+    }
+
+    /// The message of this type that is told next.
+    fn sees(&mut self, kind: &str) -> Option<Value> {
+        self.look().0.into_iter().find(|message| message["type"] == kind)
+    }
+}
+
+fn types(messages: &[Value]) -> Vec<&str> {
+    messages.iter().map(|message| message["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_browser_is_greeted_and_sees_what_it_watches() {
+    let mut desk = Desk::new(Role::Viewer);
+    let mut out = Out::default();
+    desk.session.greet(&desk.world, &mut out);
+    let hello: Value = serde_json::from_str(&out.texts[0]).unwrap();
+    assert_eq!((&hello["type"], &hello["role"], &hello["you"]), (&json!("hello"), &json!("viewer"), &json!(7)));
+    assert_eq!((&hello["soccer"], &hello["puppet"]), (&Value::Null, &Value::Null));
+    assert!(!desk.session.is_watching() && desk.look() == (Vec::new(), Vec::new()), "a hidden tab costs nothing");
+
+    assert_eq!(
+        desk.ask(json!({"do": "watch", "topics": ["world", "poses"], "id": 1})),
+        [json!({"type": "done", "id": 1})]
+    );
+    let (texts, frames) = desk.look();
+    assert_eq!(types(&texts), ["scene", "state"]);
+    assert!(texts[0]["bodies"].as_array().unwrap().len() > 2 && texts[0]["agents"][0]["name"] == "Rover");
+    let Ok(Frame::Poses { poses, .. }) = Frame::decode(&frames[0]) else { panic!("no poses") };
+    assert_eq!(poses.len() + 1, desk.world.positions.len());
+    // nothing has changed
+    assert_eq!(desk.look(), (Vec::new(), Vec::new()));
+    desk.tick();
+    let (texts, frames) = desk.look();
+    assert_eq!((types(&texts), frames.len()), (vec!["events", "state"], 1));
+}
+
+#[test]
+fn those_who_look_on_cannot_command() {
+    let mut desk = Desk::new(Role::Viewer);
+    for command in [
+        json!({"do": "pause"}),
+        json!({"do": "reset"}),
+        json!({"do": "write", "variable": "/Simulation/Gravitation", "value": "1"}),
+        json!({"do": "act", "agent": "Rover", "motors": [[0, 1.0]]}),
+        json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 1]}),
+        json!({"do": "puppet", "order": "reset"}),
+        json!({"do": "demo", "players": 1}),
+        json!({"do": "save", "key": "a", "value": 1}),
+        json!({"do": "stop-run", "name": "x"}),
+    ] {
+        let told = desk.ask(command.clone());
+        assert!(types(&told) == ["refused"] && told[0]["why"].as_str().unwrap().contains("look on"), "{command}");
+    }
+    assert_eq!(types(&desk.ask(json!({"do": "list", "path": "/", "id": 1}))), ["list", "done"]);
+}
+
+#[test]
+fn time_is_in_the_operators_hand() {
+    let mut desk = Desk::new(Role::Operator);
+    desk.ask(json!({"do": "watch", "topics": ["world"]}));
+    assert_eq!(types(&desk.ask(json!({"do": "step", "id": 1}))), ["refused"], "time does not stand still");
+    assert_eq!(desk.ask(json!({"do": "pause", "id": 2})), [json!({"type": "done", "id": 2})]);
+    assert_eq!(desk.sees("state").unwrap()["paused"], true);
+    let before = desk.world.tick;
+    desk.tick();
+    assert_eq!(desk.world.tick, before, "time stands still");
+    desk.ask(json!({"do": "step"}));
+    desk.tick();
+    desk.tick();
+    assert_eq!(desk.world.tick.0, before.0 + 1, "one tick and no more");
+    desk.ask(json!({"do": "play"}));
+    desk.tick();
+    assert_eq!(desk.world.tick.0, before.0 + 2);
+    for (factor, told) in [(2.0, "done"), (0.01, "refused"), (100.0, "refused")] {
+        assert_eq!(types(&desk.ask(json!({"do": "speed", "factor": factor, "id": 1}))), [told], "{factor}");
+    }
+    assert_eq!(desk.world.speed, 2.0);
+    desk.ask(json!({"do": "reset", "seed": 5}));
+    assert_eq!((desk.world.step, desk.run.world().seed()), (0, 5));
+    let events = desk.sees("events").unwrap();
+    desk.tick();
+    let events = [events, desk.sees("events").unwrap_or_default()].map(|told| told.to_string()).concat();
+    assert!(events.contains("/Control/ResetSimulation"), "{events}");
+}
+
+#[test]
+fn variables_are_listed_searched_read_written_and_observed() {
+    let mut desk = Desk::new(Role::Operator);
+    let told = desk.ask(json!({"do": "list", "path": "/Simulation/"}));
+    assert!(told[0]["variables"].to_string().contains("/Simulation/Gravitation"), "{told:?}");
+    let told = desk.ask(json!({"do": "search", "text": "rover heading"}));
+    assert_eq!(told[0]["variables"][0]["name"], "/Sim/Rover/Heading");
+    let told = desk.ask(json!({"do": "search", "text": " "}));
+    assert_eq!(told[0]["total"], 0);
+    let name = "/Simulation/Gravitation";
+    desk.ask(json!({"do": "watch", "topics": ["world"]}));
+    desk.ask(json!({"do": "observe", "variables": [name, "/nothing"]}));
+    assert_eq!(desk.sees("values").unwrap()["values"][name], "9.81");
+    assert_eq!(
+        desk.ask(json!({"do": "write", "variable": name, "value": "1.5", "id": 3})),
+        [json!({"type": "done", "id": 3})]
+    );
+    assert_eq!(desk.sees("values").unwrap()["values"], json!({ name: "1.5" }));
+    let told = desk.ask(json!({"do": "read", "variable": name, "id": 4}));
+    assert_eq!(told, [json!({"type": "value", "variable": name, "value": "1.5"}), json!({"type": "done", "id": 4})]);
+    for (variable, value) in [(name, "down"), (name, "1e99"), ("/nothing", "1"), ("/Control/CurrentStep", "1")] {
+        let told = desk.ask(json!({"do": "write", "variable": variable, "value": value, "id": 5}));
+        assert_eq!((types(&told), &told[0]["id"]), (vec!["refused"], &json!(5)), "{variable} {value}");
+    }
+    let many: Vec<String> = (0..=MAX_OBSERVED).map(|index| index.to_string()).collect();
+    assert_eq!(types(&desk.ask(json!({"do": "observe", "variables": many}))), ["refused"]);
+}
+
+#[test]
+fn a_robot_is_moved_pushed_and_followed() {
+    let mut desk = Desk::new(Role::Operator);
+    desk.ask(json!({"do": "watch", "topics": ["world"]}));
+    desk.ask(json!({"do": "follow", "agent": "Rover"}));
+    let news = desk.sees("agent").unwrap();
+    assert_eq!((news["motors"].as_array().unwrap().len(), news["senses"].as_array().unwrap().len()), (2, 20));
+    assert_eq!(
+        types(&desk.ask(json!({"do": "act", "agent": "Rover", "motors": [[0, 3.0], [1, 3.0]], "id": 1}))),
+        ["done"]
+    );
+    assert_eq!(desk.world.hands.values().next(), Some(&YOU), "it is in this browser's hands");
+    let height = |desk: &Desk| desk.world.positions.iter().map(|position| position[2]).fold(0.0, f64::max);
+    let before = height(&desk);
+    assert_eq!(types(&desk.ask(json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 3.0], "id": 2}))), ["done"]);
+    desk.tick();
+    assert!(height(&desk) > before + 0.03, "it jumps");
+    for command in [
+        json!({"do": "act", "agent": "Nobody", "motors": []}),
+        json!({"do": "act", "agent": "Rover", "motors": [[2, 0.0]]}),
+        json!({"do": "push", "agent": "Nobody", "velocity": [0, 0, 1]}),
+        json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 1e6]}),
+        json!({"do": "kick-off", "side": null}),
+        json!({"do": "puppet", "order": {"speak": "hello"}}),
+        json!({"do": "name-face", "face": 1, "name": "Ada"}),
+        json!({"do": "frames", "from": 0, "count": 10}),
+        json!({"do": "nonsense"}),
+    ] {
+        assert_eq!(types(&desk.ask(command.clone())), ["refused"], "{command}");
+    }
+}
+
+#[test]
+fn a_flood_of_commands_is_left_out() {
+    let mut desk = Desk::new(Role::Operator);
+    let (most, rate) = COMMANDS;
+    let answers = |desk: &mut Desk, count: f64| {
+        let told = (0..count as usize).flat_map(|_| desk.ask(json!({"do": "films", "id": 1})));
+        told.collect::<Vec<_>>().len()
+    };
+    // an errand has no answer yet; what is left out has
+    assert_eq!(answers(&mut desk, most), 0);
+    assert_eq!(answers(&mut desk, 10.0), 10);
+    desk.now += Duration::from_secs(1);
+    assert_eq!(answers(&mut desk, rate + 10.0), 10);
+}

@@ -53,7 +53,8 @@ function faultsOf() {
   }
   const isThere = ({ left, top, right, bottom }) => right - left > slack && bottom - top > slack
 
-  const interactive = 'a[href], button, input, select, textarea, summary, [tabindex="0"]'
+  // not a view, over which there may be buttons
+  const interactive = 'a[href], button, input, select, textarea, summary, [tabindex="0"]:not(canvas)'
   const spots = [...document.querySelectorAll(interactive)].flatMap((element) => {
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return []
     const spot = { element, layer: layerOf(element), ...seen(element, element.getBoundingClientRect()) }
@@ -83,6 +84,8 @@ function faultsOf() {
     const node = walker.currentNode
     const element = node.parentElement
     if (!element || !node.data.trim() || element.closest('option, script, style, svg')) continue
+    // for those who listen
+    if (getComputedStyle(element).clipPath !== 'none') continue
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue
     const range = document.createRange()
     range.selectNodeContents(node)

@@ -10,7 +10,8 @@ import { portray, WINDOWS } from './pictures.mjs'
 import { newFolder, Program, removeFolder } from './program.mjs'
 import { eventually } from './waiting.mjs'
 
-const TABS = ['world', 'soccer', 'evolution', 'puppet', 'health']
+/** Each page, and what is on it when it has been told what there is. */
+const TABS = { world: 'agent', soccer: 'no-players', evolution: 'no-runs', puppet: 'say-box', health: 'gauge' }
 
 let folder, program, browser
 
@@ -41,9 +42,9 @@ test('the link shows the world, and robots move', async () => {
   await page.locator(hook('agent')).filter({ hasText: 'Rover1' }).click()
   const view = page.locator('canvas').first()
   const picture = await view.screenshot()
-  const home = await eventually('a pose', () => page.told.position('Rover1'))
+  const home = await eventually('a pose', () => page.told.position('Rover1:Chassis'))
   for (const motor of await page.locator(`${hook('motors')} input`).all()) await motor.fill(await motor.getAttribute('max'))
-  await eventually('the rover drives', () => far(page.told.position('Rover1'), home) > 0.5)
+  await eventually('the rover drives', () => far(page.told.position('Rover1:Chassis'), home) > 0.5)
   assert.notDeepEqual(await view.screenshot(), picture, 'the view shows it')
   await eventually('a plot of a sense', () => page.locator(`${hook('sense-plots')} canvas`).count())
   await portray(page, 'world')
@@ -215,11 +216,10 @@ test('health says how the parts do', async () => {
   await closePage(page)
 })
 
-for (const tab of TABS) {
+for (const [tab, sight] of Object.entries(TABS)) {
   test(`the ${tab} page fits into every window and can be used with the keyboard`, async () => {
     const page = await openPage(browser, program.operator, { tab })
-    await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
-    await page.locator('main > *').first().waitFor()
+    await page.locator(hook(sight)).first().waitFor()
     for (const { width, height } of WINDOWS) {
       await page.setViewportSize({ width, height })
       await drawn(page)

@@ -41,6 +41,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         pace: "lockstep".to_owned(),
         health: Health::default(),
         metrics: server::metrics::install().expect("metrics"),
+        doors: server::driver::stream::Doors::default(),
         desk: scenario.services.iter().find_map(|(_, service)| service.desk()),
         runs: Runs::new(nowhere.clone(), nowhere.clone()),
         evolution: None,

@@ -170,7 +170,7 @@ impl Server {
             beside.extend(service.start_beside(sim.handle(), &health)?);
         }
         let tokens = Tokens::of_user(&keeping::folder()).map_err(ServeError::Tokens)?;
-        let backstage = Backstage::of(scenario)?;
+        let backstage = Backstage::of(scenario, doors.clone())?;
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
         let shared = shared(scenario, &about, sim.handle(), metrics.clone(), &backstage, tick_seconds, record);
         let console = http::Console { tokens: tokens.clone(), shared: Arc::new(shared) };
@@ -357,13 +357,14 @@ struct Backstage {
     runs: Runs,
     demo: Demo,
     films: Films,
+    doors: Doors,
 }
 
 impl Backstage {
-    fn of(scenario: &Scenario) -> Result<Self, ServeError> {
+    fn of(scenario: &Scenario, doors: Doors) -> Result<Self, ServeError> {
         let ServerConfig { runs, recordings, .. } = &scenario.base.server;
         let program = std::env::current_exe().map_err(ServeError::Thread)?;
-        Ok(Self { runs: Runs::new(runs.clone(), program), demo: Demo::new(), films: Films::new(recordings.clone()) })
+        Ok(Self { runs: Runs::new(runs.clone(), program), demo: Demo::new(), films: Films::new(recordings.clone()), doors })
     }
 
     fn end(&self) {
@@ -378,7 +379,7 @@ fn shared(
     about: &http::About,
     sim: &SimHandle,
     metrics: PrometheusHandle,
-    Backstage { runs, demo, films }: &Backstage,
+    Backstage { runs, demo, films, doors }: &Backstage,
     tick_seconds: f64,
     record: Option<&Path>,
 ) -> Shared {
@@ -398,6 +399,7 @@ fn shared(
         pace: scenario.base.world.pace.name().to_owned(),
         health: about.health.clone(),
         metrics,
+        doors: doors.clone(),
         desk: scenario.services.iter().find_map(|(_, service)| service.desk()),
         runs: runs.clone(),
         evolution,

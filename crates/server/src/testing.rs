@@ -94,6 +94,7 @@ pub(crate) fn shared(sim: &SimHandle, metrics: metrics_exporter_prometheus::Prom
         pace: "lockstep".to_owned(),
         health: Health::default(),
         metrics,
+        doors: crate::driver::stream::Doors::default(),
         desk: None,
         runs: Runs::new(nowhere.clone(), nowhere.clone()),
         evolution: None,

@@ -1,6 +1,6 @@
 //! `rossum bench console`: what the console weighs, what it sends, and what those who look on cost the world.
 //!
-//! How soon a browser shows something is measured in one: `make bench-console` runs `console/e2e/first-view.mjs` as well.
+//! How soon a browser shows something is measured in one: `make bench-console` runs `console/bench/first-view.mjs` as well.
 
 use std::{
     io::Write,

@@ -4,8 +4,8 @@
 
 use std::{
     collections::BTreeMap,
-    net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use socket2::{SockRef, TcpKeepalive};
@@ -99,7 +99,7 @@ pub(crate) async fn accept<F>(
                 continue;
             }
         };
-        match admit(doors, allow, peer).and_then(|place| Ok((place, serve(stream, peer)?))) {
+        match admit(doors, allow, protocol, peer).and_then(|place| Ok((place, serve(stream, peer)?))) {
             Ok((place, served)) => {
                 connections.spawn(async move {
                     served.await;
@@ -132,44 +132,60 @@ enum Shut {
     World(#[from] SendError),
 }
 
-/// Counts the connections of all stream protocols and of the status page, by address.
+/// The connections of all stream protocols and of the console's pages. Cheap to copy.
 #[derive(Clone, Debug, Default)]
-pub struct Doors(Arc<Mutex<BTreeMap<IpAddr, usize>>>);
+pub struct Doors(Arc<Mutex<Guests>>);
 
-fn admit(doors: &Doors, allow: &AllowList, peer: SocketAddr) -> Result<Place, Shut> {
+#[derive(Debug, Default)]
+struct Guests {
+    /// Protocols and addresses, by ticket.
+    inside: BTreeMap<u64, (&'static str, SocketAddr)>,
+    next: u64,
+}
+
+impl Doors {
+    fn hold(&self) -> MutexGuard<'_, Guests> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who is connected over this protocol, with a number for each.
+    pub(crate) fn guests(&self, protocol: &str) -> Vec<(u64, SocketAddr)> {
+        let guests = self.hold();
+        let of_it = guests.inside.iter().filter(|(_, (other, _))| *other == protocol);
+        of_it.map(|(&ticket, &(_, peer))| (ticket, peer)).collect()
+    }
+}
+
+fn admit(doors: &Doors, allow: &AllowList, protocol: &'static str, peer: SocketAddr) -> Result<Place, Shut> {
     if !allow.admits(peer) {
         return Err(Shut::NotAllowed);
     }
-    Place::take(doors, peer.ip()).ok_or(Shut::Crowded)
+    Place::take(doors, protocol, peer).ok_or(Shut::Crowded)
 }
 
 /// One of the places for connections; given back when dropped.
 struct Place {
     doors: Doors,
-    address: IpAddr,
+    ticket: u64,
 }
 
 impl Place {
-    fn take(doors: &Doors, address: IpAddr) -> Option<Self> {
-        let mut taken = doors.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let here = taken.get(&address).copied().unwrap_or(0);
-        if taken.values().sum::<usize>() >= limits::CONNECTIONS || here >= limits::CONNECTIONS_PER_ADDRESS {
+    fn take(doors: &Doors, protocol: &'static str, peer: SocketAddr) -> Option<Self> {
+        let mut guests = doors.hold();
+        let here = guests.inside.values().filter(|(_, other)| other.ip() == peer.ip()).count();
+        if guests.inside.len() >= limits::CONNECTIONS || here >= limits::CONNECTIONS_PER_ADDRESS {
             return None;
         }
-        taken.insert(address, here + 1);
-        Some(Self { doors: doors.clone(), address })
+        let ticket = guests.next;
+        guests.next += 1;
+        guests.inside.insert(ticket, (protocol, peer));
+        Some(Self { doors: doors.clone(), ticket })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = self.doors.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = taken.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                taken.remove(&self.address);
-            }
-        }
+        self.doors.hold().inside.remove(&self.ticket);
     }
 }
 

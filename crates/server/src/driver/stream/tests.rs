@@ -257,13 +257,13 @@ fn places_are_limited_in_all_and_strangers_get_none() {
     let (doors, allow) = (Doors::default(), AllowList::new(vec!["192.0.2.0/24".parse().unwrap()]));
     let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 9));
     let places: Vec<_> = (0..limits::CONNECTIONS)
-        .map(|number| admit(&doors, &allow, peer((number / limits::CONNECTIONS_PER_ADDRESS) as u8)).unwrap())
+        .map(|number| admit(&doors, &allow, "echo", peer((number / limits::CONNECTIONS_PER_ADDRESS) as u8)).unwrap())
         .collect();
-    assert!(matches!(admit(&doors, &allow, peer(200)), Err(Shut::Crowded)));
+    assert!(matches!(admit(&doors, &allow, "echo", peer(200)), Err(Shut::Crowded)));
     drop(places);
-    assert!(admit(&doors, &allow, peer(200)).is_ok());
-    assert!(matches!(admit(&doors, &allow, "198.51.100.1:9".parse().unwrap()), Err(Shut::NotAllowed)));
-    assert!(doors.0.lock().unwrap().is_empty());
+    assert!(admit(&doors, &allow, "echo", peer(200)).is_ok());
+    assert!(matches!(admit(&doors, &allow, "echo", "198.51.100.1:9".parse().unwrap()), Err(Shut::NotAllowed)));
+    assert!(doors.guests("echo").is_empty());
 }
 
 // while time is paused, it jumps ahead whenever everybody waits

@@ -63,7 +63,13 @@ impl ConsoleSession {
             C::Play => self.write_named("/Control/Pause", Value::Boolean(false), id, world, out),
             C::Step if !world.paused => out.refuse(id, "time does not stand still; pause it first"),
             C::Step => hand_over(id, Command::Step, out),
-            C::Reset { seed } => hand_over(id, Command::Reset(seed), out),
+            C::Reset { seed } => {
+                hand_over(id, Command::Reset(seed), out);
+                // it comes with the next tick, and people want to see it
+                if world.paused {
+                    out.commands.push(Command::Step);
+                }
+            }
             C::Speed { factor } if !(SPEEDS.0..=SPEEDS.1).contains(&factor) => {
                 out.refuse(id, format!("the speed is {} to {} times real time", SPEEDS.0, SPEEDS.1));
             }

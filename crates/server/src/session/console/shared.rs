@@ -14,6 +14,7 @@ use world::Snapshot;
 use super::{puppet, scene};
 use crate::{
     backstage::{Demo, Films, Runs},
+    driver::stream::Doors,
     health::Health,
     keeping::Drawer,
     session::oz::Desk,
@@ -37,6 +38,8 @@ pub struct SharedParts {
     pub health: Health,
     /// What is counted.
     pub metrics: PrometheusHandle,
+    /// Connections of the protocols that have worlds of their own, too.
+    pub doors: Doors,
     /// The puppet's, if there is one.
     pub desk: Option<Desk>,
     /// Evolutionary runs.

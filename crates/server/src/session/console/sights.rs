@@ -29,6 +29,9 @@ const RUNS: Duration = Duration::from_millis(500);
 /// How often runs are listed that nobody here has started.
 const RUNS_OF_OTHERS: Duration = Duration::from_secs(5);
 
+/// Numbers of clients that have no session with this world begin here.
+const APART: u64 = 1 << 40;
+
 /// A time that comes again and again.
 #[derive(Debug, Default)]
 struct Due(Option<Instant>);
@@ -184,6 +187,14 @@ impl ConsoleSession {
     fn clients(&self, world: &Snapshot) -> Vec<Client> {
         let robot = self.shared.desk.as_ref().map(|desk| (desk.config.robot.as_str(), desk.stage.in_control()));
         let clients = self.shared.sim.roster().clients().into_iter();
+        let apart = self.shared.doors.guests("evo").into_iter().map(|(ticket, peer)| Client {
+            id: APART + ticket,
+            protocol: "evo".to_owned(),
+            peer: peer.to_string(),
+            agents: Vec::new(),
+            role: None,
+            lockstep: false,
+        });
         clients
             .filter_map(|(session, roster::Client { protocol, peer, role })| {
                 let hands = world.hands.iter().filter(|(_, hand)| **hand == session);
@@ -199,6 +210,7 @@ impl ConsoleSession {
                 let peer = peer.map(|peer| peer.to_string())?;
                 Some(Client { id: session.0, protocol: protocol.to_owned(), peer, agents, role, lockstep })
             })
+            .chain(apart)
             .collect()
     }
 

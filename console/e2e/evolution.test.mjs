@@ -56,12 +56,15 @@ test('a run gets better, is stopped, and goes on', async () => {
   assert.ok(replay.trials.length > 0 && replay.arena.polygons.length > 0)
   await page.locator(hook('net')).waitFor()
 
-  await page.locator(hook('resume-generations')).fill(String(before + 5))
+  await page.locator(hook('resume-generations')).fill(String(before + 10))
   await page.locator(hook('run-resume')).click()
-  await eventually('five more', async () => (await generation()) === before + 5)
+  await eventually('ten more', async () => (await generation()) === before + 10)
   await state('stopped')
   assert.ok(run().best_so_far.at(-1) >= best, 'nothing is lost')
   assert.equal(await page.locator(hook('run-row')).count(), 1)
+  const { fitness } = page.told.latest.get('run').net
+  await page.locator(hook('replay-show')).click()
+  await eventually('the best of all', () => page.told.latest.get('replay').fitness === fitness)
   await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
   await portray(page, 'evolution')
   await closePage(page)

@@ -20,11 +20,19 @@ export async function portray(page, name, prepare = async () => {}) {
   for (const { width, height, dark } of WINDOWS) {
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
-    await page.evaluate(() => scrollTo(0, 0))
+    await tidy(page)
     await prepare({ width, height })
     await drawn(page)
     await checkLayout(page, `${name} at ${width}x${height}`)
     await page.screenshot({ path: join(folder, `${name}-${width}x${height}.png`), animations: 'disabled' })
   }
   await page.emulateMedia({ colorScheme: 'light' })
+}
+
+/** Everything from its beginning, and no notices over it. */
+async function tidy(page) {
+  await page.evaluate(() => {
+    for (const close of document.querySelectorAll('[data-test="notice"] button')) close.click()
+    for (const element of document.querySelectorAll('*')) if (element.scrollTop > 0) element.scrollTop = 0
+  })
 }

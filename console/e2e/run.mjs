@@ -15,7 +15,8 @@ const browser = await chromium.launchServer(CHROMIUM)
 try {
   const files = named.length > 0 ? named : all
   // one after the other: each has a world, and all have one browser
-  const tests = spawn(process.execPath, ['--test', '--test-concurrency=1', '--test-reporter=spec', ...files], {
+  const options = ['--test', '--test-concurrency=1', '--test-timeout=300000', '--test-reporter=spec']
+  const tests = spawn(process.execPath, [...options, ...files], {
     stdio: 'inherit',
     env: { ...process.env, ROSSUM_BROWSER: browser.wsEndpoint() },
   })

@@ -37,6 +37,7 @@ test('a demo game kicks off, and a trainer can interfere', async () => {
   await eventually('a kick-off', async () => /^KickOff_/.test(await mode()) || (await mode()) === 'PlayOn')
   await eventually('the clock', async () => (await textOf(page, 'clock')) !== '00:00')
   await eventually('the referee', async () => (await page.locator(hook('decision')).count()) > 0)
+  await page.locator(hook('camera-ball')).click()
   await portray(page, 'soccer')
 
   await page.locator(hook('ball-x')).fill('3')
@@ -69,11 +70,13 @@ test('the recording of that game is a film', async () => {
   assert.equal(trouble, null)
   assert.ok(page.told.messages.some((message) => message.type === 'film' && message.marks.some(({ text }) => /kick/i.test(text))),
     `the kick-off is marked: ${JSON.stringify(marks)}`)
-  // to the end, where four robots play
   await line.fill(String(ready - 2))
   await eventually('the end', () => page.told.film.number >= ready - 2)
   await page.locator(hook('film-back')).click()
   assert.equal(await at(), ready - 3)
+  // to the last mark, where all play
+  await page.locator(`${hook('film-marks')} button`).last().click()
+  await eventually('the last mark', async () => (await at()) < ready - 3)
   await portray(page, 'film')
   await page.locator(hook('film-leave')).click()
   await page.locator(hook('mode')).waitFor()

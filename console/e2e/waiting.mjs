@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Far longer than anything here takes, also on a busy machine. */
-export const DEADLINE_MS = 20_000
+export const DEADLINE_MS = 60_000
 
 /** Tries until there is something (not null, undefined or false), and gives it back. */
 export async function eventually(what, attempt, deadline = DEADLINE_MS) {

@@ -107,6 +107,11 @@ impl Running {
         Self { process, stderr, greeting }
     }
 
+    /// All that it said.
+    pub(crate) fn greeting(&self) -> &Value {
+        &self.greeting
+    }
+
     pub(crate) fn title(&self) -> &str {
         self.greeting["title"].as_str().expect("a title")
     }

@@ -23,6 +23,11 @@ impl Page {
 /// All files, by name.
 pub const PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
+/// Whether the console is there, and not a page that says why it is not.
+pub fn is_built() -> bool {
+    PAGES.iter().any(Page::is_immutable)
+}
+
 /// The file of this name; the first page for an empty one.
 pub fn page(name: &str) -> Option<&'static Page> {
     let name = if name.is_empty() { "index.html" } else { name };

@@ -35,13 +35,14 @@ use Finding::{Broken, Good, Lacking};
 type Examination = fn() -> Finding;
 
 pub(crate) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
-    let parts: [(&str, Examination); 12] = [
+    let parts: [(&str, Examination); 13] = [
         ("MuJoCo", mujoco),
         ("models", models),
         ("scenarios", scenarios),
         ("protocols", protocols),
         ("ports", ports),
         ("processors", processors),
+        ("console", console_pages),
         ("voice", voice),
         ("hearing", hearing),
         ("faces", faces),
@@ -102,6 +103,15 @@ fn scenarios() -> Finding {
 fn protocols() -> Finding {
     let names: Vec<_> = PROTOCOLS.iter().map(|protocol| format!("{} ({})", protocol.name, protocol.title)).collect();
     Good(names.join(", "))
+}
+
+fn console_pages() -> Finding {
+    if !console::is_built() {
+        return Lacking("the program was built without its console; install Node.js 20 and build again".to_owned());
+    }
+    let kilobytes = console::PAGES.iter().map(|page| page.bytes.len()).sum::<usize>() / 1000;
+    let tokens = server::keeping::folder().join("tokens.toml");
+    Good(format!("{} files, {kilobytes} kB; its tokens are in {}", console::PAGES.len(), tokens.display()))
 }
 
 /// The ports of the default scenario.

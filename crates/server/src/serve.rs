@@ -364,7 +364,12 @@ impl Backstage {
     fn of(scenario: &Scenario, doors: Doors) -> Result<Self, ServeError> {
         let ServerConfig { runs, recordings, .. } = &scenario.base.server;
         let program = std::env::current_exe().map_err(ServeError::Thread)?;
-        Ok(Self { runs: Runs::new(runs.clone(), program), demo: Demo::new(), films: Films::new(recordings.clone()), doors })
+        Ok(Self {
+            runs: Runs::new(runs.clone(), program),
+            demo: Demo::new(),
+            films: Films::new(recordings.clone()),
+            doors,
+        })
     }
 
     fn end(&self) {

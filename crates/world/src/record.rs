@@ -431,7 +431,8 @@ pub fn replay(
 pub struct Records<'a> {
     /// What the world was made of.
     pub setup: Setup,
-    /// Whether the recording was closed in order; if not, some of it may be missing.
+    /// Whether the recording was closed in order and is undamaged up to where it was read; if not, some of it may be
+    /// missing.
     pub complete: bool,
     messages: Messages<'a>,
     tick: u64,
@@ -459,7 +460,10 @@ impl Iterator for Records<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let Message { topic, data } = self.messages.next()?.ok()?;
+            let Ok(Message { topic, data }) = self.messages.next()? else {
+                self.complete = false;
+                return None;
+            };
             if topic != TICK_TOPIC {
                 continue;
             }

@@ -5,6 +5,7 @@ import type { Link } from '../../link'
 import { button, card, h, notice, reason, say } from '../../ui'
 import { numberField } from './numbers'
 import { forOperators } from './operators'
+import { sentence } from './words'
 
 const PLAYERS = 3
 
@@ -63,12 +64,12 @@ export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
     element: card('Demo game', forOperators(link, form), h('div', { class: 'demo-words' }, words, note)),
     show(game) {
       if ((game.demo !== null) !== running) become(game.demo !== null)
-      const more = game.demo && game.demo.note !== words.textContent ? game.demo.note : ''
+      const more = game.demo && sentence(game.demo.note) !== words.textContent ? sentence(game.demo.note) : ''
       say(note, game.demo ? `${game.demo.players} players a team. ${more}` : '')
     },
     told(demo) {
       // that there is no game is news only after one
-      if (demo.words && (demo.running || running)) say(words, demo.words)
+      if (demo.words && (demo.running || running)) say(words, sentence(demo.words))
       become(demo.running)
     },
     start: begin,

@@ -6,6 +6,7 @@ import { notice, reason } from '../../ui'
 import type { View } from '../../view/view'
 import { Reel } from './reel'
 import { advanced, merged, sceneAt, type Mark } from './timeline'
+import { sentence } from './words'
 
 /** Bytes of a film frame before its poses. */
 const HEAD = 8
@@ -150,7 +151,8 @@ export class Projector {
     if (film.name !== this.#name) return
     this.#film = film
     this.#scenes = merged(this.#scenes, film.scenes, ({ from }) => String(from), ({ from }) => from)
-    this.#marks = merged(this.#marks, film.marks, ({ frame, text }) => `${frame} ${text}`, ({ frame }) => frame)
+    const marks = film.marks.map(({ frame, text }) => ({ frame, text: sentence(text) }))
+    this.#marks = merged(this.#marks, marks, ({ frame, text }) => `${frame} ${text}`, ({ frame }) => frame)
     this.#project()
   }
 

@@ -38,6 +38,11 @@ export function modeWords(mode: string, teams: readonly [string | null, string |
   return side ? `${words} for ${teamName(teams, side)}` : words
 }
 
+/** What the server says within a sentence, as one of its own: `The game is on`. */
+export function sentence(words: string): string {
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
 /** Seconds as a clock: minutes, seconds, and tenths if asked for. */
 export function clock(seconds: number, tenths = false): string {
   const whole = Math.max(0, Math.floor(seconds * 10 + 1e-6))

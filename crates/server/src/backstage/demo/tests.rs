@@ -1,4 +1,4 @@
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, path::Path};
 
 use soccer::{PlayMode, Side};
 use tempfile::TempDir;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Scenario,
-    backstage::testing::until,
+    backstage::testing::{program, until},
     serve::build_world,
     sim_thread::SimThread,
     testing::{running, running_recorded},
@@ -26,10 +26,7 @@ fn field() -> SimThread {
 
 /// A demo whose players are a script.
 fn demo(folder: &TempDir, script: &str) -> Demo {
-    let program = folder.path().join("python");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    Demo::with_python(program.into())
+    Demo::with_python(program(folder.path(), script).into())
 }
 
 fn agents() -> SocketAddr {
@@ -44,7 +41,7 @@ fn teams_come_and_go_home() {
     assert_eq!(demo.state(), None);
     demo.start(agents(), sim.handle(), 3).unwrap();
     assert_eq!(demo.state(), Some((3, "0 of 6 players are there".to_owned())));
-    let told = || fs::read_to_string(folder.path().join("python.told")).unwrap_or_default();
+    let told = || fs::read_to_string(folder.path().join("program.told")).unwrap_or_default();
     until("both teams", || told().lines().count() == 2);
     for team in TEAMS {
         let expected = format!("- --host 127.0.0.1 --port 4711 --team {team} --players 3");

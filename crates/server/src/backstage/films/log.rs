@@ -103,24 +103,20 @@ impl Scene {
 
     /// Takes in what a picture shows; false if that does not fit what was there before.
     fn see(&mut self, graph: &Graph) -> bool {
-        match graph {
-            Graph::Full { root, environment, .. } => {
+        let (Graph::Full { root, .. } | Graph::Diff { root }) = graph;
+        if let Graph::Full { environment, .. } = graph {
+            // there is a whole picture every few seconds, mostly of the same
+            if !self.tree.as_ref().is_some_and(|tree| tree.is_like(root)) {
                 self.tree = Some(Tree::new(root, environment.as_deref()));
                 self.is_told = false;
-                true
             }
-            Graph::Diff { root } => match &mut self.tree {
-                Some(tree) => match tree.change(root, &mut self.moving) {
-                    Some(has_more) => {
-                        self.is_told &= !has_more;
-                        true
-                    }
-                    None => false,
-                },
-                // a log that goes on in another file begins with changes
-                None => false,
-            },
         }
+        // a log that goes on in another file begins with changes
+        let Some(has_more) = self.tree.as_mut().and_then(|tree| tree.change(root, &mut self.moving)) else {
+            return false;
+        };
+        self.is_told &= !has_more;
+        true
     }
 
     fn take(&mut self, update: MonitorUpdate, reel: &mut Reel, passed_over: &mut usize) -> Result<(), Cut> {

@@ -12,7 +12,7 @@ use crate::session::{
 };
 
 /// Longest recording that is read, in bytes.
-const MAX_FILE: u64 = 1 << 30;
+const MAX_FILE: u64 = 512 << 20;
 
 /// Runs a recording again, and films it. Gives what is odd about it.
 pub(super) fn read(path: &Path, reel: &mut Reel) -> Result<Option<String>, Cut> {
@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path, reel: &mut Reel) -> Result<Option<String>, Cut> 
     let directors = directors.collect::<Result<_, _>>().map_err(Cut::new)?;
     let mut camera = Camera::new(World::with_directors(&records.setup, directors).map_err(Cut::new)?);
     camera.shoot(reel)?;
-    while let Some(record) = records.next() {
+    for record in records.by_ref() {
         let record = record.map_err(Cut::new)?;
         while camera.world.tick_count().0 < record.tick {
             camera.tick(reel)?;

@@ -168,10 +168,7 @@ impl Reel {
         let meshes: usize = scene.meshes.iter().map(|mesh| 4 * (mesh.vertices.len() + mesh.faces.len())).sum();
         self.take_room(LOOK_ROOM * (scene.looks.len() + scene.bodies.len()) + meshes)?;
         self.shared.change(|content| {
-            let from = content.frames.len();
-            // nobody has seen the one before
-            content.scenes.retain(|scene| scene.from < from);
-            content.scenes.push(FilmScene { from, scene });
+            content.scenes.push(FilmScene { from: content.frames.len(), scene });
         });
         Ok(())
     }

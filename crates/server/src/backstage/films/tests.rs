@@ -217,7 +217,8 @@ fn a_log_becomes_a_film() {
     // our own field, as the log has none
     assert!(scene.looks.iter().any(|look| look.body == 0 && look.shape == LookShape::Plane));
     assert!(scene.looks.iter().filter(|look| look.body == 0).count() > 10);
-    assert_eq!(state.scenes.iter().map(|scene| scene.from).collect::<Vec<_>>(), [0, 6]);
+    // the other game has the same robots
+    assert_eq!(state.scenes.len(), 1);
     let marks: Vec<_> = state.marks.iter().map(|mark| (mark.frame, mark.text.as_str())).collect();
     assert_eq!(marks, [(1, "play on"), (5, "goal of Reds, 1:0"), (6, "before kick off")]);
 }

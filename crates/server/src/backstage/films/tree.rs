@@ -10,7 +10,7 @@ use glam::{DAffine3, DMat4, DQuat, DVec3};
 use physics::Assembly;
 use wire::{
     console::{AgentCard, Look, LookShape, PoseOf, Scene},
-    soccer::{Environment, Look as Surface, Mesh, Node, NodeKind, Transform},
+    soccer::{Environment, Look as Surface, Mesh, Name, Node, NodeKind, Transform},
 };
 use world::Catalogue;
 
@@ -77,6 +77,21 @@ impl Tree {
         flatten(root, 0, (Part::Field, 0), &mut nodes);
         let is_long = environment.is_none_or(|environment| environment.field_length > LONG_FIELD);
         Self { nodes, is_long, bodies: Vec::new() }
+    }
+
+    /// Whether a whole picture shows the same things, wherever they are.
+    pub(super) fn is_like(&self, root: &Node) -> bool {
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        collect(root, &mut nodes);
+        let is_like = |node: &Node, known: &Flat| match (&node.kind, &known.kind) {
+            (NodeKind::Transform(_), Kind::Moves { .. })
+            | (NodeKind::Same, Kind::Plain)
+            | (NodeKind::Ball, Kind::Ball) => true,
+            (NodeKind::Agent { team, number }, Kind::Robot(name)) => *name == robot_name(team, *number),
+            (NodeKind::Mesh(mesh), Kind::Mesh(known)) => mesh == known,
+            _ => false,
+        };
+        nodes.len() == self.nodes.len() && nodes.into_iter().zip(&self.nodes).all(|(node, known)| is_like(node, known))
     }
 
     /// Takes in what has changed. Gives whether something moves that did not before, or nothing if this is another tree.
@@ -179,7 +194,7 @@ fn flatten(node: &Node, parent: usize, key: Key, nodes: &mut Vec<Flat>) {
     let (kind, of_children) = match &node.kind {
         NodeKind::Same => (Kind::Plain, key),
         NodeKind::Transform(told) => (Kind::Moves { by: affine(told), is_first }, key),
-        NodeKind::Agent { team, number } => (Kind::Robot(format!("{team} {number}")), (Part::Robot, 0)),
+        NodeKind::Agent { team, number } => (Kind::Robot(robot_name(team, *number)), (Part::Robot, 0)),
         NodeKind::Ball => (Kind::Ball, (Part::Ball, 0)),
         NodeKind::Mesh(mesh) => (Kind::Mesh(mesh.clone()), key),
     };
@@ -189,6 +204,10 @@ fn flatten(node: &Node, parent: usize, key: Key, nodes: &mut Vec<Flat>) {
         let way = (of_children.1 ^ nth).wrapping_mul(0x0100_0000_01B3).rotate_left(23);
         flatten(child, place, (of_children.0, way), nodes);
     }
+}
+
+fn robot_name(team: &Name, number: u8) -> String {
+    format!("{} {number}", team.as_str())
 }
 
 fn collect<'a>(node: &'a Node, out: &mut Vec<&'a Node>) {

@@ -167,7 +167,8 @@ fn title(text: &str) -> String {
 fn bare(name: String, attempt: &Attempt) -> RunSummary {
     let run = &attempt.order.run;
     let (state, words) = match attempt.process.outcome() {
-        Outcome::Running => (RunState::Running, String::new()),
+        // such as that it waits for somebody
+        Outcome::Running => (RunState::Running, attempt.process.said()),
         Outcome::Failed(words) => (RunState::Failed, words),
         Outcome::Ended => (RunState::Failed, "the process ended without a run".to_owned()),
         Outcome::Stopped => (RunState::Stopped, String::new()),

@@ -33,6 +33,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Process {
     state: Mutex<State>,
     ended: Condvar,
+    /// The end of what it said.
+    said: Arc<Mutex<Vec<u8>>>,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,11 @@ impl Process {
     fn new(mut child: Child) -> (Arc<Self>, impl Read + Send + 'static, impl Read + Send + 'static) {
         let (lines, words) = (child.stdout.take(), child.stderr.take());
         let state = State { child, is_stopped: false, outcome: Outcome::Running };
-        (Arc::new(Self { state: Mutex::new(state), ended: Condvar::new() }), Maybe(lines), Maybe(words))
+        (
+            Arc::new(Self { state: Mutex::new(state), ended: Condvar::new(), said: Arc::default() }),
+            Maybe(lines),
+            Maybe(words),
+        )
     }
 
     pub(super) fn outcome(&self) -> Outcome {
@@ -92,6 +98,15 @@ impl Process {
 
     pub(super) fn is_running(&self) -> bool {
         self.state().outcome == Outcome::Running
+    }
+
+    /// What it said last, if it said something.
+    pub(super) fn said(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = last_lines(&said, 1);
+        // without the time and the level of its log
+        let level = [" WARN ", " INFO ", " ERROR "].iter().find_map(|level| lines.split_once(level));
+        level.map_or(lines.as_str(), |(_, words)| words).to_owned()
     }
 
     /// Asks it to end, and makes it end if it does not. Returns at once.
@@ -137,13 +152,15 @@ impl Process {
         let counter = version.clone();
         let count = move || count_lines(lines, &counter);
         // without a thread its lines fill the pipe, and it waits for ever: better no process
-        let words = last_words(words);
+        let words = last_words(words, &self.said, version);
         if thread::Builder::new().name("run's lines".into()).spawn(count).is_err() || words.is_none() {
             let _ = self.state().child.kill();
         }
         let process = self.state().child.id();
         wait_for(process);
-        let said = words.and_then(|words| words.recv_timeout(LAST_WORDS).ok()).unwrap_or_default();
+        // it may have said nothing
+        let _ = words.map(|words| words.recv_timeout(LAST_WORDS));
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut state = self.state();
         state.outcome = match state.child.wait() {
             Ok(status) if status.success() => Outcome::Ended,
@@ -185,30 +202,41 @@ fn count_lines(pipe: impl Read, version: &AtomicU64) {
     }
 }
 
-/// Reads all, keeps the end, and hands it over.
-fn last_words(mut pipe: impl Read + Send + 'static) -> Option<Receiver<Vec<u8>>> {
+/// Reads all and keeps the end; the receiver is told when there is no more.
+fn last_words(
+    mut pipe: impl Read + Send + 'static,
+    said: &Arc<Mutex<Vec<u8>>>,
+    version: &Arc<AtomicU64>,
+) -> Option<Receiver<()>> {
     let (report, words) = sync_channel(1);
+    let (said, version) = (said.clone(), version.clone());
     let read = move || {
-        let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
+        let mut chunk = [0; 1024];
         while let Ok(length @ 1..) = pipe.read(&mut chunk) {
-            kept.extend_from_slice(chunk.get(..length).unwrap_or_default());
-            let surplus = kept.len().saturating_sub(MAX_WORDS);
-            kept.drain(..surplus);
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.extend_from_slice(chunk.get(..length).unwrap_or_default());
+            let surplus = said.len().saturating_sub(MAX_WORDS);
+            said.drain(..surplus);
+            drop(said);
+            version.fetch_add(1, Ordering::Relaxed);
         }
         // nobody may be waiting any more
-        let _ = report.send(kept);
+        let _ = report.send(());
     };
     thread::Builder::new().name("run's words".into()).spawn(read).ok().map(|_| words)
 }
 
 /// Why it failed, for people.
 fn failure(said: &[u8], status: ExitStatus) -> String {
+    let last = last_lines(said, SHOWN_LINES);
+    if last.is_empty() { format!("the process ended ({status}) and said nothing") } else { last }
+}
+
+/// So many of the last lines, without empty ones.
+fn last_lines(said: &[u8], count: usize) -> String {
     let text = without_colours(&String::from_utf8_lossy(said));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = lines.get(lines.len().saturating_sub(SHOWN_LINES)..).unwrap_or_default().join("\n");
-    if last.is_empty() {
-        return format!("the process ended ({status}) and said nothing");
-    }
+    let last = lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n");
     let surplus = last.chars().count().saturating_sub(MAX_SHOWN);
     last.chars().skip(surplus).collect()
 }

@@ -1,4 +1,4 @@
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, path::Path};
 
 use evolve::{
     robot::{InProcess, evaluate_all, library},
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use wire::console::RunState;
 
 use super::*;
-use crate::backstage::testing::until;
+use crate::backstage::testing::{program, until};
 
 const GENERATIONS: u64 = 3;
 
@@ -30,10 +30,7 @@ fn wanted() -> NewRun {
 
 /// Runs whose program is a script.
 fn runs(folder: &TempDir, script: &str) -> Runs {
-    let program = folder.path().join("program");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    Runs::new(folder.path().join("runs"), program)
+    Runs::new(folder.path().join("runs"), program(folder.path(), script))
 }
 
 /// A run of a few generations, made in this process.
@@ -151,6 +148,17 @@ fn what_fails_at_once_says_why() {
     let error = nowhere.start(&wanted()).unwrap_err();
     assert!(error.contains("could not be started") && error.contains("nowhere"), "{error}");
     assert_eq!(nowhere.list(), Vec::new());
+}
+
+#[test]
+fn what_a_process_waits_for_is_told() {
+    let folder = TempDir::new().unwrap();
+    let script = "printf 'one\\n2026-11-16T00:00:00Z  WARN waiting for a Robot Simulator\\n' >&2; exec sleep 1000";
+    let runs = runs(&folder, script);
+    let name = runs.start(&wanted()).unwrap();
+    until("its words", || of(&runs.list(), &name).words == "waiting for a Robot Simulator");
+    assert!(of(&runs.list(), &name).state == RunState::Running && runs.version() >= 2);
+    runs.end();
 }
 
 #[test]

@@ -112,7 +112,7 @@ async fn a_greeting_again_is_answered_by_the_same_conversation() {
 
 #[test]
 fn a_late_greeting_is_a_repeated_one_and_a_later_one_is_not() {
-    let came = Instant::now();
+    let came = now();
     let guest = |is_fresh: bool| {
         let pulse = Pulse { is_fresh: AtomicBool::new(is_fresh), heard: AtomicU64::new(0) };
         Guest { greeting: INIT.to_vec(), came, pulse: Arc::new(pulse), notes: mpsc::channel(1).0 }

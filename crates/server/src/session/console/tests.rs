@@ -23,6 +23,7 @@ struct Desk {
 const YOU: SessionId = SessionId(7);
 
 impl Desk {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     fn new(role: Role) -> Self {
         let sim = running(Pace::Free);
         let metrics = crate::metrics::install().unwrap();

@@ -1,0 +1,241 @@
+//! The console: over its WebSocket, against the built program; and its pages in a real browser.
+
+mod running;
+
+use std::{
+    env,
+    io::{self, Read, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use client::console::{Client, ClientError, Heard};
+use running::{DEADLINE, Running, rossum};
+use serde_json::Value;
+use tempfile::TempDir;
+use wire::console::{Command as Order, Frame, Message, PoseOf, Role, Topic};
+
+/// A server, and the folder of its tokens.
+struct Served {
+    server: Running,
+    _state: TempDir,
+}
+
+impl Served {
+    fn small() -> Self {
+        let state = tempfile::tempdir().expect("a folder");
+        let mut command = rossum();
+        command.args(["serve", "--free-ports", "--json", "--scenario", "small"]).env("ROSSUM_STATE", state.path());
+        Self { server: Running::start(&mut command), _state: state }
+    }
+
+    fn link(&self, role: &str) -> String {
+        self.server.greeting()[role].as_str().expect("a link").to_owned()
+    }
+
+    fn operator(&self) -> Client {
+        Client::connect(&self.link("console")).expect("it opens")
+    }
+
+    /// What the server answers to somebody who wants to open the WebSocket.
+    fn status(&self, path: &str, headers: &str) -> u16 {
+        let address = self.server.address("Console");
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{upgrade}{headers}\r\n").expect("it listens");
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).expect("it answers");
+        let start = String::from_utf8_lossy(&start);
+        start.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{start}"))
+    }
+}
+
+/// Hears until there is what is looked for.
+fn hear<T>(client: &mut Client, mut look: impl FnMut(Heard) -> Option<T>) -> T {
+    loop {
+        if let Some(found) = look(client.receive().expect("it goes on")) {
+            return found;
+        }
+    }
+}
+
+/// Asks, and hears the answer: the reason, if it is a refusal.
+fn ask(client: &mut Client, order: Order) -> Result<(), String> {
+    let asked = client.send(order).expect("it goes on");
+    hear(client, |heard| match heard {
+        Heard::Message(message) => match *message {
+            Message::Done { id } if id == asked => Some(Ok(())),
+            Message::Refused { id: Some(id), why } if id == asked => Some(Err(why)),
+            _ => None,
+        },
+        Heard::Frame(_) => None,
+    })
+}
+
+fn read(client: &mut Client, name: &str) -> String {
+    client.send(Order::Read { variable: name.to_owned() }).expect("it goes on");
+    hear(client, |heard| match heard {
+        Heard::Message(message) => match *message {
+            Message::Value { variable, value } if variable == name => Some(value),
+            _ => None,
+        },
+        Heard::Frame(_) => None,
+    })
+}
+
+fn poses(heard: &Heard) -> Option<(u64, Vec<PoseOf>)> {
+    let Heard::Frame(bytes) = heard else { return None };
+    match Frame::decode(bytes).expect("a frame") {
+        Frame::Poses { tick, poses, .. } => Some((tick, poses)),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_program_watches_and_commands() {
+    let served = Served::small();
+    let mut client = served.operator();
+    assert_eq!(client.hello().role, Role::Operator);
+    assert!(client.hello().title.starts_with("Small") && client.hello().soccer.is_none());
+    client.send(Order::Watch { topics: vec![Topic::World, Topic::Poses] }).expect("it goes on");
+    let bodies = hear(&mut client, |heard| match heard {
+        Heard::Message(message) => match *message {
+            Message::Scene(scene) => Some(scene.bodies),
+            _ => None,
+        },
+        Heard::Frame(_) => None,
+    });
+    let (first, before) = hear(&mut client, |heard| poses(&heard));
+    assert_eq!(before.len() + 1, bodies.len(), "all but the world");
+    ask(&mut client, Order::Push { agent: "Rover".to_owned(), velocity: [0.0, 0.0, 3.0] }).expect("it is pushed");
+    hear(&mut client, |heard| {
+        let (tick, poses) = poses(&heard)?;
+        (tick > first && poses[0].0[2] > before[0].0[2] + 0.05).then_some(())
+    });
+
+    let gravity = "/Simulation/Gravitation".to_owned();
+    ask(&mut client, Order::Write { variable: gravity.clone(), value: "1.62".to_owned() }).expect("it is written");
+    assert_eq!(read(&mut client, &gravity), "1.62");
+    ask(&mut client, Order::Write { variable: gravity, value: "weak".to_owned() }).expect_err("no number");
+}
+
+#[test]
+fn a_viewer_looks_on() {
+    let served = Served::small();
+    let mut viewer = Client::connect(&served.link("viewer")).expect("it opens");
+    assert_eq!(viewer.hello().role, Role::Viewer);
+    let gravity = "/Simulation/Gravitation".to_owned();
+    let forbidden = [
+        Order::Pause,
+        Order::Reset { seed: None },
+        Order::Write { variable: gravity.clone(), value: "1".to_owned() },
+        Order::Push { agent: "Rover".to_owned(), velocity: [0.0; 3] },
+        Order::Save { key: "a".to_owned(), value: Value::Null },
+    ];
+    for order in forbidden {
+        let why = ask(&mut viewer, order.clone()).expect_err("a refusal");
+        assert!(why.contains("viewer"), "{order:?}: {why}");
+    }
+    assert_eq!(read(&mut viewer, &gravity), "9.81");
+    ask(&mut viewer, Order::Watch { topics: vec![Topic::Poses] }).expect("it may");
+    hear(&mut viewer, |heard| poses(&heard));
+}
+
+#[test]
+fn strangers_get_403() {
+    let served = Served::small();
+    let link = served.link("console");
+    let (origin, query) = link.split_once("/?").expect("a token");
+    let good = format!("/api?{query}");
+    let own = format!("Origin: {origin}\r\n");
+    let https = format!("Origin: {}\r\n", origin.replace("http", "https"));
+    for (path, headers, wanted) in [
+        (good.as_str(), "", 101),
+        (&good, &own, 101),
+        ("/api", "", 403),
+        ("/api?token=", "", 403),
+        ("/api?token=0123456789abcdef0123456789abcdef", "", 403),
+        ("/?token=wrong", "", 403),
+        (&good, "Origin: http://evil.example\r\n", 403),
+        (&good, "Origin: null\r\n", 403),
+        (&good, &https, 403),
+    ] {
+        assert_eq!(served.status(path, headers), wanted, "{path} {headers}");
+    }
+    assert_eq!(served.server.page_as("/", "evil.example").0, 403);
+    let refused = Client::connect(&format!("{origin}/?token=wrong")).map(drop);
+    assert!(matches!(refused, Err(ClientError::Refused { .. })), "{refused:?}");
+}
+
+/// The folder of the pages' sources.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../console")
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// What is missing to work with the pages, and what to do about it.
+fn lacking() -> Option<&'static str> {
+    if !is_there("node") || !is_there("npm") {
+        Some("there is no Node.js here; install Node.js 20 with npm")
+    } else if !sources().join("node_modules/.package-lock.json").exists() {
+        Some("the console's packages are not there; run scripts/fetch-browser, or `npm ci` in the folder console")
+    } else {
+        None
+    }
+}
+
+fn browser() -> Option<String> {
+    let named = env::var("CHROMIUM").ok();
+    named.as_deref().into_iter().chain(["chromium", "chromium-browser"]).find(|name| is_there(name)).map(str::to_owned)
+}
+
+/// Tests that cannot be run here are skipped, and say so whether or not output is captured; on CI that is a failure.
+fn skip(what: &str, reason: &str) {
+    assert!(env::var_os("CI").is_none(), "{what} were skipped: {reason}");
+    let _ = writeln!(io::stderr(), "{what} WERE SKIPPED: {reason}.");
+}
+
+/// Runs something in the folder of the pages' sources; what it said is shown when it fails.
+fn succeeds(command: &mut Command) {
+    let output = command.current_dir(sources()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?} failed:\n{said}");
+}
+
+#[test]
+fn the_pages_hold_together() {
+    if let Some(reason) = lacking() {
+        return skip("The tests of the console's pages", reason);
+    }
+    for script in ["check", "test"] {
+        succeeds(Command::new("npm").args(["run", "--silent", script]));
+    }
+}
+
+#[test]
+fn the_pages_in_a_browser() {
+    const WHAT: &str = "The browser tests of the console";
+    if let Some(reason) = lacking() {
+        return skip(WHAT, reason);
+    }
+    let Some(browser) = browser() else {
+        let reason =
+            "there is no Chromium here; install it (Debian: apt install chromium), or set CHROMIUM to its path";
+        return skip(WHAT, reason);
+    };
+    let program = env!("CARGO_BIN_EXE_rossum");
+    succeeds(Command::new("node").arg("e2e/run.mjs").env("ROSSUM", program).env("CHROMIUM", browser_path(&browser)));
+}
+
+/// Where a program is, as a path: the tests start it themselves.
+fn browser_path(name: &str) -> PathBuf {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());
+    found.unwrap_or_else(|| name.into())
+}

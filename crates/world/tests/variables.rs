@@ -17,9 +17,9 @@ fn what_was_read_can_be_written_back() {
         assert_eq!(value.kind(), card.kind, "{}", card.name);
         let before = world.state_hash();
         match world.write(card.id, value.clone()) {
-            // placing a body stops it, and an input gives its motor an order
+            // placing a body stops it, its velocity is turned into its own frame, and an input gives its motor an order
             Ok(_) if card.kind == ValueKind::NormalizedDouble => {}
-            Ok(_) if ["Position", "Orientation", "Heading"].iter().any(|end| card.name.ends_with(end)) => {}
+            Ok(_) if ["Position", "Orientation", "Heading", "arVelocity"].iter().any(|end| card.name.ends_with(end)) => {}
             Ok(_) => assert_eq!(world.state_hash(), before, "{} = {value}", card.name),
             Err(VariableError::Fixed { .. } | VariableError::NoSize { .. } | VariableError::Nameless { .. }) => {
                 assert_eq!(world.state_hash(), before, "{} = {value}", card.name);
@@ -58,7 +58,7 @@ fn the_world_has_the_variables_that_clients_look_for() {
         ("/Sim/Rover/Heading", ValueKind::Double, true),
         ("/Sim/Rover/Chassis/Orientation", ValueKind::Quaternion, true),
         ("/Sim/Rover/Chassis/Rotation", ValueKind::Matrix, false),
-        ("/Sim/Rover/Chassis/LinearVelocity", ValueKind::Point3D, false),
+        ("/Sim/Rover/Chassis/LinearVelocity", ValueKind::Point3D, true),
         ("/Sim/Rover/Chassis/Mass", ValueKind::Double, true),
         ("/Sim/Rover/Chassis/Battery/Size", ValueKind::Point3D, true),
         ("/Sim/Rover/Left/Wheel/Size", ValueKind::Point3D, true),
@@ -290,10 +290,12 @@ fn no_variable_takes_a_number_that_is_not_finite_or_absurd() {
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     type Wanted = fn(&VariableError) -> bool;
-    let refused: [(&str, Value, Wanted); 16] = [
+    let refused: [(&str, Value, Wanted); 18] = [
         ("/Simulation/SimulationTime", Value::Double(1.0), |e| matches!(e, VariableError::ReadOnly { .. })),
         ("/Performance/Faults", Value::Integer(1), |e| matches!(e, VariableError::ReadOnly { .. })),
-        ("/Sim/World/ball/LinearVelocity", Value::Point3D([0.0; 3]), |e| matches!(e, VariableError::ReadOnly { .. })),
+        ("/Sim/World/ball/Rotation", Value::Matrix([[0.0; 3]; 3]), |e| matches!(e, VariableError::ReadOnly { .. })),
+        ("/Sim/World/ball/LinearVelocity", Value::Point3D([1e9; 3]), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Sim/World/cart/LinearVelocity", Value::Point3D([0.0; 3]), |e| matches!(e, VariableError::Fixed { .. })),
         ("/Simulation/TimeStepSize", Value::Integer(1), |e| matches!(e, VariableError::WrongKind { .. })),
         ("/Control/Pause", Value::Double(1.0), |e| matches!(e, VariableError::WrongKind { .. })),
         ("/Simulation/TimeStepSize", Value::Double(0.0), |e| matches!(e, VariableError::OutOfRange { .. })),
@@ -318,6 +320,19 @@ fn what_cannot_be_is_refused_by_name() {
     assert_eq!(world.state_hash(), before);
     assert_eq!(world.read(VariableId(u32::MAX)), Err(VariableError::Unknown));
     assert_eq!(world.write(VariableId(u32::MAX), Value::Double(0.0)), Err(VariableError::Unknown));
+}
+
+#[test]
+fn a_free_body_is_pushed_and_spun() {
+    let mut world = bench();
+    for (name, wanted) in [("LinearVelocity", [0.5, -0.25, 2.0]), ("AngularVelocity", [1.0, 2.0, -3.0])] {
+        let name = format!("/Sim/World/ball/{name}");
+        try_write(&mut world, &name, Value::Point3D(wanted)).unwrap();
+        let Value::Point3D(now) = read(&world, &name) else { panic!("{name}") };
+        assert!(now.iter().zip(wanted).all(|(now, wanted)| (now - wanted).abs() < 1e-9), "{name}: {now:?}");
+    }
+    let Value::Point3D(still) = read(&world, "/Sim/World/ball/LinearVelocity") else { panic!("no velocity") };
+    assert!((still[2] - 2.0).abs() < 1e-9, "spinning it does not stop it: {still:?}");
 }
 
 #[test]

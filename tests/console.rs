@@ -137,7 +137,7 @@ fn a_viewer_looks_on() {
     ];
     for order in forbidden {
         let why = ask(&mut viewer, order.clone()).expect_err("a refusal");
-        assert!(why.contains("viewer"), "{order:?}: {why}");
+        assert!(why.contains("may look on only"), "{order:?}: {why}");
     }
     assert_eq!(read(&mut viewer, &gravity), "9.81");
     ask(&mut viewer, Order::Watch { topics: vec![Topic::Poses] }).expect("it may");

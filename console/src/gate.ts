@@ -27,7 +27,7 @@ export function askForLink(title: string): void {
       'p',
       null,
       'When the server starts, it prints a link to this console with a token in it. Open that link, or paste it ' +
-        'here. A new start of the server makes a new token.',
+        'here. It stays the same when the server is started again.',
     ),
     h('p', { class: 'quiet' }, 'Nothing running yet? Start it with ', h('code', null, 'rossum serve'), '.'),
     field('Link, or its token', input),

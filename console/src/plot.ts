@@ -75,7 +75,7 @@ export interface CurvesOptions {
   least?: number
 }
 
-/** Whole curves. */
+/** Whole curves, of something that is counted. */
 export class Curves {
   #chart: Chart
 
@@ -166,7 +166,7 @@ class Chart {
           y: { range: calm(this.#options.least ?? 0) },
         },
         axes: [
-          { ...axis, font, size: 22, values: labels },
+          { ...axis, font, size: 22, values: labels, ...(this.#range ? {} : { incrs: WHOLE }) },
           { ...axis, font, size: 46, space: 22, values: labels },
         ],
         series: [
@@ -185,6 +185,9 @@ class Chart {
   }
 }
 
+/** Steps of what is counted. */
+const WHOLE = [1, 10, 100, 1000, 10_000, 100_000].flatMap((unit) => [unit, 2 * unit, 5 * unit])
+
 /** A range that does not make mountains of the last digit of a number that stays as it is. */
 function calm(least: number): (plot: uPlot, min: number | null, max: number | null) => [number, number] {
   return (_, min, max) => {
@@ -198,6 +201,9 @@ function calm(least: number): (plot: uPlot, min: number | null, max: number | nu
 
 /** As many digits as tell one line of the grid from the next. */
 function labels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
-  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)))
+  // a step of 2.5 needs a digit, too
+  const isWhole = (digits: number) => Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6
+  let digits = Math.min(6, Math.max(0, Math.floor(-Math.log10(step))))
+  while (digits < 6 && !isWhole(digits)) digits++
   return splits.map((value) => (Math.abs(value) >= 1e6 ? value.toExponential(1) : format(value, digits)))
 }

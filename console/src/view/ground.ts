@@ -19,7 +19,12 @@ const ENDLESS_M = 600
 /** A pattern wants some ground to be seen on. */
 const PATTERN_FROM_M = 2
 
-export function ground(look: Look, colour: Color): { mesh: Mesh; freed: { dispose(): void }[] } {
+export interface Ground {
+  mesh: Mesh<PlaneGeometry, MeshLambertMaterial>
+  freed: { dispose(): void }[]
+}
+
+export function ground(look: Look, colour: Color): Ground {
   const [halfX = 0, halfY = 0] = look.size
   const x = halfX || ENDLESS_M
   const y = halfY || ENDLESS_M
@@ -63,6 +68,15 @@ export function apron(looks: Look[]): Look | null {
     rgba: [0.56, 0.59, 0.62, 1],
     material: null,
   }
+}
+
+/**
+ * Draws a floor before all else, and all else over it. From far away a centimetre is too little to tell which of two
+ * floors is the upper one.
+ */
+export function underAll(mesh: Mesh<PlaneGeometry, MeshLambertMaterial>): void {
+  mesh.renderOrder = -1
+  mesh.material.depthWrite = false
 }
 
 /** Squares of a metre, as a measure for the eye. */

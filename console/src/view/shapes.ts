@@ -21,7 +21,7 @@ import {
 } from 'three'
 
 import type { Look, Scene } from '../api'
-import { apron, ground } from './ground'
+import { apron, type Ground, ground, underAll } from './ground'
 import { localOf, placeOf } from './place'
 import type { Poses } from './poses'
 
@@ -75,7 +75,7 @@ export class Shapes {
     for (const { geometry, look, parts } of batches.values()) this.#addBatch(geometry, look, parts)
     this.#bodyMatrices = scene.bodies.map(() => new Matrix4())
     const below = apron(scene.looks)
-    if (below) this.#addGround(below)
+    if (below) underAll(this.#addGround(below))
     this.#bodies = [
       ...new Set([...this.#moving.flatMap(({ parts }) => parts), ...this.#movingGrounds].map(({ body }) => body)),
     ]
@@ -132,12 +132,13 @@ export class Shapes {
     if (look.body !== 0) this.#moving.push({ mesh, parts })
   }
 
-  #addGround(look: Look): void {
+  #addGround(look: Look): Ground['mesh'] {
     const { mesh, freed } = ground(look, colourOf(look))
     this.group.add(mesh)
     this.#bodiesOf.set(mesh, [look.body])
     this.#freed.push(...freed)
     if (look.body !== 0) this.#movingGrounds.push({ mesh, body: look.body, local: mesh.matrix.clone() })
+    return mesh
   }
 }
 

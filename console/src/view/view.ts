@@ -50,6 +50,8 @@ export class View {
   #followed: number | null = null
   /** The camera is to come near at the next occasion. */
   #nearer = false
+  /** So near, in m, if not as near as its size wants it. */
+  #from: number | null = null
   /** Of what is followed, in m. */
   #size = 0.3
   #followRing = new Ring(0x2f7de1)
@@ -132,8 +134,10 @@ export class View {
     this.#stage?.wake()
   }
 
-  follow(body: number | null): void {
+  /** Goes with a body; from so far away at first, in m, or as is good for its size. */
+  follow(body: number | null, from: number | null = null): void {
     if (body !== null && body !== this.#followed) this.#nearer = true
+    this.#from = from
     this.#followed = body
     if (body === null) this.#followRing.hide()
     else {
@@ -218,7 +222,7 @@ export class View {
     placeOf(this.#motion.shown, body, place, new Quaternion())
     if (this.#nearer) this.#size = this.#sizeOf(body, place)
     this.#followRing.put(place.x, place.y, MathUtils.clamp(this.#size * 0.6, 0.12, 0.4), orbit.distance)
-    const near = MathUtils.clamp(this.#size * FOLLOW_FROM_SIZES, ...FOLLOW_FROM_M)
+    const near = this.#from ?? MathUtils.clamp(this.#size * FOLLOW_FROM_SIZES, ...FOLLOW_FROM_M)
     const distance = this.#nearer ? near : orbit.wanted
     this.#nearer = false
     if (still.matches) orbit.jump(place, distance)

@@ -26,7 +26,7 @@ use tokio::{
     sync::Semaphore,
     time::timeout,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::debug;
 use world::{Snapshot, interface::Role, snapshot::AgentCard};
 
@@ -79,8 +79,10 @@ struct Shared {
     metrics: PrometheusHandle,
     about: About,
     console: Console,
-    /// Places for browsers.
-    places: Arc<Semaphore>,
+    /// Places for operators, and for those who look on: neither takes the other's.
+    places: [Arc<Semaphore>; 2],
+    /// Browsers that are connected.
+    browsers: TaskTracker,
     stop: CancellationToken,
 }
 
@@ -101,8 +103,9 @@ pub async fn run(
     doors: Doors,
     stop: CancellationToken,
 ) {
-    let places = Arc::new(Semaphore::new(limits::BROWSERS));
-    let shared = Shared { sim, metrics, about, console, places, stop: stop.clone() };
+    let places = [(); 2].map(|()| Arc::new(Semaphore::new(limits::BROWSERS)));
+    let browsers = TaskTracker::new();
+    let shared = Shared { sim, metrics, about, console, places, browsers: browsers.clone(), stop: stop.clone() };
     let pages = Router::new()
         .route("/", get(first_page))
         .route("/api", get(api))
@@ -117,6 +120,9 @@ pub async fn run(
     let stopping = stop.clone();
     let serve = |stream, peer| Ok(answer(stream, peer, pages.clone(), stopping.clone()));
     accept(listener, "http", &allow, &doors, stop, serve).await;
+    // each is told that the server goes
+    browsers.close();
+    browsers.wait().await;
 }
 
 /// Answers one request. A peer that is slow to ask, or to read, is given up; so is everyone when the server stops.
@@ -187,14 +193,16 @@ async fn api(
             return (StatusCode::UPGRADE_REQUIRED, "this is a WebSocket; see docs/console-api.md\n").into_response();
         }
     };
-    let Ok(place) = Arc::clone(&shared.places).try_acquire_owned() else {
+    let [operators, viewers] = &shared.places;
+    let places = if role == wire::console::Role::Operator { operators } else { viewers };
+    let Ok(place) = Arc::clone(places).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open\n").into_response();
     };
-    let Shared { console, stop, .. } = shared;
+    let Shared { console, browsers, stop, .. } = shared;
     upgrade
         .max_message_size(wire::console::MAX_COMMAND)
         .max_frame_size(wire::console::MAX_COMMAND)
-        .on_upgrade(move |socket| console::run(socket, peer, role, console.shared, place, stop))
+        .on_upgrade(move |socket| browsers.track_future(console::run(socket, peer, role, console.shared, place, stop)))
 }
 
 /// Whether a request comes from a page of this server, or from no page at all.

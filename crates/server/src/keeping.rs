@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     env, fs,
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -33,15 +33,18 @@ pub fn folder() -> PathBuf {
     of("ROSSUM_STATE")
         .or_else(|| of("XDG_STATE_HOME").map(|state| state.join("rossum")))
         .or_else(|| of("HOME").map(|home| home.join(".local/state/rossum")))
-        .unwrap_or_else(|| env::temp_dir().join("rossum-state"))
+        // nobody's but this process's
+        .unwrap_or_else(|| env::temp_dir().join(format!("rossum-state-{}", std::process::id())))
 }
 
 /// Replaces a file at once, never in part; only its owner can read it.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    let part = path.with_extension(format!("part-{}", std::process::id()));
+    static PARTS: AtomicU64 = AtomicU64::new(0);
+    let number = PARTS.fetch_add(1, Ordering::Relaxed);
+    let part = path.with_extension(format!("part-{}-{number}", std::process::id()));
     let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
@@ -111,6 +114,8 @@ struct Inside {
     path: PathBuf,
     saved: Mutex<BTreeMap<String, (u64, Value)>>,
     version: AtomicU64,
+    /// Held while the file is written, which may take long: then the version that is in it.
+    written: Mutex<u64>,
 }
 
 impl Drawer {
@@ -126,7 +131,7 @@ impl Drawer {
             Err(_) => BTreeMap::new(),
         };
         let saved = saved.into_iter().map(|(key, value)| (key, (1, value))).collect();
-        Self(Arc::new(Inside { path, saved: Mutex::new(saved), version: AtomicU64::new(1) }))
+        Self(Arc::new(Inside { path, saved: Mutex::new(saved), version: AtomicU64::new(1), written: Mutex::new(1) }))
     }
 
     fn hold(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Value)>> {
@@ -141,6 +146,21 @@ impl Drawer {
         if value.to_string().len() > MAX_VALUE {
             return Err(format!("more than {MAX_VALUE} bytes cannot be saved under one key"));
         }
+        let (version, text) = self.put(key, value)?;
+        let mut written = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
+        // somebody else has written this, and more
+        if *written > version {
+            return Ok(());
+        }
+        replace(&self.0.path, &text).map_err(|error| {
+            format!("it is kept until the server ends, because {} cannot be written: {error}", self.0.path.display())
+        })?;
+        *written = version;
+        Ok(())
+    }
+
+    /// Puts something among the rest; gives the version and the text of all of it.
+    fn put(&self, key: &str, value: Value) -> Result<(u64, String), String> {
         let mut saved = self.hold();
         if saved.len() >= MAX_KEYS && !saved.contains_key(key) {
             return Err(format!("there are {MAX_KEYS} keys already"));
@@ -150,9 +170,7 @@ impl Drawer {
         self.0.version.store(version, Ordering::Relaxed);
         let plain: BTreeMap<&String, &Value> = saved.iter().map(|(key, (_, value))| (key, value)).collect();
         let text = serde_json::to_string_pretty(&plain).map_err(|error| error.to_string())?;
-        replace(&self.0.path, &text).map_err(|error| {
-            format!("it is kept until the server ends, because {} cannot be written: {error}", self.0.path.display())
-        })
+        Ok((version, text))
     }
 
     /// Counts what was saved.

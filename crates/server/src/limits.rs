@@ -25,8 +25,8 @@ pub const COMMAND_SHARE: u32 = 4;
 pub const CONNECTIONS: usize = 256;
 /// TCP connections from one address.
 pub const CONNECTIONS_PER_ADDRESS: usize = 32;
-/// Consoles that are open at once.
-pub const BROWSERS: usize = 64;
+/// Consoles of operators that are open at once, and of those who look on.
+pub const BROWSERS: usize = 32;
 /// A TCP peer has sent a whole message within this time of connecting.
 pub const FIRST_MESSAGE: Duration = Duration::from_secs(5);
 /// A message that may be left out is, when so many wait already. Pictures of a whole world are large.

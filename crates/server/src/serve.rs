@@ -218,7 +218,6 @@ impl Server {
         let deadline = Instant::now() + limits::SHUTDOWN;
         self.stop.cancel();
         self.apart.iter().for_each(Served::cancel);
-        self.backstage.end();
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
                 if let Err(error) = ended {
@@ -230,7 +229,8 @@ impl Server {
             warn!("some connections did not close in time");
             self.tasks.abort_all();
         }
-        let (sim, recording, apart, beside) = (self.sim, self.recording, self.apart, self.beside);
+        let (sim, recording, apart, beside, backstage) =
+            (self.sim, self.recording, self.apart, self.beside, self.backstage);
         let end = move || {
             apart.into_iter().for_each(Served::stop);
             sim.stop();
@@ -239,6 +239,7 @@ impl Server {
             if let Some(recording) = recording {
                 recording.finish();
             }
+            backstage.end();
             beside.into_iter().for_each(Beside::join);
         };
         if let Err(error) = finish_by(deadline, end).await {

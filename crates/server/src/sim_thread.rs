@@ -578,7 +578,7 @@ impl Loop {
         let shows = is_reset
             || matches!(command, Command::EnterLockstep(_) | Command::LeaveLockstep(_) | Command::Speed(_))
             // nobody would see it before time goes on
-            || matches!(command, Command::Write(..) | Command::Observe(_)) && self.run.clock().is_paused();
+            || matches!(command, Command::Write(..) | Command::Observe(_)) && self.run.world().is_paused();
         let was_paused = self.run.world().is_paused();
         self.run.handle(session, sequence, command, began);
         let shows = shows || self.run.world().is_paused() != was_paused;

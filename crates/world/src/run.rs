@@ -204,7 +204,7 @@ impl Run {
                 None
             }
             Command::Act(agent, actions) => {
-                self.world.note_hand(agent, Some(session));
+                self.note_mover(agent, session);
                 let complete = self.world.stage(agent, session, sequence, actions);
                 (!complete).then(|| {
                     let why =
@@ -259,6 +259,7 @@ impl Run {
                 (!counts).then_some(Answer::VoteLost(agent))
             }
             Command::Reset(seed) => {
+                self.steps = 0;
                 self.world.reset(seed);
                 self.clock.reset_by_order(now);
                 None
@@ -274,6 +275,9 @@ impl Run {
                     self.world.note_speed(self.speed);
                 }
                 (!speed.is_finite()).then(|| Answer::Refused("a speed has to be a number".to_owned()))
+            }
+            Command::Step if self.world.failure().is_some() => {
+                Some(Answer::Refused("the simulation cannot go on; reset it first".to_owned()))
             }
             Command::Step if self.world.is_paused() => {
                 self.steps = (self.steps + 1).min(STEPS);
@@ -311,6 +315,13 @@ impl Run {
     /// A session has ended: its votes no longer count, its robots go, and what it observed is no longer shown.
     pub fn end(&mut self, session: SessionId, now: Instant) {
         self.world.note_end(session);
+        // whoever has a robot has it also after somebody else has pushed it
+        let holders = self.voters.iter().chain(&self.owners).filter(|(_, holder)| **holder != session);
+        for (&agent, &holder) in holders {
+            if self.world.is_nobodys(agent) {
+                self.world.note_hand(agent, Some(holder));
+            }
+        }
         self.guests.retain(|guest| guest.session != session);
         let of = |map: &BTreeMap<AgentId, SessionId>| -> Vec<AgentId> {
             map.iter().filter(|(_, owner)| **owner == session).map(|(&agent, _)| agent).collect()
@@ -331,6 +342,14 @@ impl Run {
                 self.clock.arrived(now);
             }
             self.orphans.insert(ticket);
+        }
+    }
+
+    /// Somebody moves an agent. One that somebody brought in, or votes for, stays theirs.
+    fn note_mover(&mut self, agent: AgentId, session: SessionId) {
+        let holder = self.voters.get(&agent).or_else(|| self.owners.get(&agent)).copied();
+        if self.world.catalogue().agent(agent).is_some() {
+            self.world.note_hand(agent, Some(holder.unwrap_or(session)));
         }
     }
 
@@ -364,7 +383,9 @@ impl Run {
 
     /// Whether time may pass at `now`. Whoever was silent for too long is no longer waited for.
     pub fn gate(&mut self, now: Instant) -> Gate {
-        for agent in self.clock.drop_silent(now) {
+        // also while a paused world waits for votes to take a single step: nobody can be too late
+        let silent = if self.world.is_paused() { Vec::new() } else { self.clock.drop_silent(now) };
+        for agent in silent {
             self.world.tell(agent, AgentEvent::VoteLost);
             let session = self.leave_lockstep(agent);
             self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));

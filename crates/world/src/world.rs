@@ -287,6 +287,11 @@ impl World {
         }
     }
 
+    /// Whether nobody moves this agent.
+    pub(crate) fn is_nobodys(&self, agent: AgentId) -> bool {
+        !self.hands.contains_key(&agent)
+    }
+
     /// Tells that a session has ended.
     pub fn note_end(&mut self, session: SessionId) {
         if self.hands.values().any(|hand| *hand == session) {

@@ -19,7 +19,8 @@ fn what_was_read_can_be_written_back() {
         match world.write(card.id, value.clone()) {
             // placing a body stops it, its velocity is turned into its own frame, and an input gives its motor an order
             Ok(_) if card.kind == ValueKind::NormalizedDouble => {}
-            Ok(_) if ["Position", "Orientation", "Heading", "arVelocity"].iter().any(|end| card.name.ends_with(end)) => {}
+            Ok(_)
+                if ["Position", "Orientation", "Heading", "arVelocity"].iter().any(|end| card.name.ends_with(end)) => {}
             Ok(_) => assert_eq!(world.state_hash(), before, "{} = {value}", card.name),
             Err(VariableError::Fixed { .. } | VariableError::NoSize { .. } | VariableError::Nameless { .. }) => {
                 assert_eq!(world.state_hash(), before, "{} = {value}", card.name);

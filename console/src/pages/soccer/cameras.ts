@@ -3,6 +3,9 @@
 import { h, select } from '../../ui'
 import type { View } from '../../view/view'
 
+/** The camera goes with the ball so far away, so that those who play it are seen. */
+const FROM_BALL_M = 9
+
 /** What can be followed. */
 export interface Targets {
   ball: number | null
@@ -49,7 +52,7 @@ export function cameras(view: View, followed: (body: number | null) => void): Ca
     // a click beside everything leaves the camera as it is, unless it was following
     if (body === null && at === null) return
     at = body
-    view.follow(body)
+    view.follow(body, body === ball ? FROM_BALL_M : null)
     press(body !== null && body === ball ? presets.ball : null)
     player.value = body === null ? '' : String(body)
     // a body that is no player leaves the select without a choice

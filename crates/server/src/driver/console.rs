@@ -9,7 +9,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info};
+use tracing::info;
 use wire::console::{Message, Role};
 
 use super::now;
@@ -136,16 +136,20 @@ impl Browser {
         for command in out.commands {
             match self.commands.send(command) {
                 Ok(()) => {}
-                Err(SendError::Full) => out.texts.push(refusal(None, SendError::Full.to_string())),
+                // its page would wait for answers that never come
+                Err(SendError::Full) => return Ok(Some(SendError::Full.to_string())),
                 Err(SendError::Ended) => return Ok(Some("the world has ended".to_owned())),
             }
         }
         for (id, errand) in out.errands {
-            if self.errands.len() >= ERRANDS {
-                out.texts.push(refusal(id, "too much at once; try again in a moment"));
-                continue;
+            match self.shared.room_for_errand().filter(|_| self.errands.len() < ERRANDS) {
+                Some(room) => {
+                    self.errands.spawn(carry_out(id, errand, Arc::clone(&self.shared), room));
+                }
+                // what nobody asked for comes again by itself
+                None if id.is_none() => {}
+                None => out.texts.push(refusal(id, "too much at once; try again in a moment")),
             }
-            self.errands.spawn(carry_out(id, errand, Arc::clone(&self.shared)));
         }
         let texts = out.texts.into_iter().map(|text| Frame::Text(text.into()));
         let frames = texts.chain(out.frames.into_iter().map(Frame::Binary));
@@ -167,19 +171,26 @@ impl Browser {
                 }
                 out.texts.extend(id.map(|id| Message::Done { id }.to_text()));
             }
+            // what nobody asked for comes again by itself
+            Err(_) if id.is_none() => {}
             Err(why) => out.texts.push(refusal(id, why)),
         }
     }
 }
 
 /// Does something that takes time.
-async fn carry_out(id: Option<u64>, errand: Errand, shared: Arc<Shared>) -> Report {
+async fn carry_out(id: Option<u64>, errand: Errand, shared: Arc<Shared>, room: OwnedSemaphorePermit) -> Report {
     let result = match errand {
         Errand::Name(name) => give_name(name, &shared).await,
         errand => {
-            let work = tokio::task::spawn_blocking(move || work(errand, &shared)).await;
-            work.unwrap_or_else(|error| {
-                debug!(protocol = PROTOCOL, "an errand: {error}");
+            let work = tokio::task::spawn_blocking(move || {
+                let done = work(errand, &shared);
+                // not before, although the browser may be gone
+                drop(room);
+                done
+            });
+            work.await.unwrap_or_else(|error| {
+                tracing::error!(protocol = PROTOCOL, "something did not end in order: {error}");
                 Err("something went wrong; the server's log says what".to_owned())
             })
         }

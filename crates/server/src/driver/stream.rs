@@ -50,7 +50,6 @@ pub async fn run(
             sim.open_for(Client { protocol, peer: Some(peer), role: None }, service.wants_ticks())?;
         let connection = Connection {
             peer,
-            protocol,
             session: service.open(peer),
             sim: sim.clone(),
             commands,
@@ -99,6 +98,9 @@ pub(crate) async fn accept<F>(
                 continue;
             }
         };
+        if let Err(error) = prepare(&stream) {
+            debug!(protocol, "socket options: {error}");
+        }
         match admit(doors, allow, protocol, peer).and_then(|place| Ok((place, serve(stream, peer)?))) {
             Ok((place, served)) => {
                 connections.spawn(async move {
@@ -191,7 +193,6 @@ impl Drop for Place {
 
 struct Connection {
     peer: SocketAddr,
-    protocol: &'static str,
     session: Box<dyn StreamSession>,
     sim: SimHandle,
     commands: SessionSender,
@@ -211,9 +212,6 @@ impl Connection {
         mut deliveries: mpsc::Receiver<Delivery>,
         stop: CancellationToken,
     ) -> String {
-        if let Err(error) = prepare(&stream) {
-            debug!(protocol = self.protocol, "socket options: {error}");
-        }
         let (mut reading, writing) = stream.into_split();
         let (write, to_write) = mpsc::channel(limits::WRITE_QUEUE);
         let mut writer = std::pin::pin!(write_all(writing, to_write));

@@ -136,6 +136,14 @@ pub struct ConsoleSession {
     sights: Sights,
     /// Commands that may still come, as of a time.
     allowance: (f64, Option<Instant>),
+    /// Commands that were left out since the last one that was not.
+    left_out: u32,
+}
+
+impl Drop for ConsoleSession {
+    fn drop(&mut self) {
+        self.shared.note_observed(self.observed.len(), 0);
+    }
 }
 
 impl ConsoleSession {
@@ -155,6 +163,7 @@ impl ConsoleSession {
             run: None,
             sights: Sights::default(),
             allowance: (COMMANDS.0, None),
+            left_out: 0,
         }
     }
 
@@ -172,7 +181,7 @@ impl ConsoleSession {
             soccer: words::soccer_info(world),
             puppet: shared.puppet.clone(),
             evolution: shared.evolution.clone(),
-            recording: shared.recording.clone(),
+            recording: shared.recording.clone().filter(|_| self.role == Role::Operator),
         })));
         self.tell_saved(out);
     }
@@ -184,7 +193,12 @@ impl ConsoleSession {
             Answer::Refused(why) => return out.refuse(None, why.clone()),
             _ => return,
         };
-        let Some(place) = self.asked.iter().position(|asked| asked.variable == variable) else { return };
+        // a change of a size is answered after what was asked later
+        let fits = |asked: &Asked| match (&answer, &asked.what) {
+            (Answer::Value(..), Question::Write) | (Answer::Written(_), Question::Read(_) | Question::Push(_)) => false,
+            _ => asked.variable == variable,
+        };
+        let Some(place) = self.asked.iter().position(fits) else { return };
         let Some(Asked { id, what, .. }) = self.asked.remove(place) else { return };
         match (answer, what) {
             (Answer::Value(_, value), Question::Read(name)) => {
@@ -213,6 +227,11 @@ impl ConsoleSession {
 
     fn tell_saved(&mut self, out: &mut Out) {
         let version = self.shared.drawer.version();
+        // macros and scripts are the operators' business
+        if self.role == Role::Viewer {
+            self.sights.saved = version;
+            return;
+        }
         for (key, value) in self.shared.drawer.since(self.sights.saved) {
             out.say(&Message::Saved { key, value });
         }

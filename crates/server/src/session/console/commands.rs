@@ -7,45 +7,51 @@ use soccer::{
     game::{NAME as SOCCER, Order},
 };
 use wire::console::{self, Message, Role, Side, Topic, Variable};
-use world::{
-    Command, Snapshot, Value,
-    agent::Action,
-    run::SPEEDS,
-    snapshot::{AgentCard, VariableCard},
-};
+use world::{Command, Snapshot, Value, agent::Action, run::SPEEDS, snapshot::VariableCard};
 
 use super::{
     COMMANDS, ConsoleSession, Errand, MAX_FRAMES, MAX_LISTED, MAX_OBSERVED, NameErrand, Out, Question, scene, words,
 };
 use crate::session::oz::Naming;
 
-/// Longest name of an agent, a face or a variable that is looked at, in bytes.
+/// Longest name of an agent that is followed, in bytes.
 const MAX_NAME: usize = 256;
+/// So many bytes cost as much as a command.
+const COMMAND_BYTES: f64 = 4_096.0;
+/// A flood is told so often that commands are left out.
+const MAX_LEFT_OUT: u32 = 16;
 
 impl ConsoleSession {
     /// Takes one text frame.
     pub fn command(&mut self, text: &str, world: &Snapshot, now: Instant, out: &mut Out) {
+        if !self.may_go_on(1.0 + text.len() as f64 / COMMAND_BYTES, now) {
+            // not even looked at; of a flood, a few are told so
+            if self.left_out < MAX_LEFT_OUT {
+                out.refuse(None, "too many commands; they are left out");
+            }
+            self.left_out = self.left_out.saturating_add(1);
+            return;
+        }
+        self.left_out = 0;
         let console::Asked { id, command } = match console::Asked::decode(text) {
             Ok(asked) => asked,
             Err((id, why)) => return out.refuse(id, why),
         };
-        if !self.may_go_on(now) {
-            return out.refuse(id, "too many commands; they are left out");
-        }
         if self.role == Role::Viewer && !command.only_looks() {
             return out.refuse(id, "this link may look on only; open the operator's link to take part");
         }
         self.obey(id, command, world, out);
     }
 
-    /// Whether one more command may come.
-    fn may_go_on(&mut self, now: Instant) -> bool {
+    /// Whether one more command of this cost may come.
+    fn may_go_on(&mut self, cost: f64, now: Instant) -> bool {
         let (most, rate) = COMMANDS;
         let (left, at) = self.allowance;
         let gained = at.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64() * rate);
         let left = (left + gained).min(most);
-        self.allowance = ((left - 1.0).max(0.0), Some(now));
-        left >= 1.0
+        let may = left >= cost;
+        self.allowance = (if may { left - cost } else { left }, Some(now));
+        may
     }
 
     fn obey(&mut self, id: Option<u64>, command: console::Command, world: &Snapshot, out: &mut Out) {
@@ -63,13 +69,7 @@ impl ConsoleSession {
             C::Play => self.write_named("/Control/Pause", Value::Boolean(false), id, world, out),
             C::Step if !world.paused => out.refuse(id, "time does not stand still; pause it first"),
             C::Step => hand_over(id, Command::Step, out),
-            C::Reset { seed } => {
-                hand_over(id, Command::Reset(seed), out);
-                // it comes with the next tick, and people want to see it
-                if world.paused {
-                    out.commands.push(Command::Step);
-                }
-            }
+            C::Reset { seed } => hand_over(id, Command::Reset(seed), out),
             C::Speed { factor } if !(SPEEDS.0..=SPEEDS.1).contains(&factor) => {
                 out.refuse(id, format!("the speed is {} to {} times real time", SPEEDS.0, SPEEDS.1));
             }
@@ -100,6 +100,9 @@ impl ConsoleSession {
             C::Puppet { order } => self.puppet(id, order, out),
             C::NameFace { .. } | C::ForgetFace { .. } if self.shared.desk.is_none() => {
                 out.refuse(id, "there is no puppet in this world");
+            }
+            C::NameFace { .. } | C::ForgetFace { .. } if !self.has_control() => {
+                out.refuse(id, "somebody else is in control");
             }
             C::NameFace { face, name } => self.errand(id, Errand::Name(NameErrand(Naming::Give { face, name })), out),
             C::ForgetFace { name } => self.errand(id, Errand::Name(NameErrand(Naming::Forget { name })), out),
@@ -138,6 +141,8 @@ impl ConsoleSession {
             self.sights.begin(topic, world, &self.shared);
         }
         let wants_desk = [Topic::Puppet, Topic::Video, Topic::Sound].iter().any(|topic| self.watched.contains(topic));
+        // microphone and camera are on for operators; whoever looks on sees what there is to see
+        let wants_desk = wants_desk && self.role == Role::Operator;
         self.presence = match (&self.shared.desk, self.presence.take()) {
             (Some(desk), None) if wants_desk => Some(desk.stage.enter(self.peer)),
             (_, presence) if wants_desk => presence,
@@ -163,6 +168,9 @@ impl ConsoleSession {
     }
 
     fn observe(&mut self, id: Option<u64>, names: &[String], world: &Snapshot, out: &mut Out) {
+        if !self.shared.may_observe(self.observed.len(), names.len()) {
+            return out.refuse(id, "too many variables are observed on all pages together; close some");
+        }
         if names.len() > MAX_OBSERVED {
             return out.refuse(id, format!("{MAX_OBSERVED} variables at most can be observed"));
         }
@@ -174,6 +182,7 @@ impl ConsoleSession {
         for variable in wanted.values().filter(|new| !self.observed.values().any(|old| old == *new)) {
             out.commands.push(Command::Observe(*variable));
         }
+        self.shared.note_observed(self.observed.len(), wanted.len());
         self.observed = wanted;
         self.sights.values.clear();
         out.done(id);
@@ -221,7 +230,7 @@ fn short(name: &str) -> String {
 }
 
 fn act(id: Option<u64>, agent: &str, motors: &[(usize, f64)], world: &Snapshot, out: &mut Out) {
-    let Some(card @ AgentCard { .. }) = world.catalogue.agent_named(agent) else {
+    let Some(card) = world.catalogue.agent_named(agent) else {
         return out.refuse(id, no_agent(agent));
     };
     if motors.len() > card.motors.len() || motors.iter().any(|(motor, _)| *motor >= card.motors.len()) {

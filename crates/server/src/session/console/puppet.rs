@@ -32,11 +32,11 @@ const SUBSYSTEMS: [(&str, Subsystem); 7] = [
 
 impl ConsoleSession {
     pub(super) fn puppet(&mut self, id: Option<u64>, order: PuppetOrder, out: &mut Out) {
-        let Some(desk) = &self.shared.desk else { return out.refuse(id, "there is no puppet in this world") };
-        let presence = self.presence.get_or_insert_with(|| desk.stage.enter(self.peer));
+        if self.shared.desk.is_none() {
+            return out.refuse(id, "there is no puppet in this world");
+        }
         // the red button is for whoever sees the need
-        let may_act = matches!(order, PuppetOrder::Reset) || presence.takes_control();
-        if desk.config.control == Control::One && !may_act {
+        if !matches!(order, PuppetOrder::Reset) && !self.has_control() {
             return out.refuse(id, "somebody else is in control");
         }
         match order_from(order) {
@@ -48,6 +48,13 @@ impl ConsoleSession {
             }
             Err(why) => out.refuse(id, why),
         }
+    }
+
+    /// Whether it may move the puppet. Where only one may, the first who does has control.
+    pub(super) fn has_control(&mut self) -> bool {
+        let Some(desk) = &self.shared.desk else { return false };
+        let presence = self.presence.get_or_insert_with(|| desk.stage.enter(self.peer));
+        presence.takes_control() || desk.config.control == Control::All
     }
 }
 

@@ -3,11 +3,15 @@
 use std::{
     collections::BTreeMap,
     fs,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use axum::body::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wire::console::{Address, EvolutionInfo, Gauge, Message, Part, PuppetInfo};
 use world::Snapshot;
 
@@ -66,7 +70,16 @@ pub struct Shared {
     poses: Mutex<Option<(Arc<Snapshot>, Bytes)>>,
     /// The last scene, with its generation.
     scene: Mutex<Option<(u64, Arc<str>)>>,
+    /// Variables that all browsers together observe.
+    observed: AtomicUsize,
+    /// Room for what takes time, for all browsers together.
+    errands: Arc<Semaphore>,
 }
+
+/// Variables that all browsers together may observe: the world reads each of them in every tick.
+const MAX_OBSERVED_TOGETHER: usize = 512;
+/// Things that take time which are done at once.
+const ERRANDS_TOGETHER: usize = 8;
 
 impl std::ops::Deref for Shared {
     type Target = SharedParts;
@@ -90,7 +103,30 @@ impl Shared {
                 None
             }
         });
-        Self { parts, puppet, poses: Mutex::default(), scene: Mutex::default() }
+        Self {
+            parts,
+            puppet,
+            poses: Mutex::default(),
+            scene: Mutex::default(),
+            observed: AtomicUsize::new(0),
+            errands: Arc::new(Semaphore::new(ERRANDS_TOGETHER)),
+        }
+    }
+
+    /// Whether a browser that observes so many variables may observe so many instead.
+    pub(super) fn may_observe(&self, before: usize, wanted: usize) -> bool {
+        wanted <= before || self.observed.load(Ordering::Relaxed) + (wanted - before) <= MAX_OBSERVED_TOGETHER
+    }
+
+    /// A browser that observed so many variables now observes so many.
+    pub(super) fn note_observed(&self, before: usize, now: usize) {
+        self.observed.fetch_add(now, Ordering::Relaxed);
+        self.observed.fetch_sub(before, Ordering::Relaxed);
+    }
+
+    /// Room for something that takes time, if there is any.
+    pub(crate) fn room_for_errand(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.errands).try_acquire_owned().ok()
     }
 
     /// The poses of a snapshot, as a frame. Browsers that look at the same time get the same one.

@@ -47,13 +47,16 @@ impl Due {
     }
 }
 
+/// What makes a state another one: whether time stands still, ticks, steps, tries and speed, why not, and who is there.
+type StateKey = (bool, (u64, u64, u64, u64), Option<String>, Vec<Client>);
+
 /// What a browser has seen.
 #[derive(Debug, Default)]
 pub(super) struct Sights {
     poses: Option<Bytes>,
     scene: Option<u64>,
     state_due: Due,
-    state: Option<(bool, u64, String, Vec<Client>)>,
+    state: Option<StateKey>,
     agent_due: Due,
     agent: Option<(String, u64, u64)>,
     events: u64,
@@ -62,7 +65,8 @@ pub(super) struct Sights {
     decisions: u64,
     puppet_due: Due,
     puppet: Option<Puppet>,
-    puppet_events: u64,
+    /// None if it has never looked.
+    puppet_events: Option<u64>,
     video: u64,
     sound: u64,
     health_due: Due,
@@ -95,7 +99,9 @@ impl Sights {
             Topic::Soccer => (self.game, self.game_due, self.decisions) = (None, Due::default(), 0),
             Topic::Puppet => {
                 (self.puppet, self.puppet_due) = (None, Due::default());
-                self.puppet_events = world.view::<PuppetView>().map_or(0, |view| view.events.next());
+                // whoever comes back is told what it has missed
+                let next = world.view::<PuppetView>().map_or(0, |view| view.events.next());
+                self.puppet_events = self.puppet_events.or(Some(next));
             }
             Topic::Video => self.video = 0,
             Topic::Sound => self.sound = shared.desk.as_ref().map_or(0, |desk| desk.stage.next_sound()),
@@ -176,8 +182,9 @@ impl ConsoleSession {
             clients: self.clients(world),
         };
         // a world that stands still has nothing to say
-        let key = (state.paused, state.tick, state.standstill.clone().unwrap_or_default(), state.clients.clone());
-        if self.sights.state.as_ref() != Some(&key) || state.speed != 1.0 {
+        let times = (state.tick, state.step, state.tries, state.speed.to_bits());
+        let key = (state.paused, times, state.standstill.clone(), state.clients.clone());
+        if self.sights.state.as_ref() != Some(&key) {
             self.sights.state = Some(key);
             out.say(&Message::State(state));
         }
@@ -253,8 +260,8 @@ impl ConsoleSession {
 
     fn look_at_puppet(&mut self, world: &Snapshot, now: Instant, out: &mut Out) {
         let (Some(view), Some(desk)) = (world.view::<PuppetView>(), &self.shared.desk) else { return };
-        let (events, next) = puppet::events(view, self.sights.puppet_events);
-        self.sights.puppet_events = next;
+        let (events, next) = puppet::events(view, self.sights.puppet_events.unwrap_or_default());
+        self.sights.puppet_events = Some(next);
         if !events.is_empty() {
             out.say(&Message::PuppetEvents { events });
         }

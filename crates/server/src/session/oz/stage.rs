@@ -116,6 +116,8 @@ impl Stage {
     /// Asks whoever looks for faces to give or forget a name.
     pub(crate) fn name(&self, naming: Naming, answer: Named) {
         let mut namings = hold(&self.namings);
+        // whoever has given up waiting no longer wants it
+        namings.retain(|(_, answer)| !answer.is_closed());
         if namings.len() < MAX_NAMINGS {
             namings.push((naming, answer));
         } else {
@@ -126,7 +128,9 @@ impl Stage {
 
     /// What is to be done about names.
     pub(crate) fn take_namings(&self) -> Vec<(Naming, Named)> {
-        std::mem::take(&mut hold(&self.namings))
+        let mut namings = std::mem::take(&mut *hold(&self.namings));
+        namings.retain(|(_, answer)| !answer.is_closed());
+        namings
     }
 
     /// Tells which names are known.

@@ -184,7 +184,9 @@ fn lacking() -> Option<&'static str> {
     if !is_there("node") || !is_there("npm") {
         Some("there is no Node.js here; install Node.js 20 with npm")
     } else if !sources().join("node_modules/.package-lock.json").exists() {
-        Some("the console's packages are not there; run scripts/fetch-browser, or `npm ci` in the folder console")
+        Some(
+            "the console's packages are not there; run scripts/fetch-browser, or `npm install --no-save` in the folder console",
+        )
     } else {
         None
     }

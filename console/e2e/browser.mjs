@@ -23,7 +23,7 @@ export async function openBrowser() {
 
 /**
  * Opens a link in a window of its own. `page.faults` has every error, refused content and request to another host;
- * `page.frames` are what the WebSocket brought, the latest last, as `{ text }` or `{ bytes }`; `page.sent` what the page said.
+ * `page.told` what the WebSocket brought, `page.sent` what the page said to the server.
  */
 export async function openPage(browser, link, { tab = 'world', size = SMALL, dark = false, still = false } = {}) {
   const context = await browser.newContext({

@@ -30,7 +30,8 @@ export async function tabThrough(page, where) {
 /** Marks what has to be reached. */
 function markStops() {
   const groups = new Set()
-  for (const element of document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')) {
+  const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]'
+  for (const element of document.querySelectorAll(usable)) {
     const open = element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled')
     if (!open || element.tabIndex < 0) continue
     // of a group of radio buttons one is a stop
@@ -61,8 +62,10 @@ function atStop() {
 
 /** What was never reached though it is still there. */
 function leftOut() {
-  const waiting = [...document.querySelectorAll('[data-stop="waiting"]')]
-  return waiting
-    .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled') && element.tabIndex >= 0)
-    .map((element) => `${element.tagName.toLowerCase()} "${element.dataset.test ?? element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 30)}"`)
+  const isOpen = (element) =>
+    element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled') && element.tabIndex >= 0
+  const words = (element) => element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 30)
+  return [...document.querySelectorAll('[data-stop="waiting"]')]
+    .filter(isOpen)
+    .map((element) => `${element.tagName.toLowerCase()} "${element.dataset.test ?? words(element)}"`)
 }

@@ -18,7 +18,7 @@ function faultsOf() {
   const slack = 1.5
   const faults = []
   const page = document.documentElement
-  if (page.scrollWidth > page.clientWidth) faults.push(`scrolls sideways: ${page.scrollWidth} of ${page.clientWidth} px`)
+  if (page.scrollWidth > page.clientWidth) faults.push(`scrolls sideways: ${page.scrollWidth} px wide`)
 
   const nameOf = (element) => {
     const name = element.dataset.test ?? element.getAttribute('aria-label') ?? element.textContent?.trim().slice(0, 30)
@@ -65,10 +65,12 @@ function faultsOf() {
     if (cut) faults.push(`cut off: ${nameOf(element)}`)
   }
 
-  /** Faces stand where they are seen; a slider's label belongs to it. */
-  const belongs = (a, b) => a.contains(b) || b.contains(a) || (a.dataset.test === 'face-box' && b.dataset.test === 'face-box')
-  const overlap = (a, b) =>
-    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2
+  /** Faces stand where they are seen; what is in a label or a button belongs to it. */
+  const isFace = (element) => element.dataset.test === 'face-box'
+  const belongs = (a, b) => a.contains(b) || b.contains(a) || (isFace(a) && isFace(b))
+  const across = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left)
+  const along = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
+  const overlap = (a, b) => across(a, b) > 2 && along(a, b) > 2
   spots.forEach((a, at) => {
     for (const b of spots.slice(at + 1)) {
       if (a.layer === b.layer && overlap(a, b) && !belongs(a.element, b.element)) {
@@ -108,11 +110,10 @@ function faultsOf() {
   texts.forEach((a, at) => {
     if (a.right > innerWidth + slack && !a.layer) faults.push(`words beside the window: ${a.text.slice(0, 40)}`)
     for (const b of texts.slice(at + 1)) {
-      if (a.element === b.element || a.layer !== b.layer || a.element.contains(b.element) || b.element.contains(a.element)) continue
+      if (a.layer !== b.layer || a.element.contains(b.element) || b.element.contains(a.element)) continue
       // lines of text touch by their letters' tails
-      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
-      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left)
-      if (wide > 2 && high > 5) faults.push(`words on words: "${a.text.slice(0, 40)}" and "${b.text.slice(0, 40)}"`)
+      if (across(a, b) <= 2 || along(a, b) <= 5) continue
+      faults.push(`words on words: "${a.text.slice(0, 40)}" and "${b.text.slice(0, 40)}"`)
     }
   })
   return [...new Set(faults)].slice(0, 20)

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkLayout, drawn } from './layout.mjs'
 
-const folder = process.env['ROSSUM_PICTURES'] ?? fileURLToPath(new URL('../../target/console-pictures', import.meta.url))
+const usual = fileURLToPath(new URL('../../target/console-pictures', import.meta.url))
+const folder = process.env['ROSSUM_PICTURES'] ?? usual
 
 /** A screen, a small notebook in the dark, a phone. */
 export const WINDOWS = [
@@ -14,7 +15,7 @@ export const WINDOWS = [
   { width: 390, height: 844, dark: false },
 ]
 
-/** Shows the page in each window, checks its layout, and keeps `NAME-WIDTHxHEIGHT.png`. `prepare` makes ready what may have moved. */
+/** Shows the page in each window, checks its layout, keeps `NAME-WIDTHxHEIGHT.png`; `prepare` waits for what it shows. */
 export async function portray(page, name, prepare = async () => {}) {
   await mkdir(folder, { recursive: true })
   for (const { width, height, dark } of WINDOWS) {

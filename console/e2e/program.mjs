@@ -38,6 +38,13 @@ export async function freePort() {
   return port
 }
 
+/** Programs do not outlive their test, however that ends. */
+const running = new Set()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
+
 export class Program {
   /** Link of an operator, and of a viewer. */
   operator
@@ -62,6 +69,8 @@ export class Program {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     program.#process = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
     child.on('error', (error) => (program.#said += `${error.message}\n`))
     child.stderr.on('data', (data) => (program.#said += data))
     let output = ''

@@ -1,4 +1,4 @@
-// Runs all browser tests with one browser: `node e2e/run.mjs [FILE...]`. A file alone runs with `node --test FILE`, too.
+// Runs all browser tests with one browser: `node e2e/run.mjs [FILE...]`. One file runs with `node --test FILE`, too.
 
 import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'

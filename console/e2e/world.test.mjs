@@ -43,7 +43,8 @@ test('the link shows the world, and robots move', async () => {
   const view = page.locator('canvas').first()
   const picture = await view.screenshot()
   const home = await eventually('a pose', () => page.told.position('Rover1:Chassis'))
-  for (const motor of await page.locator(`${hook('motors')} input`).all()) await motor.fill(await motor.getAttribute('max'))
+  const motors = await page.locator(`${hook('motors')} input`).all()
+  for (const motor of motors) await motor.fill(await motor.getAttribute('max'))
   await eventually('the rover drives', () => far(page.told.position('Rover1:Chassis'), home) > 0.5)
   assert.notDeepEqual(await view.screenshot(), picture, 'the view shows it')
   // for the picture one with others about her

@@ -78,7 +78,7 @@ export interface AgentCard {
   senses: { name: string; info: boolean; range: [number, number] }[]
 }
 
-/** Topic `world`; five times a second, and when something in it changes. */
+/** Topic `world`; five times a second while something in it changes. */
 export interface State {
   type: 'state'
   tick: number
@@ -183,7 +183,7 @@ export interface Puppet {
   blinks: number
   volume: number
   pitch: number
-  /** Whether it speaks, and how many texts wait. */
+  /** Whether it has something to say. */
   speaking: boolean
   gestures: number
   /** In the picture: box with x and y of its upper left corner, all 0 to 1 of the picture. */
@@ -317,7 +317,7 @@ export interface Values { type: 'values'; values: Record<string, string> }
 
 /** Answer to `films`: what there is in the folder of recordings. */
 export interface Films { type: 'films'; folder: string; films: { name: string; bytes: number; kind: 'recording' | 'log' }[] }
-/** Answer to `open-film`, and again while it is being read (`ready` grows to `frames`... or ends early). */
+/** Answer to `open-film`, and again while it is being read: `ready` grows until it is `complete`. */
 export interface Film {
   type: 'film'
   name: string
@@ -337,7 +337,7 @@ export interface Film {
 
 // --- what is kept for the desk: macros, scripts, names of hotkeys
 
-/** At first for each key that there is, and whenever somebody saves. */
+/** For operators: at first for each key that there is, and whenever somebody saves. */
 export interface Saved { type: 'saved'; key: string; value: unknown }
 
 // --- what the browser asks -----------------------------------------------------------------------------------------------
@@ -364,6 +364,7 @@ export type Command = { id?: number } & (
   | { do: 'act'; agent: string; motors: [number, number][] }
   /** Change the speed of its first body by so much, in m/s. */
   | { do: 'push'; agent: string; velocity: Vector }
+  /** A path ends with a slash. */
   | { do: 'list'; path: string } | { do: 'search'; text: string }
   | { do: 'read'; variable: string } | { do: 'write'; variable: string; value: string }
   /** From now on these variables in `values`, and no others; 64 at most. */
@@ -383,9 +384,9 @@ export type Command = { id?: number } & (
   /** The best of a generation; of all, without one. */
   | { do: 'replay'; run: string; generation?: number }
   | { do: 'films' } | { do: 'open-film'; name: string } | { do: 'close-film' }
-  /** So many frames from this one on, as binary frames. 250 at most. */
+  /** So many frames from this one on, as binary frames, which come after the `done`. 250 at most. */
   | { do: 'frames'; from: number; count: number }
-  /** Keys of 64 characters, values of 64 kB as JSON, at most. */
+  /** Keys of 64 bytes, values of 64 kB as JSON, at most. */
   | { do: 'save'; key: string; value: unknown }
 )
 

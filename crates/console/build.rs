@@ -38,7 +38,9 @@ fn build(sources: &Path, pages: &Path) -> Result<(), String> {
     let installed = sources.join("node_modules/.package-lock.json");
     let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     if time(&installed) < time(&sources.join("package-lock.json")) {
-        run(Command::new("npm").args(["ci", "--no-progress", "--prefer-offline"]).current_dir(sources))?;
+        // not `npm ci`: without the registry's addresses in the lock file it misses packages of other systems
+        let install = ["install", "--no-save", "--no-progress", "--prefer-offline"];
+        run(Command::new("npm").args(install).current_dir(sources))?;
     }
     let vite = sources.join("node_modules/vite/bin/vite.js");
     run(Command::new("node").arg(vite).args(["build", "--emptyOutDir", "--outDir"]).arg(pages).current_dir(sources))

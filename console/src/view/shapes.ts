@@ -25,8 +25,12 @@ import { apron, type Ground, ground, underAll } from './ground'
 import { localOf, placeOf } from './place'
 import type { Poses } from './poses'
 
-/** Beyond so many looks, balls and rods have fewer corners. */
-const MANY = 500
+/** Beyond so many looks, balls and rods have fewer corners: nobody sees them on one of twenty robots. */
+const CORNERS = [
+  { beyond: 1200, corners: 10 },
+  { beyond: 500, corners: 14 },
+  { beyond: 0, corners: 28 },
+] as const
 
 interface Part {
   body: number
@@ -49,7 +53,7 @@ export class Shapes {
   #freed: { dispose(): void }[] = []
 
   constructor(scene: Scene) {
-    const corners = scene.looks.length > MANY ? 14 : 28
+    const corners = CORNERS.find(({ beyond }) => scene.looks.length >= beyond)?.corners ?? 28
     const geometries = new Map<string, BufferGeometry>()
     const batches = new Map<string, { geometry: BufferGeometry; look: Look; parts: Part[] }>()
     for (const look of scene.looks) {

@@ -2,7 +2,7 @@
 //!
 //! `docs/console-api.md` describes them for people who write tools of their own; `console/src/api.ts` says the same for
 //! the browser. Unlike the other protocols this one is ours, and may grow: whoever reads a message ignores what it does
-//! not know, whoever reads a command refuses it.
+//! not know, and a command that is not known is refused.
 
 mod command;
 mod frame;

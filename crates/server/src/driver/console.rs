@@ -75,6 +75,8 @@ struct Browser {
     shared: Arc<Shared>,
     commands: SessionSender,
     errands: JoinSet<Report>,
+    /// What it was told of a run last: with each generation of any run, this one is looked at again.
+    run: String,
 }
 
 async fn converse(
@@ -88,7 +90,7 @@ async fn converse(
     let (commands, mut deliveries) = shared.sim.open_for(client, Ticks::Never).map_err(axum::Error::new)?;
     let session = ConsoleSession::new(commands.session(), peer, role, Arc::clone(&shared));
     info!(protocol = PROTOCOL, %peer, ?role, "opened");
-    let mut browser = Browser { session, shared, commands, errands: JoinSet::new() };
+    let mut browser = Browser { session, shared, commands, errands: JoinSet::new(), run: String::new() };
     let mut out = Out::default();
     browser.session.greet(&browser.shared.sim.latest(), &mut out);
     let mut due = interval(FRAME);
@@ -165,7 +167,14 @@ impl Browser {
     fn report(&mut self, Report { id, result }: Report, out: &mut Out) {
         match result {
             Ok(Found { messages, film }) => {
-                out.texts.extend(messages.iter().map(Message::to_text));
+                for message in &messages {
+                    let text = message.to_text();
+                    let is_known = matches!(message, Message::Run(_)) && id.is_none() && self.run == text;
+                    if matches!(message, Message::Run(_)) {
+                        self.run.clone_from(&text);
+                    }
+                    out.texts.extend((!is_known).then_some(text));
+                }
                 if let Some(film) = film {
                     self.session.show_film(film);
                 }

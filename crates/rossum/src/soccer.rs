@@ -257,7 +257,7 @@ fn ready(options: &Options, games: &[Hosted], servers: &[Server], out: &mut dyn 
     }
     greet(games, servers, out)?;
     if let Some(players) = options.demo {
-        writeln!(out, "Reds and Blues, {players} each, come to play; kick-off is when all have found their places.")?;
+        writeln!(out, "Home and Guests, {players} each, come to play; kick-off is when all have found their places.")?;
     }
     writeln!(out, "Ready. Press ctrl-C to stop; `rossum soccer --help` shows what can be changed.")?;
     Ok(demos)

@@ -28,7 +28,7 @@ use crate::sim_thread::SimHandle;
 /// The example team. It needs Python and nothing else.
 const TEAM: &str = include_str!("../../../../examples/soccer/team.py");
 const PYTHON: &str = "python3";
-const TEAMS: [&str; 2] = ["Reds", "Blues"];
+const TEAMS: [&str; 2] = ["Home", "Guests"];
 /// What is kept of the last words of a team, in bytes.
 const MAX_WORDS: usize = 300;
 

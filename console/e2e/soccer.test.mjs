@@ -32,7 +32,7 @@ test('a demo game kicks off, and a trainer can interfere', async () => {
   await eventually('two teams', () => game().players.length === 4)
   // whoever comes first plays on the left
   const names = async () => [await textOf(page, 'team-left'), await textOf(page, 'team-right')].sort().join()
-  await eventually('both teams are named', async () => (await names()) === 'Blues,Reds')
+  await eventually('both teams are named', async () => (await names()) === 'Guests,Home')
   assert.equal(await page.locator(hook('player')).count(), 4)
   await eventually('a kick-off', async () => /^KickOff_/.test(await mode()) || (await mode()) === 'PlayOn')
   await eventually('the clock', async () => (await textOf(page, 'clock')) !== '00:00')

@@ -4,14 +4,14 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eventually } from './waiting.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The program: `ROSSUM`, or what cargo built last for tests. */
-const binary = process.env['ROSSUM'] ?? join(root, 'target/debug/rossum')
+const binary = resolve(process.env['ROSSUM'] ?? join(root, 'target/debug/rossum'))
 
 /** A new folder, in which the program keeps its tokens, runs and recordings. */
 export async function newFolder() {
@@ -76,7 +76,8 @@ export class Program {
     let output = ''
     child.stdout.on('data', (data) => (output += data))
     await eventually('the program says where it listens', () => {
-      if (child.exitCode !== null || child.pid === undefined) throw new Error(`the program ended: ${program.#said}`)
+      if (child.pid === undefined) throw new Error(`cannot start ${binary}; has it been built?`)
+      if (child.exitCode !== null) throw new Error(`the program ended: ${program.#said}`)
       return output.includes('\n')
     })
     const greeting = JSON.parse(output.slice(0, output.indexOf('\n')))

@@ -61,6 +61,8 @@ unsafe extern "C-unwind" {
     pub(crate) fn mj_deleteData(d: *mut mjData);
     pub(crate) fn mj_resetData(m: *const mjModel, d: *mut mjData);
     pub(crate) fn mj_step(m: *const mjModel, d: *mut mjData);
+    pub(crate) fn mj_step1(m: *const mjModel, d: *mut mjData);
+    pub(crate) fn mj_step2(m: *const mjModel, d: *mut mjData);
     pub(crate) fn mj_forward(m: *const mjModel, d: *mut mjData);
     pub(crate) fn mj_setConst(m: *mut mjModel, d: *mut mjData);
     pub(crate) fn mj_stateSize(m: *const mjModel, sig: c_int) -> c_int;

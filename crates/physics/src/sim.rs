@@ -1,12 +1,15 @@
 //! One world that moves: model and state, stepped under guard.
 
+mod ahead;
+
 use std::{collections::BTreeSet, ffi::c_int, ops::Range};
 
 use mujoco_rs::{
-    mujoco_c::{mjData, mjModel, mjtDisableBit, mjtState},
+    mujoco_c::{mjData, mjModel, mjtState},
     wrappers::{MjData, MjModel, MjtObjBase},
 };
 
+use self::ahead::{Ahead, Sight};
 use crate::{
     engine,
     guard::{Fault, first_unsound, guarded},
@@ -41,6 +44,10 @@ pub struct Sim {
     good: Vec<f64>,
     /// The state a step starts from, while it runs.
     before: Vec<f64>,
+    /// Where the controls are in a state.
+    controls: Range<usize>,
+    /// The next step, as far as it has been taken already.
+    ahead: Option<Ahead>,
     /// Values of user sensors, which the engine clears each time it evaluates the state.
     user_sensors: Vec<(Range<usize>, Box<[f64]>)>,
     /// Counted in data that has been replaced or reset since.
@@ -79,17 +86,27 @@ impl Sim {
             data,
             good: Vec::new(),
             before: Vec::new(),
+            controls: 0..0,
+            ahead: None,
             earlier_warnings: 0,
             tuned: BTreeSet::new(),
             pending: None,
         };
-        // SAFETY: the model is valid
-        let size = guarded(|| unsafe { engine::mj_stateSize(sim.raw_model(), STATE) }).map_err(engine_fault)?;
-        sim.good = vec![0.0; at(size)];
+        sim.good = vec![0.0; sim.size_of(STATE)?];
         sim.before = sim.good.clone();
+        // a state is in the order of its parts' numbers
+        let controls = mjtState::mjSTATE_CTRL as c_int;
+        let before = sim.size_of(STATE & (controls - 1))?;
+        sim.controls = before..before + sim.size_of(controls)?;
         sim.note_good();
         sim.forward()?;
         Ok(sim)
+    }
+
+    /// Numbers in this part of the state.
+    fn size_of(&self, part: c_int) -> Result<usize, Fault> {
+        // SAFETY: the model is valid
+        guarded(|| unsafe { engine::mj_stateSize(self.raw_model(), part) }).map(at).map_err(engine_fault)
     }
 
     /// The model as it was compiled. Parameters changed since are read here, from the simulation.
@@ -110,6 +127,7 @@ impl Sim {
     /// Sets the length of a step, in s; positive.
     pub fn set_timestep(&mut self, seconds: f64) {
         debug_assert!(seconds.is_finite() && seconds > 0.0, "a time step is positive, not {seconds}");
+        self.forget_begun();
         self.data.model_opt_mut().timestep = seconds;
         self.tuned.insert((Parameter::Timestep, 0));
     }
@@ -122,6 +140,7 @@ impl Sim {
     /// Sets gravity, in m/s², world frame.
     pub fn set_gravity(&mut self, gravity: [f64; 3]) {
         debug_assert!(gravity.iter().all(|g| g.is_finite()), "gravity is finite, not {gravity:?}");
+        self.forget_begun();
         self.data.model_opt_mut().gravity = gravity;
         self.tuned.insert((Parameter::Gravity, 0));
     }
@@ -129,7 +148,7 @@ impl Sim {
     /// Warnings of the engine since this simulation was made: contacts it had no room for, matrices it could not
     /// invert. They are not printed.
     pub fn warnings(&self) -> u64 {
-        self.earlier_warnings + count_warnings(&self.data)
+        self.earlier_warnings + count_warnings(&self.data) + self.ahead.as_ref().map_or(0, Ahead::warnings)
     }
 
     /// Moves the world on by one time step.
@@ -139,7 +158,7 @@ impl Sim {
     /// with any value that was unsound already replaced by the last sound one, and the simulation can go on. Poses,
     /// sensor values and contacts are those of that state.
     pub fn step(&mut self) -> Result<(), Fault> {
-        self.step_with(Self::guarded_step)
+        self.step_with(Sight::Seeing)
     }
 
     /// A step whose sensor values nobody will read: they stay as they are. The state is the same, to the last bit.
@@ -147,23 +166,13 @@ impl Sim {
     /// # Errors
     /// As for [`step`](Self::step).
     pub fn step_blind(&mut self) -> Result<(), Fault> {
-        // sensors that look into the past need every step
-        if self.model.compiled().ffi().nhistory > 0 {
-            return self.step();
-        }
-        self.step_with(|sim| {
-            let flags = sim.data.model_opt().disableflags;
-            sim.data.model_opt_mut().disableflags = flags | mjtDisableBit::mjDSBL_SENSOR as c_int;
-            let stepped = sim.guarded_step();
-            sim.data.model_opt_mut().disableflags = flags;
-            stepped
-        })
+        self.step_with(self.sight(true))
     }
 
-    fn step_with(&mut self, step: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<(), Fault> {
+    fn step_with(&mut self, sight: Sight) -> Result<(), Fault> {
         self.ready()?;
         std::mem::swap(&mut self.good, &mut self.before);
-        if let Err(cause) = step(self) {
+        if let Err(cause) = self.finish_step(sight) {
             self.rebuild();
             return Err(engine_fault(cause));
         }
@@ -489,12 +498,6 @@ impl Sim {
         self.good.copy_from_slice(&self.before);
         self.go_back();
         Err(fault)
-    }
-
-    fn guarded_step(&mut self) -> Result<(), String> {
-        let (model, data) = self.raw();
-        // SAFETY: model and data are valid and belong together; after an error the data is thrown away
-        guarded(|| unsafe { engine::mj_step(model, data) })
     }
 
     /// Runs `mj_forward` and keeps its hands off the warm start.

@@ -104,6 +104,11 @@ impl Clock {
         }
     }
 
+    /// Whether the world waits for somebody's vote.
+    pub fn waits(&self) -> bool {
+        !self.paused && self.voters.values().any(|voter| voter.vote.is_none())
+    }
+
     /// Whether the world may tick.
     pub fn gate(&self, now: Instant) -> Gate {
         // also while time stands still: a reset is the way out for a world that failed

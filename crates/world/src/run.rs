@@ -145,6 +145,8 @@ pub struct Run {
     speed: f64,
     /// Ticks that were asked for while time stands still.
     steps: u32,
+    /// Whether the next tick has been prepared.
+    is_prepared: bool,
     answers: Vec<(SessionId, Answer)>,
 }
 
@@ -164,6 +166,7 @@ impl Run {
             observed: BTreeMap::new(),
             speed: 1.0,
             steps: 0,
+            is_prepared: false,
             answers: Vec::new(),
         }
     }
@@ -404,8 +407,19 @@ impl Run {
         self.clock.told(now);
     }
 
+    /// Uses the time while the world waits for votes to do a part of the next tick. Whether it waits.
+    pub fn prepare(&mut self) -> bool {
+        let waits = self.clock.waits();
+        if waits && !self.is_prepared {
+            self.world.prepare();
+            self.is_prepared = true;
+        }
+        waits
+    }
+
     /// Lets time pass through the gate, if it is open. Also says whether a paced world has just fallen behind.
     pub fn pass(&mut self, gate: Gate, now: Instant) -> (Progress, bool) {
+        self.is_prepared &= !matches!(gate, Gate::Open | Gate::Reset(_));
         match gate {
             Gate::Open => {
                 self.world.tick();

@@ -372,6 +372,14 @@ impl World {
         self.step += 1;
     }
 
+    /// Does what can be done of the next tick before anybody has said what to do in it. What the tick leads to is the
+    /// same; nothing that can be read changes before.
+    pub fn prepare(&mut self) {
+        if self.failed.is_none() {
+            self.structure.sim.begin_step(self.steps_per_tick > 1);
+        }
+    }
+
     fn physics_step(&mut self, step: fn(&mut Sim) -> Result<(), Fault>) {
         for remedy in 0..=REMEDIES {
             for agent in self.agents.values() {

@@ -68,6 +68,70 @@ fn an_engine_error_ends_a_step_and_nothing_else() {
     assert!(heap.time() > before.0);
 }
 
+/// Something between two steps that one begun ahead of time has to do with.
+type Between = fn(&mut Sim, usize);
+
+#[test]
+fn a_step_begun_ahead_leads_to_the_same_and_shows_nothing_before() {
+    let between: [(&str, Between); 7] = [
+        ("nothing", |_, _| {}),
+        ("a joint is moved", |sim, _| sim.set_joint_position(sim.model().joint_named("r0-left").unwrap(), 0.1)),
+        ("a robot is put elsewhere", |sim, step| {
+            let torso = sim.model().body_named("r1-torso").unwrap();
+            sim.place(torso, Pose::at(3.0, step as f64 * 0.01, 1.0));
+        }),
+        ("gravity changes", |sim, step| sim.set_gravity([0.0, 0.0, -9.0 - step as f64 * 0.01])),
+        ("the time step changes", |sim, step| sim.set_timestep(0.002 + step as f64 * 1e-5)),
+        ("a mass changes", |sim, step| {
+            sim.set_body_mass(sim.model().body_named("r0-torso").unwrap(), 3.0 + step as f64 * 0.01);
+        }),
+        ("everything starts anew", |sim, _| sim.reset()),
+    ];
+    for (what, change) in between {
+        let (mut ahead, mut plain) = (walkers(2), walkers(2));
+        for step in 0..120 {
+            let seen = |sim: &Sim| {
+                (sim.positions().to_vec(), sim.sensor_values().to_vec(), sim.contacts().count(), sim.hash())
+            };
+            // a step of another sight than the one begun is taken as a whole
+            ahead.begin_step(step % 5 == 0);
+            assert_eq!(seen(&ahead), seen(&plain), "{what}, step {step}, begun");
+            for sim in [&mut ahead, &mut plain] {
+                if step % 10 == 9 {
+                    change(sim, step);
+                }
+                wave(sim);
+                if step % 3 == 0 { sim.step_blind() } else { sim.step() }.unwrap();
+            }
+            assert_eq!(seen(&ahead), seen(&plain), "{what}, step {step}");
+        }
+        assert_eq!(ahead.warnings(), plain.warnings(), "{what}");
+    }
+}
+
+#[test]
+fn an_engine_error_in_a_step_begun_ahead_is_met_by_the_step() {
+    let mut heap = Sim::new(cramped()).unwrap();
+    heap.step().unwrap();
+    let boxes: Vec<BodyId> = heap.model().bodies().skip(1).collect();
+    for (i, body) in boxes.iter().enumerate() {
+        heap.place(*body, Pose::at(0.0, 0.0, 0.09 + i as f64 * 0.01));
+    }
+    // so that the heap is what a step would be begun from
+    heap.note_good();
+    let before = (heap.time(), heap.hash());
+    heap.begin_step(false);
+    let fault = heap.step().unwrap_err();
+    assert!(matches!(&fault, Fault::Engine { cause } if cause.contains("stack")), "{fault}");
+    assert_eq!((heap.time(), heap.hash()), before);
+    for (i, body) in boxes.iter().enumerate() {
+        heap.place(*body, Pose::at(i as f64, 0.0, 0.5));
+    }
+    heap.begin_step(false);
+    heap.step().unwrap();
+    assert!(heap.time() > before.0);
+}
+
 #[test]
 fn unsound_values_are_named_and_put_back() {
     type Write = fn(&mut Sim, f64);

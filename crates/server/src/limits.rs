@@ -67,7 +67,9 @@ pub const NOTES: usize = 4;
 /// Datagrams of one conversation that are taken before others get their turn.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
 /// The thread of the conversations waits for the next datagram without falling asleep for this long.
-pub const ALERT: Duration = Duration::from_micros(50);
+pub const ALERT: Duration = Duration::from_micros(200);
+/// An acknowledgement waits for the news that follows it for this long: one wake-up of the peer less.
+pub const HELD: Duration = Duration::from_millis(1);
 /// A greeting that comes again within this time after it began a conversation was doubled or late on its way; clients
 /// repeat theirs until they have an answer.
 pub const LATE_GREETING: Duration = Duration::from_secs(2);

@@ -241,6 +241,8 @@ pub struct Outbox<R> {
     pub optional: Vec<(SocketAddr, R)>,
     /// What is asked of the world, in this order.
     pub commands: Vec<Command>,
+    /// Whether the replies may wait a moment for what comes of the commands, and then go out with it.
+    pub may_wait: bool,
     /// What was not done, and why.
     pub refusals: Vec<Refusal>,
     /// Why the session is over, if it is. Replies are still sent.
@@ -257,6 +259,7 @@ impl<R> Default for Outbox<R> {
             replies: Vec::new(),
             optional: Vec::new(),
             commands: Vec::new(),
+            may_wait: false,
             refusals: Vec::new(),
             close: None,
             end: None,

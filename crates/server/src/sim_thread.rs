@@ -5,14 +5,15 @@
 //!
 //! While it sleeps, another thread may take a turn for it ([`SimHandle::drive`]): a thread that brings the vote for which
 //! the world waits then has the tick done when it returns. Waking another thread up costs more than a small world's
-//! physics, twice: there and back.
+//! physics, twice: there and back. Or it is kept awake ([`SimHandle::prepare`]): it then does a part of the next tick
+//! while votes come in, and takes the tick itself.
 
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex, OnceLock, PoisonError, TryLockError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
     thread::{self, JoinHandle, Thread},
@@ -235,9 +236,15 @@ impl SimHandle {
     }
 
     /// Takes a turn for the sim thread: what waits in the inbox is carried out, and a tick passes if one may. If the sim
-    /// thread is at it already, it goes on by itself.
+    /// thread is awake, it does so itself.
     pub fn drive(&self) {
         self.engine.drive();
+    }
+
+    /// Has the sim thread prepare the next tick while the world waits for votes, and stay awake for a moment: from then
+    /// on it takes its turns itself, beside the thread that brings the votes.
+    pub fn prepare(&self) {
+        self.engine.alert();
     }
 
     fn post(&self, message: ToSim) -> Result<(), SendError> {
@@ -354,6 +361,12 @@ struct Engine {
     /// Gone when the world has ended.
     state: Mutex<Option<Loop>>,
     thread: OnceLock<Thread>,
+    /// Whether the sim thread is awake and takes what is left for it at once.
+    is_alert: AtomicBool,
+    /// Whether it is to be.
+    alert: AtomicBool,
+    /// How often it was called.
+    calls: AtomicU64,
 }
 
 impl std::fmt::Debug for Engine {
@@ -396,11 +409,15 @@ impl Engine {
             && let Some(world) = state.as_mut()
             && world.sleep != Rest::End
         {
+            let calls = self.calls.load(Ordering::SeqCst);
             let rest = world.turn();
             world.sleep = rest;
+            let is_free = matches!(rest, Rest::Until(_) | Rest::Forever);
+            let stays_alert = is_free && self.is_wanted() && world.run.prepare();
             drop(state);
             match rest {
                 Rest::Over => {}
+                _ if is_free && self.is_called_soon(calls, stays_alert) => {}
                 Rest::Until(then) => thread::park_timeout(then.saturating_duration_since(now())),
                 Rest::Forever => thread::park(),
                 Rest::End => break,
@@ -410,12 +427,47 @@ impl Engine {
     }
 
     fn wake(&self) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
         if let Some(thread) = self.thread.get() {
             thread.unpark();
         }
     }
 
+    /// Has the sim thread prepare the next tick, and stay awake for a moment to take it.
+    fn alert(&self) {
+        if !self.is_alert.load(Ordering::SeqCst) && !self.alert.swap(true, Ordering::SeqCst) {
+            self.wake();
+        }
+    }
+
+    /// Whether the sim thread should not fall asleep yet.
+    fn is_wanted(&self) -> bool {
+        self.alert.swap(false, Ordering::SeqCst) || self.is_alert.load(Ordering::SeqCst)
+    }
+
+    /// Stays awake for a moment, if it is to. Whether there was another call; without one, it is time to sleep.
+    fn is_called_soon(&self, calls: u64, stays_alert: bool) -> bool {
+        let is_called = || self.calls.load(Ordering::SeqCst) != calls;
+        if stays_alert {
+            self.is_alert.store(true, Ordering::SeqCst);
+            let until = now() + limits::ALERT;
+            while now() < until {
+                if is_called() {
+                    return true;
+                }
+                // whoever is to call may be on this core
+                thread::yield_now();
+            }
+        }
+        // whoever calls from now on finds out, or has called before
+        self.is_alert.store(false, Ordering::SeqCst);
+        is_called()
+    }
+
     fn drive(&self) {
+        if self.is_alert.load(Ordering::SeqCst) {
+            return self.wake();
+        }
         // also when this thread panics, which ends the world: somebody has to find out
         let mut alarm = Alarm { engine: self, is_set: true };
         match self.state.try_lock() {

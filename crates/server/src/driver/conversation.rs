@@ -44,7 +44,7 @@ pub async fn run(
     allow: AllowList,
     stop: CancellationToken,
 ) {
-    let place = match Place::start(protocol) {
+    let place = match Place::start(protocol, sim.clone()) {
         Ok(place) => place,
         Err(error) => return error!(protocol, "cannot serve: {error}"),
     };
@@ -78,11 +78,11 @@ struct Place {
 }
 
 impl Place {
-    fn start(protocol: &'static str) -> io::Result<Self> {
+    fn start(protocol: &'static str, sim: SimHandle) -> io::Result<Self> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let (handle, end) = (runtime.handle().clone(), CancellationToken::new());
         let (ended, alertness) = (end.clone(), Arc::new(Alertness::default()));
-        let stay_alert = Arc::clone(&alertness).stay_alert();
+        let stay_alert = Arc::clone(&alertness).stay_alert(sim);
         let run = async move {
             tokio::select! {
                 () = ended.cancelled() => {}
@@ -95,7 +95,7 @@ impl Place {
 }
 
 /// Keeps the thread of the conversations awake for a moment after each datagram. A client in lockstep sends the next one
-/// at once, and waking up would take longer than all the rest.
+/// at once, and waking up would take longer than all the rest. The moment is used to prepare the next tick.
 #[derive(Default)]
 struct Alertness {
     /// Datagrams so far.
@@ -109,15 +109,20 @@ impl Alertness {
         self.again.notify_one();
     }
 
-    async fn stay_alert(self: Arc<Self>) {
+    async fn stay_alert(self: Arc<Self>, sim: SimHandle) {
         loop {
             self.again.notified().await;
             let (mut heard, mut since) = (self.heard.load(Ordering::Relaxed), now());
+            let mut is_prepared = false;
             loop {
                 let latest = self.heard.load(Ordering::Relaxed);
                 let time = now();
                 if latest != heard {
                     (heard, since) = (latest, time);
+                    is_prepared = false;
+                } else if !is_prepared {
+                    sim.prepare();
+                    is_prepared = true;
                 } else if time.duration_since(since) >= limits::ALERT {
                     break;
                 }
@@ -316,6 +321,8 @@ impl Reception {
             pulse: Arc::clone(&pulse),
             began: self.began,
             heard,
+            held: Vec::new(),
+            held_until: None,
             refusals: RefusalLog::new(self.protocol),
         };
         let (protocol, stop) = (self.protocol, self.stop.clone());
@@ -359,6 +366,10 @@ struct Talk {
     pulse: Arc<Pulse>,
     began: Instant,
     heard: Instant,
+    /// Replies that are to be sent, now or with what comes of the commands...
+    held: Vec<Vec<u8>>,
+    /// ...but not longer.
+    held_until: Option<Instant>,
     refusals: RefusalLog,
 }
 
@@ -384,7 +395,7 @@ impl Talk {
                 // others are on this thread, too
                 tokio::task::yield_now().await;
             }
-            let wakes_at = self.session.wakes_at();
+            let wakes_at = self.session.wakes_at().into_iter().chain(self.held_until).min();
             let is_due = wakes_at.is_some_and(|at| at <= now());
             tokio::select! {
                 biased;
@@ -418,35 +429,38 @@ impl Talk {
                     Err(error) => debug!(protocol = self.protocol, peer = %self.peer, "receiving: {error}"),
                 },
                 // a timer would take a millisecond
-                () = tokio::task::yield_now(), if is_due => self.session.wake(now(), &mut out),
+                () = tokio::task::yield_now(), if is_due => self.wake(&mut out),
                 () = sleep_until(wakes_at.unwrap_or_else(now).into()), if wakes_at.is_some() && !is_due => {
-                    self.session.wake(now(), &mut out);
+                    self.wake(&mut out);
                 }
             }
         }
     }
 
+    fn wake(&mut self, out: &mut Outbox<Vec<u8>>) {
+        let now = now();
+        if self.held_until.is_some_and(|until| until <= now) {
+            out.replies.extend(self.held.drain(..).map(|reply| (self.peer, reply)));
+        }
+        self.session.wake(now, out);
+    }
+
     /// Does what the session wants; says why the conversation is over, if it is.
     fn carry_out(&mut self, out: Outbox<Vec<u8>>) -> Result<(), String> {
         let mut refusals = out.refusals;
-        // first: the replies then go out together with what comes of the commands, and wake the peer up once
         if !out.commands.is_empty() {
             for command in out.commands {
                 self.commands.leave(command).map_err(|error: SendError| error.to_string())?;
             }
             self.sim.drive();
         }
-        for (_, reply) in out.replies {
-            // a socket whose buffer is full loses the datagram, as the network might
-            match self.sending.send(&reply) {
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                    return Err("the peer has gone".to_owned());
-                }
-                Err(error) => {
-                    refusals.push(Refusal { from: Some(self.peer), reason: format!("a reply was not sent: {error}") });
-                }
-                Ok(_) => {}
-            }
+        let is_news = !out.replies.is_empty() && !out.may_wait;
+        self.held.extend(out.replies.into_iter().map(|(_, reply)| reply));
+        if is_news || out.close.is_some() {
+            self.held_until = None;
+            self.send_held(&mut refusals)?;
+        } else if out.may_wait {
+            self.held_until = Some(now() + limits::HELD);
         }
         self.refusals.note(&refusals, now());
         let heard = if self.session.is_needed() { Pulse::NEEDED } else { since(self.began, self.heard) };
@@ -459,6 +473,23 @@ impl Talk {
             self.sim.ask_to_end(who);
         }
         out.close.map_or(Ok(()), Err)
+    }
+
+    /// Sends what waits to be sent; says why the conversation is over, if it is.
+    fn send_held(&mut self, refusals: &mut Vec<Refusal>) -> Result<(), String> {
+        for reply in self.held.drain(..) {
+            // a socket whose buffer is full loses the datagram, as the network might
+            match self.sending.send(&reply) {
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    return Err("the peer has gone".to_owned());
+                }
+                Err(error) => {
+                    refusals.push(Refusal { from: Some(self.peer), reason: format!("a reply was not sent: {error}") });
+                }
+                Ok(_) => {}
+            }
+        }
+        Ok(())
     }
 }
 

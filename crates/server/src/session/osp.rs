@@ -616,6 +616,7 @@ impl OspSession {
                 out.ask(Command::Act(id, actions));
             }
             out.ask(Command::Vote(id, Vote::Step));
+            out.may_wait = true;
         }
     }
 

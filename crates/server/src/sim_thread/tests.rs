@@ -213,6 +213,32 @@ fn another_thread_can_take_a_turn() {
     assert_eq!(handle.latest().lockstep, []);
 }
 
+#[tokio::test]
+async fn every_vote_is_a_tick_whether_the_sim_thread_is_alert_or_asleep() {
+    let sim = running(Pace::Free);
+    let handle = sim.handle().clone();
+    let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
+    sender.send(Command::EnterLockstep(ROVER)).unwrap();
+    assert_eq!(next_answer(&mut deliveries).await, Answer::Entered(ROVER));
+    for tick in 1..=3_000_u64 {
+        // also in the moment in which it falls asleep
+        for _ in 0..tick * 7919 % 40_000 {
+            std::hint::spin_loop();
+        }
+        sender.leave(Command::Vote(ROVER, Vote::Step)).unwrap();
+        handle.drive();
+        match within("a tick", deliveries.recv()).await {
+            Some(Delivery::Tick(snapshot)) => assert_eq!(snapshot.tick.0, tick),
+            other => panic!("{other:?}"),
+        }
+        if tick % 5 != 0 {
+            handle.prepare();
+        }
+    }
+    drop(sender);
+    tokio::task::spawn_blocking(move || sim.stop()).await.unwrap();
+}
+
 #[test]
 fn the_sim_thread_wakes_up_when_it_has_to() {
     let check = |pace, sleep, is_woken, why| {

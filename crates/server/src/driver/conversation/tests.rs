@@ -1,11 +1,11 @@
 use std::{net::Ipv4Addr, time::Duration};
 
-use world::clock::Pace;
+use world::{Command, Value, clock::Pace};
 
 use super::*;
 use crate::{
     session::osp::Osp,
-    sim_thread::{SimOptions, SimThread},
+    sim_thread::{SimOptions, SimThread, Ticks},
     testing::{running, small_world, within},
 };
 
@@ -128,6 +128,30 @@ fn a_late_greeting_is_a_repeated_one_and_a_later_one_is_not() {
     ] {
         assert_eq!(guest(is_fresh).is_repeated(greeting, now), wanted, "{is_fresh} {greeting:?}");
     }
+}
+
+#[tokio::test]
+async fn an_acknowledgement_goes_out_before_its_news_and_without_them_if_they_do_not_come() {
+    let server = Running::start().await;
+    let client = server.client().await;
+    assert_eq!(register(&client).await, 1);
+    client.send(STEP).await.unwrap();
+    let mut buffer = [0; 2_000];
+    for id in [81, 85] {
+        within("an answer", client.recv(&mut buffer)).await.unwrap();
+        assert_eq!(buffer[0], id);
+    }
+    client.send(&[86, 1, 0, 0, 0]).await.unwrap();
+    // time stands still: there is no news
+    let handle = server.sim.as_ref().unwrap().handle();
+    let pause = handle.latest().catalogue.variable_named("/Control/Pause").unwrap().id;
+    let (mut sender, mut deliveries) = handle.open(Ticks::Never).unwrap();
+    sender.send(Command::Write(pause, Value::Boolean(true))).unwrap();
+    within("an answer", deliveries.recv()).await.unwrap();
+    ask(&client, STEP, 81).await;
+    sender.send(Command::Write(pause, Value::Boolean(false))).unwrap();
+    hear(&client, 85).await;
+    server.end().await;
 }
 
 #[tokio::test]

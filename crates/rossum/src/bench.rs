@@ -3,6 +3,7 @@
 //! Peer and ours run in one process, taking turns, so that a noisy machine is noisy for both. Each figure has a goal;
 //! nothing fails when it is missed, because a busy machine is no defect.
 
+mod bare;
 mod console;
 mod evo;
 mod joining;

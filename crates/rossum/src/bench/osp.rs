@@ -17,14 +17,16 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use physics::Pose;
 use server::library::{self, ModelKind};
-use world::{Robot, Setup, World};
+use world::{Robot, SessionId, Setup, World, interface::Role};
 
 use self::load::{Echo, Lockstep, Peer};
-use super::{Figure, Goal, cpu_time, median, now, print, process::Server};
+use super::{Figure, Goal, bare::Bare, median, now, print, process::Server};
 use crate::interrupt;
 
 /// A step is one physics step of so many seconds, as in the scenario `orcs` and in the original server.
 const TIMESTEP: f64 = 0.01;
+/// Steps that the engine takes alone at a time.
+const BARE_STEPS: u64 = 2_000;
 /// Variables that a client looks for.
 const VARIABLES: usize = 10_000;
 /// Requests that wait for their answers at a time.
@@ -39,6 +41,9 @@ pub(crate) struct Options {
     /// Print one JSON object per figure
     #[arg(long)]
     json: bool,
+    /// Measure only what has this word in its name, such as `eight` or `A-Series`
+    #[arg(long, value_name = "WORD")]
+    only: Option<String>,
 }
 
 impl Options {
@@ -64,11 +69,18 @@ const MEASUREMENTS: [(&str, Measurement); 5] = [
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::ends_the_program()?;
-    let bar = ProgressBar::new(MEASUREMENTS.len() as u64);
+    let wanted = |name: &str| options.only.as_ref().is_none_or(|word| name.contains(word));
+    let measurements: Vec<_> = MEASUREMENTS.into_iter().filter(|(name, _)| wanted(name)).collect();
+    ensure!(
+        !measurements.is_empty(),
+        "there is nothing of that name; there are {}",
+        MEASUREMENTS.map(|(name, _)| name).join(", ")
+    );
+    let bar = ProgressBar::new(measurements.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} {elapsed} {msg}")?);
     bar.enable_steady_tick(Duration::from_secs(1));
     let mut figures = Vec::new();
-    for (name, measure) in MEASUREMENTS {
+    for (name, measure) in measurements {
         bar.set_message(name);
         figures.extend(measure(options).with_context(|| format!("while measuring {name}"))?);
         bar.inc(1);
@@ -186,7 +198,7 @@ fn aseries(options: &Options) -> anyhow::Result<Vec<Figure>> {
     }])
 }
 
-/// Steps a second of robots alone, with nothing around the engine.
+/// Steps a second of robots alone, with nothing around the engine, that move as those of the clients do.
 fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<f64> {
     let mut setup = Setup::new(library::model(ModelKind::Field, "flat", Path::new(""))?);
     setup.timestep = Some(TIMESTEP);
@@ -195,16 +207,23 @@ fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<
         let [x, y] = place(index);
         setup.robots.push(Robot { name: format!("R{index}"), source: source.clone(), pose: Pose::at(x, y, 0.0) });
     }
+    let (mut world, mut bare) = (World::new(&setup)?, Bare::new(&setup)?);
+    let catalogue = world.catalogue().clone();
     let mut rates = Vec::new();
     for _ in 0..options.rounds() {
-        let mut sim = World::new(&setup)?.into_sim();
-        let (began, mut steps) = (now(), 0);
-        let cpu = cpu_time();
-        while now().duration_since(began) < options.block() / 4 {
-            sim.step_bare();
-            steps += 1;
+        let (start, mut controls) = (world.sim().state(), Vec::new());
+        for step in 0..BARE_STEPS {
+            for agent in &catalogue.agents {
+                let values = agent.values.iter().filter(|value| value.role == Role::Input);
+                let inputs = load::inputs(step).map(f64::from);
+                let actions = values.zip(inputs).filter_map(|(value, input)| value.action(input)).collect();
+                world.stage(agent.id, SessionId(0), step, actions);
+            }
+            world.tick();
+            controls.push(bare.controls(&world));
         }
-        rates.push(f64::from(steps) / (cpu_time() - cpu).as_secs_f64());
+        let took = bare.follow(&world, &start, &controls)?;
+        rates.push(BARE_STEPS as f64 / took.as_secs_f64());
     }
     Ok(median(rates))
 }

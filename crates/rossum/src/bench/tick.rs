@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use anyhow::ensure;
-use physics::Sim;
 use world::{SessionId, World};
 
-use super::{Behaviour, Figure, Goal, Options, cpu_time, t1_setup};
+use super::{Behaviour, Figure, Goal, Options, bare::Bare, cpu_time, t1_setup};
 
 const ROBOTS: usize = 22;
 /// Ticks before it is the other's turn.
@@ -22,28 +20,17 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 fn compare(options: &Options, behaviour: Behaviour, what: &'static str) -> anyhow::Result<Figure> {
     let setup = t1_setup(ROBOTS)?;
     let mut world = World::new(&setup)?;
-    let mut twin = World::new(&setup)?.into_sim();
+    let mut twin = Bare::new(&setup)?;
     let (mut ours, mut bare) = (Duration::ZERO, Duration::ZERO);
     let blocks = options.ticks.div_ceil(BLOCK);
     for block in 0..blocks {
-        let before = world.sim().state();
+        let start = world.sim().state();
         let mut controls = Vec::new();
         for tick in block * BLOCK..(block + 1) * BLOCK {
             ours += timed_tick(&mut world, behaviour, tick);
-            controls.push(control_values(world.sim()));
+            controls.push(twin.controls(&world));
         }
-        // the same gains and controls, from the same state
-        twin.carry_over(world.sim());
-        twin.restore(&before)?;
-        for values in &controls {
-            set_controls(&mut twin, values);
-            let began = cpu_time();
-            for _ in 0..setup.steps_per_tick {
-                twin.step_bare();
-            }
-            bare += cpu_time() - began;
-        }
-        ensure!(twin.hash() == world.sim().hash(), "the bare engine went another way: the comparison is not fair");
+        bare += twin.follow(&world, &start, &controls)?;
     }
     let per_tick = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(blocks * BLOCK);
     let detail = format!("{:.2} ms / {:.2} ms CPU a tick of 20 ms", per_tick(ours), per_tick(bare));
@@ -63,15 +50,4 @@ fn timed_tick(world: &mut World, behaviour: Behaviour, tick: u32) -> Duration {
     let took = cpu_time() - began;
     drop(snapshot);
     took
-}
-
-fn control_values(sim: &Sim) -> Vec<f64> {
-    sim.model().actuators().map(|actuator| sim.ctrl(actuator)).collect()
-}
-
-fn set_controls(sim: &mut Sim, values: &[f64]) {
-    let actuators: Vec<_> = sim.model().actuators().collect();
-    for (actuator, value) in actuators.into_iter().zip(values) {
-        sim.set_ctrl(actuator, *value);
-    }
 }

@@ -190,6 +190,11 @@ impl Lockstep {
     }
 }
 
+/// What a client gives its agent to do in a step: no two in a row are the same.
+pub(super) fn inputs(step: u64) -> [f32; 2] {
+    [if step % 2 == 0 { 0.2 } else { 0.4 }, 0.3]
+}
+
 /// Takes as many steps as it is told to, and reports how long each took.
 fn client(
     mut peer: Peer,
@@ -198,12 +203,11 @@ fn client(
     report: &SyncSender<Vec<Duration>>,
 ) -> anyhow::Result<()> {
     let confirmation = Request::StepCompletedAck { agent }.to_bytes_in(DIALECT);
-    let requests = [0.2, 0.4].map(|speed| Request::NextStep { agent, inputs: vec![speed, 0.3] }.to_bytes_in(DIALECT));
+    let requests = [0, 1].map(|step| Request::NextStep { agent, inputs: inputs(step).into() }.to_bytes_in(DIALECT));
     while let Ok(steps) = orders.recv() {
         let mut delays = Vec::new();
         for step in 0..steps {
             let began = now();
-            // no two in a row are the same
             let request = requests.get((step % 2) as usize).map(Vec::as_slice).unwrap_or_default();
             peer.step(request, &confirmation)?;
             delays.push(now().duration_since(began));

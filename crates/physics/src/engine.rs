@@ -77,6 +77,33 @@ unsafe extern "C-unwind" {
         res: *mut [mjtNum; 6],
         flg_local: c_int,
     );
+    pub(crate) fn mju_rayGeom(
+        pos: *const [mjtNum; 3],
+        mat: *const [mjtNum; 9],
+        size: *const [mjtNum; 3],
+        pnt: *const [mjtNum; 3],
+        vec: *const [mjtNum; 3],
+        geomtype: c_int,
+        normal: *mut [mjtNum; 3],
+    ) -> mjtNum;
+    pub(crate) fn mj_rayMesh(
+        m: *const mjModel,
+        d: *const mjData,
+        geomid: c_int,
+        pnt: *const [mjtNum; 3],
+        vec: *const [mjtNum; 3],
+        normal: *mut [mjtNum; 3],
+    ) -> mjtNum;
+    pub(crate) fn mj_rayHfield(
+        m: *const mjModel,
+        d: *const mjData,
+        geomid: c_int,
+        pnt: *const [mjtNum; 3],
+        vec: *const [mjtNum; 3],
+        normal: *mut [mjtNum; 3],
+    ) -> mjtNum;
+    /// What ours are compared with.
+    #[cfg(test)]
     pub(crate) fn mj_ray(
         m: *const mjModel,
         d: *const mjData,

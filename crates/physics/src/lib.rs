@@ -11,6 +11,7 @@ mod assembly;
 mod asset;
 mod carry;
 mod contact;
+mod distance;
 mod engine;
 mod error;
 mod guard;

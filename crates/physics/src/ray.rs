@@ -2,6 +2,8 @@
 
 use std::{ffi::c_int, ptr};
 
+use mujoco_rs::wrappers::{MjData, MjModel, MjtGeomBase};
+
 use crate::{
     engine,
     id::{BodyId, GeomId},
@@ -23,51 +25,124 @@ impl Sim {
     /// `origin` is in m, `direction` any length but zero, both world frame. Geoms whose colour is fully transparent are
     /// not seen. With `exclude`, neither are the geoms of that body, of the body at the top of its tree and of all
     /// others of that tree: a robot does not see itself.
-    ///
-    /// The engine can leave out one body only, so a ray that meets an excluded geom is cast again from 1 µm behind that
-    /// point; what lies in that gap is missed, and so is all behind the 64th excluded surface.
     pub fn ray(&self, origin: [f64; 3], direction: [f64; 3], exclude: Option<BodyId>) -> Option<RayHit> {
-        const STEP: f64 = 1e-6;
-        const SURFACES: usize = 64;
-        let length = direction.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let length = dot(direction, direction).sqrt();
         let castable = length.is_finite() && length > 1e-15 && origin.iter().all(|v| v.is_finite());
         if !castable {
             return None;
         }
-        let direction = direction.map(|v| v / length);
+        let scene = Scene::of(&self.data);
         let exclude = exclude.map(|body| self.model.body_root(body));
-        let mut travelled = 0.0;
-        for _ in 0..=SURFACES {
-            let from = std::array::from_fn(|i| origin[i] + direction[i] * travelled);
-            let hit = self.cast(from, direction, exclude)?;
-            travelled += hit.distance;
-            if exclude.is_none_or(|root| self.model.body_root(self.model.geom_body(hit.geom)) != root) {
-                return Some(RayHit { distance: travelled, geom: hit.geom });
-            }
-            travelled += STEP;
-        }
-        None
-    }
-
-    /// One cast; `direction` is a unit vector.
-    fn cast(&self, origin: [f64; 3], direction: [f64; 3], exclude: Option<BodyId>) -> Option<RayHit> {
-        let mut geom: c_int = -1;
-        let exclude = exclude.map_or(-1, |body| body.0.cast_signed());
-        // SAFETY: model and data are valid and belong together; the vectors and the geom outlive the call, no groups
-        // and no normal are asked for
-        let distance = unsafe {
-            engine::mj_ray(
-                self.raw_model(),
-                self.data.ffi(),
-                &raw const origin,
-                &raw const direction,
-                ptr::null(),
-                true,
-                exclude,
-                &raw mut geom,
-                ptr::null_mut(),
-            )
-        };
-        GeomId::of(geom).filter(|_| distance >= 0.0).map(|geom| RayHit { distance, geom })
+        let is_own = |geom| exclude.is_some_and(|root| self.model.body_root(self.model.geom_body(geom)) == root);
+        let seen = self.model.geoms().filter(|geom| !is_own(*geom) && scene.is_visible(*geom));
+        scene.first(seen, &Ray { origin, direction: direction.map(|v| v / length) }, f64::INFINITY)
     }
 }
+
+/// A half line; its direction is a unit vector.
+pub(crate) struct Ray {
+    pub(crate) origin: [f64; 3],
+    pub(crate) direction: [f64; 3],
+}
+
+/// Geoms where they are now. Flexible things are not seen.
+pub(crate) struct Scene<'a> {
+    model: &'a MjModel,
+    data: &'a MjData<Box<MjModel>>,
+    centres: &'a [[f64; 3]],
+    turns: &'a [[f64; 9]],
+    bounds: &'a [f64],
+    sizes: &'a [[f64; 3]],
+    kinds: &'a [MjtGeomBase],
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn of(data: &'a MjData<Box<MjModel>>) -> Self {
+        let model = data.model();
+        Self {
+            model,
+            data,
+            centres: data.geom_xpos(),
+            turns: data.geom_xmat(),
+            bounds: model.geom_rbound(),
+            sizes: model.geom_size(),
+            kinds: model.geom_type(),
+        }
+    }
+
+    /// Whether the geom is not fully transparent.
+    pub(crate) fn is_visible(&self, geom: GeomId) -> bool {
+        // materials are looks, which the model of a simulation has not
+        self.model.geom_rgba()[geom.index()][3] != 0.0
+    }
+
+    /// Whether any part of the geom may be within this distance of a point.
+    pub(crate) fn is_near(&self, geom: GeomId, point: [f64; 3], distance: f64) -> bool {
+        let (way, bound) = (sub(self.centres[geom.index()], point), self.bound(geom));
+        bound.is_none_or(|bound| dot(way, way) <= (distance + bound) * (distance + bound))
+    }
+
+    /// The first of these geoms that a ray meets before it has gone so far.
+    pub(crate) fn first(&self, geoms: impl IntoIterator<Item = GeomId>, ray: &Ray, mut range: f64) -> Option<RayHit> {
+        let mut first = None;
+        for geom in geoms {
+            if self.may_meet(geom, ray, range)
+                && let Some(distance) = self.meet(geom, ray).filter(|distance| *distance < range)
+            {
+                range = distance;
+                first = Some(RayHit { distance, geom });
+            }
+        }
+        first
+    }
+
+    /// Radius of a sphere around the geom; none when it has no end.
+    fn bound(&self, geom: GeomId) -> Option<f64> {
+        // a little more, for rounding
+        Some(self.bounds[geom.index()] * 1.000_001).filter(|bound| *bound > 0.0)
+    }
+
+    /// Whether the ray comes near the geom before it has gone so far: a quick look, before the geom itself is asked.
+    fn may_meet(&self, geom: GeomId, ray: &Ray, range: f64) -> bool {
+        let Some(bound) = self.bound(geom) else { return true };
+        let way = sub(self.centres[geom.index()], ray.origin);
+        let along = dot(way, ray.direction);
+        along >= -bound && along - bound <= range && dot(way, way) - along * along <= bound * bound
+    }
+
+    /// How far along the ray the geom is.
+    fn meet(&self, geom: GeomId, ray: &Ray) -> Option<f64> {
+        let (index, id) = (geom.index(), geom.0.cast_signed());
+        let (point, way) = (&raw const ray.origin, &raw const ray.direction);
+        let (model, data, normal) = (self.model.ffi(), self.data.ffi(), ptr::null_mut());
+        // SAFETY: model and data are valid and belong together, the geom exists and is of this kind; the vectors outlive
+        // the call, and no normal is asked for
+        let distance = unsafe {
+            match self.kinds[index] {
+                MjtGeomBase::mjGEOM_MESH => engine::mj_rayMesh(model, data, id, point, way, normal),
+                MjtGeomBase::mjGEOM_HFIELD => engine::mj_rayHfield(model, data, id, point, way, normal),
+                kind => engine::mju_rayGeom(
+                    &raw const self.centres[index],
+                    &raw const self.turns[index],
+                    &raw const self.sizes[index],
+                    point,
+                    way,
+                    kind as c_int,
+                    normal,
+                ),
+            }
+        };
+        Some(distance).filter(|distance| *distance >= 0.0)
+    }
+}
+
+fn sub(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| a[i] - b[i])
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[cfg(test)]
+mod tests;

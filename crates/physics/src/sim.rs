@@ -11,6 +11,7 @@ use mujoco_rs::{
 
 use self::ahead::{Ahead, Sight};
 use crate::{
+    distance::DistanceSensors,
     engine,
     guard::{Fault, first_unsound, guarded},
     id::{ActuatorId, BodyId, GeomId, JointId, LightId, SensorId, SiteId},
@@ -48,6 +49,7 @@ pub struct Sim {
     controls: Range<usize>,
     /// The next step, as far as it has been taken already.
     ahead: Option<Ahead>,
+    distance_sensors: DistanceSensors,
     /// Values of user sensors, which the engine clears each time it evaluates the state.
     user_sensors: Vec<(Range<usize>, Box<[f64]>)>,
     /// Counted in data that has been replaced or reset since.
@@ -73,7 +75,10 @@ impl Sim {
     /// # Errors
     /// When the engine has no room for it, or cannot evaluate that state.
     pub fn new(model: Model) -> Result<Self, Fault> {
-        let data = room::copy(model.compiled()).and_then(room::make_data).map_err(engine_fault)?;
+        let mut own = room::copy(model.compiled()).map_err(engine_fault)?;
+        let distance_sensors = DistanceSensors::of(&model);
+        distance_sensors.take_over(&mut own);
+        let data = room::make_data(own).map_err(engine_fault)?;
         let user_sensors = model
             .sensors()
             .filter(|sensor| model.sensor_kind(*sensor) == SensorKind::User)
@@ -88,6 +93,7 @@ impl Sim {
             before: Vec::new(),
             controls: 0..0,
             ahead: None,
+            distance_sensors,
             earlier_warnings: 0,
             tuned: BTreeSet::new(),
             pending: None,
@@ -507,6 +513,7 @@ impl Sim {
         // SAFETY: as for the step
         guarded(|| unsafe { engine::mj_forward(model, data) })?;
         self.data.qacc_warmstart_mut().copy_from_slice(&warm_start);
+        self.distance_sensors.read(&mut self.data);
         self.write_user_sensors();
         Ok(())
     }

@@ -55,6 +55,9 @@ impl Sim {
             guarded(|| unsafe { engine::mj_step1(model, ahead.data.ffi_mut()) })
         });
         if begun.is_ok() {
+            if sight == Sight::Seeing {
+                self.distance_sensors.read(&mut ahead.data);
+            }
             ahead.begun = Some(sight);
             self.ahead = Some(ahead);
         } else {
@@ -88,7 +91,11 @@ impl Sim {
     fn whole_step(&mut self, sight: Sight) -> Result<(), String> {
         let (_, data) = self.raw();
         // SAFETY: model and data are valid and belong together; after an error the data is thrown away
-        self.with_sight(sight, |model| guarded(|| unsafe { engine::mj_step(model, data) }))
+        self.with_sight(sight, |model| guarded(|| unsafe { engine::mj_step(model, data) }))?;
+        if sight == Sight::Seeing {
+            self.distance_sensors.read(&mut self.data);
+        }
+        Ok(())
     }
 
     /// What was begun no longer counts.

@@ -66,8 +66,9 @@ pub const CONVERSATIONS_PER_ADDRESS: usize = 256;
 pub const NOTES: usize = 4;
 /// Datagrams of one conversation that are taken before others get their turn.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
-/// The thread of the conversations waits for the next datagram without falling asleep for this long.
-pub const ALERT: Duration = Duration::from_micros(200);
+/// The thread of the conversations waits for the next datagram, and the sim thread for the next vote, without falling
+/// asleep for this long.
+pub const ALERT: Duration = Duration::from_micros(100);
 /// An acknowledgement waits for the news that follows it for this long: one wake-up of the peer less.
 pub const HELD: Duration = Duration::from_millis(1);
 /// A greeting that comes again within this time after it began a conversation was doubled or late on its way; clients

@@ -242,7 +242,7 @@ impl SimHandle {
     }
 
     /// Has the sim thread prepare the next tick while the world waits for votes, and stay awake for a moment: from then
-    /// on it takes its turns itself, beside the thread that brings the votes.
+    /// on it takes its turns itself, beside the thread that brings the votes. Nothing is done where several sessions vote.
     pub fn prepare(&self) {
         self.engine.alert();
     }
@@ -413,7 +413,11 @@ impl Engine {
             let rest = world.turn();
             world.sleep = rest;
             let is_free = matches!(rest, Rest::Until(_) | Rest::Forever);
-            let stays_alert = is_free && self.is_wanted() && world.run.prepare();
+            // several clients have something to do while others are told, and need the core
+            let stays_alert = is_free && self.is_wanted() && world.run.waits_for_one();
+            if stays_alert {
+                world.run.prepare();
+            }
             drop(state);
             match rest {
                 Rest::Over => {}
@@ -435,7 +439,12 @@ impl Engine {
 
     /// Has the sim thread prepare the next tick, and stay awake for a moment to take it.
     fn alert(&self) {
-        if !self.is_alert.load(Ordering::SeqCst) && !self.alert.swap(true, Ordering::SeqCst) {
+        let is_worth_it = || {
+            let state = self.state.try_lock();
+            state.is_ok_and(|state| state.as_ref().is_some_and(|world| world.run.waits_for_one()))
+        };
+        if !self.is_alert.load(Ordering::SeqCst) && is_worth_it() {
+            self.alert.store(true, Ordering::SeqCst);
             self.wake();
         }
     }

@@ -356,6 +356,13 @@ impl Run {
         }
     }
 
+    /// Whether the world waits for votes, all of which are one session's.
+    pub fn waits_for_one(&self) -> bool {
+        let mut voters = self.voters.values();
+        let first = voters.next();
+        self.clock.waits() && voters.all(|voter| Some(voter) == first)
+    }
+
     fn votes_for(&self, session: SessionId, agent: AgentId) -> bool {
         self.voters.get(&agent) == Some(&session)
     }
@@ -407,14 +414,12 @@ impl Run {
         self.clock.told(now);
     }
 
-    /// Uses the time while the world waits for votes to do a part of the next tick. Whether it waits.
-    pub fn prepare(&mut self) -> bool {
-        let waits = self.clock.waits();
-        if waits && !self.is_prepared {
+    /// Uses the time while the world waits to do a part of the next tick.
+    pub fn prepare(&mut self) {
+        if !self.is_prepared {
             self.world.prepare();
             self.is_prepared = true;
         }
-        waits
     }
 
     /// Lets time pass through the gate, if it is open. Also says whether a paced world has just fallen behind.

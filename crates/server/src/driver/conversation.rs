@@ -385,6 +385,10 @@ impl Talk {
         let mut buffer = vec![0; limits::DATAGRAM];
         let mut out = Outbox::default();
         let mut in_a_row = 0;
+        // rings at the time it was set to or later ones: most deadlines pass by unneeded, and setting it takes time
+        let alarm = sleep_until(now().into());
+        tokio::pin!(alarm);
+        let mut rings_at = None;
         self.session.greeted(&mut out);
         loop {
             if let Err(reason) = self.carry_out(out.take()) {
@@ -397,6 +401,10 @@ impl Talk {
             }
             let wakes_at = self.session.wakes_at().into_iter().chain(self.held_until).min();
             let is_due = wakes_at.is_some_and(|at| at <= now());
+            if let Some(at) = wakes_at.filter(|at| !is_due && rings_at.is_none_or(|rings_at| *at < rings_at)) {
+                alarm.as_mut().reset(at.into());
+                rings_at = Some(at);
+            }
             tokio::select! {
                 biased;
                 () = stop.cancelled() => return "the server stops".to_owned(),
@@ -430,9 +438,7 @@ impl Talk {
                 },
                 // a timer would take a millisecond
                 () = tokio::task::yield_now(), if is_due => self.wake(&mut out),
-                () = sleep_until(wakes_at.unwrap_or_else(now).into()), if wakes_at.is_some() && !is_due => {
-                    self.wake(&mut out);
-                }
+                () = &mut alarm, if rings_at.is_some() => rings_at = None,
             }
         }
     }

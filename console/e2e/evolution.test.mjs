@@ -1,27 +1,16 @@
 // The Evolution page: a small run that gets better, is stopped and goes on.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
+import { test } from 'node:test'
+import { closePage, hook, openPage, textOf } from './browser.mjs'
 import { portray } from './pictures.mjs'
-import { newFolder, Program, removeFolder } from './program.mjs'
+import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
-let folder, program, browser
-
-before(async () => {
-  folder = await newFolder()
-  ;[program, browser] = await Promise.all([Program.start(folder), openBrowser()])
-})
-
-after(async () => {
-  await browser?.close()
-  await program?.stop()
-  await removeFolder(folder)
-})
+const here = setting()
 
 test('a run gets better, is stopped, and goes on', async () => {
-  const page = await openPage(browser, program.operator, { tab: 'evolution' })
+  const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
   await page.locator(hook('no-runs')).waitFor()
   const { worlds, bodies } = page.told.latest.get('hello').evolution
   assert.ok(worlds.length > 1 && bodies.length > 1)

@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
+import { closePage, hook, openPage, textOf } from './browser.mjs'
 import { portray } from './pictures.mjs'
-import { newFolder, Program, removeFolder, writeScenario } from './program.mjs'
+import { Program, writeScenario } from './program.mjs'
+import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
-
-let folder, program, browser
 
 /** The folder of what the puppet needs from others. */
 function fetched(name) {
@@ -18,8 +17,7 @@ function fetched(name) {
   return execFileSync(script, [name], { encoding: 'utf8' }).trim()
 }
 
-before(async () => {
-  folder = await newFolder()
+const here = setting(async (folder) => {
   fetched('voice')
   // an astronaut stands in front of Alice, who can speak and see, but has neither loudspeaker nor microphone here
   const scenario = await writeScenario(folder, `
@@ -40,17 +38,12 @@ names = "names.json"
 picture = "${join(fetched('faces'), 'skimage/data/astronaut.png')}"
 position = [1.1, 0.0, 0.78]
 `)
-  ;[program, browser] = await Promise.all([Program.start(folder, { scenario }), openBrowser()])
-})
-
-after(async () => {
-  await browser?.close()
-  await program?.stop()
-  await removeFolder(folder)
+  return Program.start(folder, { scenario })
 })
 
 test('it speaks with a gesture, and a face gets a name', async () => {
-  const page = await openPage(browser, program.operator, { tab: 'puppet', size: { width: 1300, height: 800 } })
+  const size = { width: 1300, height: 800 }
+  const page = await openPage(here.browser, here.program.operator, { tab: 'puppet', size })
   await eventually('pictures', () => page.told.count('video') > 2)
   const events = (what) => {
     const told = page.told.messages.filter(({ type }) => type === 'puppet-events').flatMap(({ events }) => events)

@@ -1,26 +1,17 @@
 // A browser that stays open while the server is stopped and started again.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
-import { freePort, newFolder, Program, removeFolder, writeScenario } from './program.mjs'
+import { test } from 'node:test'
+import { closePage, hook, openPage, textOf } from './browser.mjs'
+import { freePort, Program, writeScenario } from './program.mjs'
+import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
-let folder, program, browser
-
-before(async () => {
-  ;[folder, browser] = await Promise.all([newFolder(), openBrowser()])
-})
-
-after(async () => {
-  await browser?.close()
-  await program?.stop()
-  await removeFolder(folder)
-})
+const here = setting(() => null)
 
 test('it connects again by itself', async () => {
   // no protocol but the console: nothing else needs a port
-  const scenario = await writeScenario(folder, `
+  const scenario = await writeScenario(here.folder, `
 title = "A rover, and nobody else"
 [world]
 field = "flat"
@@ -30,20 +21,20 @@ model = "rover"
 [server]
 http_port = ${await freePort()}
 `)
-  program = await Program.start(folder, { scenario, ports: 'own' })
-  const link = program.operator
-  const page = await openPage(browser, link)
+  here.program = await Program.start(here.folder, { scenario, ports: 'own' })
+  const link = here.program.operator
+  const page = await openPage(here.browser, link)
   const state = (words) => eventually(words, async () => (await textOf(page, 'link-state')) === words)
   await state('Connected')
   await page.locator(hook('agent')).first().click()
   await page.locator(hook('chosen-agent')).waitFor()
 
-  await program.stop()
+  await here.program.stop()
   await state('Not connected')
   await page.locator(hook('gone')).waitFor()
 
-  program = await Program.start(folder, { scenario, ports: 'own' })
-  assert.equal(program.operator, link, 'the link stays the same')
+  here.program = await Program.start(here.folder, { scenario, ports: 'own' })
+  assert.equal(here.program.operator, link, 'the link stays the same')
   await state('Connected')
   await page.locator(hook('gone')).waitFor({ state: 'hidden' })
   const tick = async () => Number(await textOf(page, 'tick'))

@@ -1,28 +1,17 @@
 // The Soccer page: a demo game from kick-off on, the trainer's commands, and the film of that game.
 
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { closePage, hook, openBrowser, openPage, positionIn, textOf } from './browser.mjs'
+import { test } from 'node:test'
+import { closePage, hook, openPage, positionIn, textOf } from './browser.mjs'
 import { portray } from './pictures.mjs'
-import { newFolder, Program, removeFolder } from './program.mjs'
+import { Program } from './program.mjs'
+import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
-let folder, program, browser
-
-before(async () => {
-  folder = await newFolder()
-  const recorded = Program.start(folder, { options: ['--record', 'game.mcap'] })
-  ;[program, browser] = await Promise.all([recorded, openBrowser()])
-})
-
-after(async () => {
-  await browser?.close()
-  await program?.stop()
-  await removeFolder(folder)
-})
+const here = setting((folder) => Program.start(folder, { options: ['--record', 'game.mcap'] }))
 
 test('a demo game kicks off, and a trainer can interfere', async () => {
-  const page = await openPage(browser, program.operator, { tab: 'soccer' })
+  const page = await openPage(here.browser, here.program.operator, { tab: 'soccer' })
   const mode = () => page.locator(hook('mode')).getAttribute('data-mode')
   const game = () => page.told.latest.get('game')
   await page.locator(hook('no-players')).waitFor()
@@ -52,9 +41,9 @@ test('a demo game kicks off, and a trainer can interfere', async () => {
 })
 
 test('the recording of that game is a film', async () => {
-  await program.stop()
-  program = await Program.start(folder)
-  const page = await openPage(browser, program.operator, { tab: 'soccer' })
+  await here.program.stop()
+  here.program = await Program.start(here.folder)
+  const page = await openPage(here.browser, here.program.operator, { tab: 'soccer' })
   await page.locator(`${hook('film')}[data-name="game.mcap"]`).click()
   await page.locator(hook('filmbar')).waitFor()
   const line = page.locator(hook('film-line'))

@@ -2,34 +2,23 @@
 
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { after, before, test } from 'node:test'
-import { closePage, hook, openBrowser, openPage, textOf } from './browser.mjs'
+import { test } from 'node:test'
+import { closePage, hook, openPage, textOf } from './browser.mjs'
 import { tabThrough } from './keyboard.mjs'
 import { checkLayout, drawn } from './layout.mjs'
 import { portray, WINDOWS } from './pictures.mjs'
-import { newFolder, Program, removeFolder } from './program.mjs'
+import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
 /** Each page, and what is on it when it has been told what there is. */
 const TABS = { world: 'agent', soccer: 'no-players', evolution: 'no-runs', puppet: 'say-box', health: 'gauge' }
 
-let folder, program, browser
-
-before(async () => {
-  folder = await newFolder()
-  ;[program, browser] = await Promise.all([Program.start(folder), openBrowser()])
-})
-
-after(async () => {
-  await browser?.close()
-  await program?.stop()
-  await removeFolder(folder)
-})
+const here = setting()
 
 const far = (a, b) => Math.hypot(...a.map((part, at) => part - b[at]))
 
 test('the link shows the world, and robots move', async () => {
-  const page = await openPage(browser, program.operator)
+  const page = await openPage(here.browser, here.program.operator)
   await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
   assert.equal(await textOf(page, 'role'), 'Operator')
   // the token is not left where others may read it
@@ -57,7 +46,7 @@ test('the link shows the world, and robots move', async () => {
 })
 
 test('pause, step and reset', async () => {
-  const page = await openPage(browser, program.operator)
+  const page = await openPage(here.browser, here.program.operator)
   const press = (name) => page.locator(hook(name)).click()
   const number = async (name) => Number(await textOf(page, name))
   await eventually('a state', () => number('tick'))
@@ -76,8 +65,8 @@ test('pause, step and reset', async () => {
 })
 
 test('a variable is edited, and others see it', async () => {
-  const page = await openPage(browser, program.operator)
-  const other = await openPage(browser, program.viewer)
+  const page = await openPage(here.browser, here.program.operator)
+  const other = await openPage(here.browser, here.program.viewer)
   const row = (window) => window.locator(`${hook('variable')}[data-name="/Simulation/Gravitation"]`)
   for (const window of [page, other]) {
     await window.locator(hook('panel-variables')).click()
@@ -99,7 +88,7 @@ test('a variable is edited, and others see it', async () => {
 })
 
 test('a viewer can look and not command', async () => {
-  const page = await openPage(browser, program.viewer)
+  const page = await openPage(here.browser, here.program.viewer)
   await eventually('a connection', async () => (await textOf(page, 'role')) === 'Viewer')
   const forbidden = {
     world: ['play', 'step', 'reset', 'seed', 'speed'],
@@ -137,14 +126,14 @@ test('a viewer can look and not command', async () => {
     socket.onclose = null
     socket.close()
     return answers
-  }, [program.viewer.replace('http', 'ws').replace('/?', '/api?'), commands])
+  }, [here.program.viewer.replace('http', 'ws').replace('/?', '/api?'), commands])
   assert.deepEqual(answers.filter(({ type, why }) => type !== 'refused' || !/may look on only/.test(why)), [])
   await closePage(page)
 })
 
 test('a hidden tab asks for nothing and is told nothing', async () => {
-  const page = await openPage(browser, program.operator)
-  const other = await openPage(browser, program.viewer)
+  const page = await openPage(here.browser, here.program.operator)
+  const other = await openPage(here.browser, here.program.viewer)
   await page.locator(hook('agent')).filter({ hasText: 'Rover2' }).click()
   await eventually('poses', () => page.told.count('poses') > 0)
   // the browser of a test shows all its tabs at once
@@ -174,7 +163,7 @@ test('a hidden tab asks for nothing and is told nothing', async () => {
 test('a wrong token and a page of another site get 403', async () => {
   const status = (path, headers = {}) =>
     new Promise((resolve, reject) => {
-      const asked = request(program.origin + path, { headers }, (response) => {
+      const asked = request(here.program.origin + path, { headers }, (response) => {
         response.resume()
         resolve(response.statusCode)
       })
@@ -189,31 +178,32 @@ test('a wrong token and a page of another site get 403', async () => {
     connection: 'Upgrade', upgrade: 'websocket',
     'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
-  const { search } = new URL(program.operator)
+  const { origin: own, operator } = here.program
+  const { search } = new URL(operator)
   assert.equal(await status(`/${search}`), 200)
   assert.equal(await status('/?token=wrong'), 403)
   assert.equal(await status('/api?token=wrong', socket), 403)
   assert.equal(await status('/api', socket), 403)
   assert.equal(await status(`/api${search}`, socket), 101)
-  assert.equal(await status(`/api${search}`, { ...socket, origin: program.origin }), 101)
-  for (const origin of ['http://evil.example', 'null', program.origin.replace('http', 'https'), 'http://127.0.0.1:1']) {
+  assert.equal(await status(`/api${search}`, { ...socket, origin: own }), 101)
+  for (const origin of ['http://evil.example', 'null', own.replace('http', 'https'), 'http://127.0.0.1:1']) {
     assert.equal(await status(`/api${search}`, { ...socket, origin }), 403, origin)
   }
   assert.equal(await status(`/${search}`, { host: 'evil.example' }), 403)
 })
 
 test('a browser without a link is asked for one', async () => {
-  const page = await openPage(browser, `${program.origin}/`)
+  const page = await openPage(here.browser, `${here.program.origin}/`)
   await page.locator(hook('gate-link')).waitFor()
   await checkLayout(page, 'the gate')
-  await page.locator(hook('gate-link')).fill(program.operator)
+  await page.locator(hook('gate-link')).fill(here.program.operator)
   await page.keyboard.press('Enter')
   await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
   await closePage(page)
 })
 
 test('health says how the parts do', async () => {
-  const page = await openPage(browser, program.operator, { tab: 'health' })
+  const page = await openPage(here.browser, here.program.operator, { tab: 'health' })
   await eventually('parts', async () => (await page.locator(hook('part')).count()) > 3)
   await eventually('figures', async () => (await page.locator(hook('gauge')).count()) > 3)
   await eventually('something in the plots', () => page.told.count('health') > 4)
@@ -224,7 +214,7 @@ test('health says how the parts do', async () => {
 
 for (const [tab, sight] of Object.entries(TABS)) {
   test(`the ${tab} page fits into every window and can be used with the keyboard`, async () => {
-    const page = await openPage(browser, program.operator, { tab })
+    const page = await openPage(here.browser, here.program.operator, { tab })
     await page.locator(hook(sight)).first().waitFor()
     for (const { width, height } of WINDOWS) {
       await page.setViewportSize({ width, height })

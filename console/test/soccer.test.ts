@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Scene } from '../src/api.ts'
 import { BATCH, Reel } from '../src/pages/soccer/reel.ts'
 import { advanced, isGoal, labelled, markBefore, merged, sceneAt } from '../src/pages/soccer/timeline.ts'
-import { bytesWords, clock, halfWords, modeWords } from '../src/pages/soccer/words.ts'
+import { bytesWords, clock, halfWords, modeWords, sideOf } from '../src/pages/soccer/words.ts'
 
 test('play modes in words', () => {
   const check = (mode: string, words: string) => assert.equal(modeWords(mode, ['Reds', null]), words)
@@ -14,6 +14,15 @@ test('play modes in words', () => {
   check('goal_kick_right', 'Goal kick for Right team')
   check('PlayOn', 'Play on')
   check('throw_in_left', 'throw in for Reds')
+})
+
+test('the side that a name tells', () => {
+  const check = (agent: string, side: string | null) => assert.equal(sideOf(agent), side)
+  check('Left 3', 'left')
+  check('Right 11', 'right')
+  check('Left', null)
+  check('Rover1', null)
+  check('Left 3 foot', null)
 })
 
 test('clock, halves and bytes', () => {

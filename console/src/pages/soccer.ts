@@ -11,11 +11,12 @@ import { demoGame } from './soccer/demo'
 import { dragging } from './soccer/dragging'
 import { filmList } from './soccer/films'
 import { Projector } from './soccer/projector'
+import { teamRings } from './soccer/rings'
 import { scoreboard } from './soccer/scoreboard'
 import { squads } from './soccer/squads'
 import { theatre } from './soccer/theatre'
 import { trainer } from './soccer/trainer'
-import { teamName } from './soccer/words'
+import { sideOf, teamName } from './soccer/words'
 import { worldControls } from './soccer/world'
 import './soccer.css'
 
@@ -44,6 +45,7 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
   const decisions = decisionList()
   const teams = squads((player) => camera.follow(player.body))
   const camera = cameras(view, (body) => teams.followed(body))
+  const rings = teamRings(view)
   const drag = dragging(link, view)
   const orders = trainer(link, soccer)
   const demo = demoGame(link, soccer)
@@ -57,6 +59,11 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
   let live: Scene | null = null
   let isFilm = false
 
+  function aim(targets: Targets): void {
+    camera.show(targets)
+    rings.show(targets)
+  }
+
   /** From the live game to a film, and back. */
   function turn(): void {
     element.classList.toggle('is-film', isFilm)
@@ -67,7 +74,7 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
     scrollTo({ top: 0 })
     if (isFilm) return film.focus()
     if (live) view.setScene(live)
-    if (game) camera.show(targetsOf(game))
+    if (game) aim(targetsOf(game))
   }
 
   projector.onChange = () => {
@@ -79,7 +86,7 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
     }
     if (showing) film.show(showing)
   }
-  projector.onScene = (scene) => camera.show(targetsIn(scene))
+  projector.onScene = (scene) => aim(targetsIn(scene))
   view.onPick = (body) => camera.follow(body)
 
   const ends = [
@@ -96,7 +103,7 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
     link.on('game', (now) => {
       game = now
       for (const part of [board, orders, demo, teams, drag]) part.show(now)
-      if (!isFilm) camera.show(targetsOf(now))
+      if (!isFilm) aim(targetsOf(now))
       nobody.hidden = now.players.length > 0
     }),
     link.on('decisions', (message) => decisions.add(message.decisions)),
@@ -140,14 +147,16 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
 /** A film knows no teams, but it has the names of those who play. */
 function targetsIn({ bodies, agents }: Scene): Targets {
   const ball = bodies.findIndex((name) => /(^|\/)ball$/i.test(name))
-  const players = agents.filter(({ body }) => body >= 0).map(({ name, body }) => ({ label: name, body }))
+  const players = agents
+    .filter(({ body }) => body >= 0)
+    .map(({ name, body }) => ({ label: name, body, side: sideOf(name) }))
   return { ball: ball < 0 ? null : ball, players }
 }
 
 function targetsOf({ ball, players, teams }: Game): Targets {
   return {
     ball,
-    players: players.map(({ side, number, body }) => ({ label: `${teamName(teams, side)} ${number}`, body })),
+    players: players.map(({ side, number, body }) => ({ label: `${teamName(teams, side)} ${number}`, body, side })),
   }
 }
 

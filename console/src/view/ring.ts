@@ -8,17 +8,7 @@ export class Ring {
   #material: MeshBasicMaterial
 
   constructor(colour: number) {
-    this.#material = new MeshBasicMaterial({
-      color: colour,
-      transparent: true,
-      opacity: 0.85,
-      depthWrite: false,
-      side: DoubleSide,
-      // over the lines of a field, which lie on the ground as well
-      polygonOffset: true,
-      polygonOffsetFactor: -2,
-      polygonOffsetUnits: -4,
-    })
+    this.#material = paintOnGround(colour)
     this.mesh = new Mesh(this.#geometry, this.#material)
     this.mesh.visible = false
   }
@@ -39,4 +29,18 @@ export class Ring {
     this.#geometry.dispose()
     this.#material.dispose()
   }
+}
+
+/** For what lies on the ground: over the lines of a field, which lie there as well. */
+export function paintOnGround(colour: number): MeshBasicMaterial {
+  return new MeshBasicMaterial({
+    color: colour,
+    transparent: true,
+    opacity: 0.85,
+    depthWrite: false,
+    side: DoubleSide,
+    polygonOffset: true,
+    polygonOffsetFactor: -2,
+    polygonOffsetUnits: -4,
+  })
 }

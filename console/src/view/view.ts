@@ -5,6 +5,7 @@ import { MathUtils, Plane, Quaternion, Raycaster, Vector2, Vector3 } from 'three
 import type { Scene, Vector } from '../api'
 import { empty } from '../ui'
 import { climb, members, picked } from './family'
+import { type Mark, Marks } from './marks'
 import { Motion } from './motion'
 import type { Orbit } from './orbit'
 import { overAgents, overField } from './outlook'
@@ -56,6 +57,7 @@ export class View {
   #size = 0.3
   #followRing = new Ring(0x2f7de1)
   #dragRing = new Ring(0xffb020)
+  #marks = new Marks()
   #draggable = new Set<number>()
   #dropped: ((body: number, x: number, y: number) => void) | null = null
   #hold: Hold | null = null
@@ -79,7 +81,7 @@ export class View {
       return
     }
     const stage = this.#stage
-    stage.space.add(this.#followRing.mesh, this.#dragRing.mesh)
+    stage.space.add(this.#followRing.mesh, this.#dragRing.mesh, this.#marks.group)
     stage.onFrame = (time) => this.#advance(time)
     stage.onSize = () => this.#look()
     stage.orbit.onMove = () => {
@@ -161,6 +163,12 @@ export class View {
     this.#stage?.wake()
   }
 
+  /** A ring under each of these bodies, from now on. */
+  mark(marks: Mark[]): void {
+    this.#marks.set(marks)
+    this.#stage?.wake()
+  }
+
   /** Things that may be dragged over the ground; called at the end of a drag with the place on the ground. */
   draggable(bodies: number[], dropped: (body: number, x: number, y: number) => void): void {
     this.#draggable = new Set(bodies)
@@ -172,6 +180,7 @@ export class View {
     this.#before?.close()
     this.#followRing.close()
     this.#dragRing.close()
+    this.#marks.close()
     this.#stage?.close()
     this.#stage = null
   }
@@ -212,6 +221,7 @@ export class View {
     const more = this.#motion.advance(time)
     if (!this.#stage || !this.#shapes || !this.#placed) return more
     this.#shapes.place(this.#motion.shown)
+    this.#marks.place(this.#motion.shown, this.#stage.orbit.distance)
     this.#stage.canvas.dataset['tick'] = String(this.#motion.shown.tick)
     if (this.#followed !== null) this.#approach(this.#followed, this.#stage.orbit)
     return more

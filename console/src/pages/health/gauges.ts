@@ -2,23 +2,17 @@
 
 import type { Health } from '../../api'
 import type { Link } from '../../link'
-import { LivePlot } from '../../plot'
-import { empty, fill, format, h, say } from '../../ui'
+import { Meter } from '../../meter'
+import { empty, fill, format, h } from '../../ui'
 
 const SECONDS = 120
 const PLOT_HEIGHT = 84
 
 type Figure = Health['gauges'][number]
 
-interface Gauge {
-  element: HTMLElement
-  value: HTMLElement
-  plot: LivePlot
-}
-
 export class Gauges {
   readonly element = h('div', { class: 'health-gauges', 'data-test': 'gauges' })
-  #gauges = new Map<string, Gauge>()
+  #gauges = new Map<string, Meter>()
   #begun = performance.now()
   #end: () => void
 
@@ -29,7 +23,7 @@ export class Gauges {
 
   close(): void {
     this.#end()
-    for (const { plot } of this.#gauges.values()) plot.close()
+    for (const gauge of this.#gauges.values()) gauge.close()
   }
 
   #hear(figures: Figure[]): void {
@@ -37,10 +31,8 @@ export class Gauges {
     if (names.join() !== [...this.#gauges.keys()].join()) this.#remake(figures)
     const time = (performance.now() - this.#begun) / 1000
     for (const figure of figures) {
-      const gauge = this.#gauges.get(figure.name)
-      if (!gauge) continue
-      say(gauge.value, `${brief(figure.value)}${figure.unit ? ` ${figure.unit}` : ''}`)
-      gauge.plot.add(time, [figure.value])
+      const words = `${brief(figure.value)}${figure.unit ? ` ${figure.unit}` : ''}`
+      this.#gauges.get(figure.name)?.show(time, figure.value, words)
     }
   }
 
@@ -48,23 +40,22 @@ export class Gauges {
   #remake(figures: Figure[]): void {
     const before = this.#gauges
     this.#gauges = new Map(figures.map((figure) => [figure.name, before.get(figure.name) ?? gaugeOf(figure)]))
-    for (const [name, { plot }] of before) if (!this.#gauges.has(name)) plot.close()
+    for (const [name, gauge] of before) if (!this.#gauges.has(name)) gauge.close()
     fill(this.element, ...[...this.#gauges.values()].map(({ element }) => element))
   }
 }
 
-function gaugeOf({ name, help }: Figure): Gauge {
-  const value = h('output', { class: 'health-value' }, '–')
-  const holder = h('div')
-  const element = h(
-    'div',
-    { class: 'health-gauge', 'data-test': 'gauge', title: help },
-    h('div', null, h('h3', null, name), value),
-    h('p', { class: 'quiet' }, help),
-    holder,
-  )
-  const plot = new LivePlot(holder, { title: '', series: [{ label: name }], seconds: SECONDS, height: PLOT_HEIGHT })
-  return { element, value, plot }
+function gaugeOf({ name, help }: Figure): Meter {
+  return new Meter({ label: name, seconds: SECONDS, height: PLOT_HEIGHT }, (figure, plot) => {
+    figure.classList.add('health-value')
+    return h(
+      'div',
+      { class: 'health-gauge', 'data-test': 'gauge', title: help },
+      h('div', null, h('h3', null, name), figure),
+      h('p', { class: 'quiet' }, help),
+      plot,
+    )
+  })
 }
 
 /** As many digits as matter. */

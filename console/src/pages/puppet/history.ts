@@ -1,18 +1,20 @@
 // What was said before, for the arrow keys and for a click. It is kept as long as the browser's tab.
 
+import { Changing } from './changing'
+
 const key = 'rossum-said'
 const most = 100
 
-export class History {
+export class History extends Changing {
   /** The latest last. */
   readonly texts: string[]
   /** What is leafed to; the length of `texts` is the new text. */
   private place: number
   /** The new text, while older ones are shown. */
   private draft = ''
-  private readonly listeners = new Set<() => void>()
 
   constructor() {
+    super()
     this.texts = load()
     this.place = this.texts.length
   }
@@ -29,7 +31,7 @@ export class History {
     } catch {
       // a browser that keeps nothing: the list lives as long as the page
     }
-    for (const listener of this.listeners) listener()
+    this.changed()
   }
 
   /** The text before or after the one that is shown; null where there is none. */
@@ -39,11 +41,6 @@ export class History {
     if (this.place === this.texts.length) this.draft = shown
     this.place = place
     return this.texts[place] ?? this.draft
-  }
-
-  onChange(changed: () => void): () => void {
-    this.listeners.add(changed)
-    return () => this.listeners.delete(changed)
   }
 }
 

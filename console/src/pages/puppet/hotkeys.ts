@@ -3,6 +3,7 @@
 
 import type { Link } from '../../link'
 import { isRecord } from './acts'
+import { Changing } from './changing'
 
 export interface Hot {
   /** `gesture:yess`; kept with its key. */
@@ -20,17 +21,17 @@ export const deskKeys = [
   { key: '?', label: 'This overview' },
 ]
 
-export class Hotkeys {
+export class Hotkeys extends Changing {
   private readonly hot = new Map<string, Hot>()
   /** Keys that came with the desk; what is saved goes before them. */
   private readonly standard = new Map<string, string>()
   private saved: Record<string, string> = {}
   private readonly own = new Map<string, () => void>()
-  private readonly listeners = new Set<() => void>()
   private readonly ends: (() => void)[]
 
   /** `may` says whether the operator may give orders now, and tells why not. */
   constructor(private readonly link: Link, private readonly may: () => boolean) {
+    super()
     const pressed = (event: KeyboardEvent) => this.pressed(event)
     document.addEventListener('keydown', pressed)
     this.ends = [
@@ -88,15 +89,6 @@ export class Hotkeys {
     await this.link.ask({ do: 'save', key: 'hotkeys', value: saved })
     this.saved = saved
     this.changed()
-  }
-
-  onChange(changed: () => void): () => void {
-    this.listeners.add(changed)
-    return () => this.listeners.delete(changed)
-  }
-
-  private changed(): void {
-    for (const listener of this.listeners) listener()
   }
 
   private pressed(event: KeyboardEvent): void {

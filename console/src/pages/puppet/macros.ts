@@ -2,17 +2,18 @@
 
 import { notice, reason } from '../../ui'
 import { type Macro, readMacros } from './acts'
+import { Changing } from './changing'
 import type { Desk } from './desk'
 
-export class Macros {
+export class Macros extends Changing {
   list: Macro[] = []
   /** The one that runs, and which of its acts it is at. */
   running: { name: string; place: number } | null = null
   private stopping: AbortController | null = null
-  private readonly listeners = new Set<() => void>()
   private readonly deaf: () => void
 
   constructor(private readonly desk: Desk) {
+    super()
     this.deaf = desk.link.on('saved', (saved) => {
       if (saved.key !== 'macros') return
       this.list = readMacros(saved.value)
@@ -73,15 +74,6 @@ export class Macros {
     this.desk.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
     this.running = null
     this.changed()
-  }
-
-  onChange(changed: () => void): () => void {
-    this.listeners.add(changed)
-    return () => this.listeners.delete(changed)
-  }
-
-  private changed(): void {
-    for (const listener of this.listeners) listener()
   }
 
   close(): void {

@@ -1,13 +1,13 @@
 // Whether the robot speaks, from its events and from its state, whichever knows first.
 
 import type { Puppet, PuppetEvent } from '../../api'
+import { Changing } from './changing'
 
-export class Speech {
+export class Speech extends Changing {
   /** Numbers of the speeches that began and are not over; -1 for one that only the state tells of. */
   private readonly active = new Set<number>()
   /** How many speeches began. */
   begun = 0
-  private readonly listeners = new Set<() => void>()
 
   get speaking(): boolean {
     return this.active.size > 0
@@ -32,15 +32,6 @@ export class Speech {
     if (puppet.speaking) this.active.add(-1)
     else this.active.clear()
     this.changed()
-  }
-
-  onChange(changed: () => void): () => void {
-    this.listeners.add(changed)
-    return () => this.listeners.delete(changed)
-  }
-
-  private changed(): void {
-    for (const listener of this.listeners) listener()
   }
 
   /**

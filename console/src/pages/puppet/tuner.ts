@@ -1,7 +1,7 @@
 // A slider for something of the robot: it follows the robot, but not while the operator moves it.
 
 import type { PuppetOrder } from '../../api'
-import { slider } from '../../ui'
+import { slider, type SliderOptions } from '../../ui'
 import type { Desk } from './desk'
 
 /** How long the robot's own value is not shown after the operator's, ms: what is heard then may be older. */
@@ -12,14 +12,8 @@ export interface Tuner {
   show(value: number): void
 }
 
-export interface Tuned {
-  /** In the log, and of the order: `Volume`. */
-  label: string
-  min: number
-  max: number
-  step: number
-  value: number
-  unit?: string
+/** Its label, `Volume`, is also in the log, and names the order. */
+export interface Tuned extends Omit<SliderOptions, 'oninput'> {
   test?: string
   order(value: number): PuppetOrder
   /** When the operator moves it, before the order goes out. */
@@ -29,12 +23,7 @@ export interface Tuned {
 export function tuner(desk: Desk, tuned: Tuned): Tuner {
   let moved = -Infinity
   const made = slider({
-    label: tuned.label,
-    min: tuned.min,
-    max: tuned.max,
-    step: tuned.step,
-    value: tuned.value,
-    ...(tuned.unit ? { unit: tuned.unit } : {}),
+    ...tuned,
     oninput: (value) => {
       moved = performance.now()
       tuned.before?.()

@@ -1,5 +1,6 @@
 // Where the picture is seen from.
 
+import type { Side } from '../../api'
 import { h, select } from '../../ui'
 import type { View } from '../../view/view'
 
@@ -9,7 +10,8 @@ const FROM_BALL_M = 9
 /** What can be followed. */
 export interface Targets {
   ball: number | null
-  players: { label: string; body: number }[]
+  /** Without a side where that is not known. */
+  players: { label: string; body: number; side: Side | null }[]
 }
 
 export interface Cameras {

@@ -25,6 +25,12 @@ function split(mode: string): { kind: string; side: Side | null } {
   return { kind: mode.slice(0, end.index), side: end[1]?.toLowerCase() === 'left' ? 'left' : 'right' }
 }
 
+/** The side of a robot that the server named as a player, `Left 3`. */
+export function sideOf(agent: string): Side | null {
+  const side = /^(left|right) \d+$/i.exec(agent)?.[1]?.toLowerCase()
+  return side === 'left' || side === 'right' ? side : null
+}
+
 /** A team's name, or its side while it has none. */
 export function teamName(teams: readonly [string | null, string | null], side: Side): string {
   const name = side === 'left' ? teams[0] : teams[1]

@@ -1,7 +1,8 @@
 // What a robot senses, as live plots: up to six, chosen from a list.
 
 import type { AgentCard, AgentNews } from '../../api'
-import { COLOURS, LivePlot } from '../../plot'
+import { Meter } from '../../meter'
+import { COLOURS } from '../../plot'
 import { empty, fill, format, h, say } from '../../ui'
 
 const MOST = 6
@@ -12,16 +13,10 @@ const LEAST = 0.02
 
 type Sense = AgentCard['senses'][number]
 
-interface Shown {
-  plot: LivePlot
-  value: HTMLElement
-  element: HTMLElement
-}
-
 export class Senses {
   readonly element: HTMLElement
   #senses: Sense[]
-  #shown = new Map<number, Shown>()
+  #shown = new Map<number, Meter>()
   #boxes: HTMLInputElement[] = []
   #plots = h('div', { class: 'stack', 'data-test': 'sense-plots' })
   #count = h('span', { class: 'quiet' })
@@ -54,17 +49,15 @@ export class Senses {
   }
 
   hear(news: AgentNews): void {
-    for (const [at, { plot, value }] of this.#shown) {
+    for (const [at, meter] of this.#shown) {
       const number = news.senses[at]
       // what is not a number comes as null
-      if (typeof number !== 'number') continue
-      plot.add(news.time, [number])
-      say(value, format(number, 3))
+      if (typeof number === 'number') meter.show(news.time, number, format(number, 3))
     }
   }
 
   close(): void {
-    for (const { plot } of this.#shown.values()) plot.close()
+    for (const meter of this.#shown.values()) meter.close()
     this.#shown.clear()
   }
 
@@ -84,7 +77,7 @@ export class Senses {
     const there = this.#shown.get(at)
     if (wanted && !there && this.#shown.size < MOST) this.#shown.set(at, this.#plot(at))
     else if (!wanted && there) {
-      there.plot.close()
+      there.close()
       this.#shown.delete(at)
     }
     this.#boxes.forEach((box, number) => {
@@ -92,24 +85,18 @@ export class Senses {
       box.disabled = !box.checked && this.#shown.size >= MOST
       box.title = box.disabled ? `${MOST} at most: take one away first.` : ''
     })
-    say(this.#count, `${this.#shown.size} of ${MOST}`)
+    say(this.#count, `${this.#shown.size} shown, ${MOST} at most`)
     const inOrder = [...this.#shown].toSorted(([a], [b]) => a - b)
     fill(this.#plots, ...inOrder.map(([, { element }]) => element))
   }
 
-  #plot(at: number): Shown {
+  #plot(at: number): Meter {
     const name = this.#senses[at]?.name ?? ''
-    const value = h('output', { class: 'mono' }, '–')
-    const holder = h('div')
-    const element = h('div', { class: 'world-plot' }, h('div', null, h('span', { class: 'mono' }, name), value), holder)
     const colour = COLOURS[at % COLOURS.length]
-    const plot = new LivePlot(holder, {
-      title: '',
-      series: [colour ? { label: name, colour } : { label: name }],
-      seconds: SECONDS,
-      height: PLOT_HEIGHT,
-      least: LEAST,
+    const options = { label: name, colour, seconds: SECONDS, height: PLOT_HEIGHT, least: LEAST }
+    return new Meter(options, (figure, plot) => {
+      figure.classList.add('mono')
+      return h('div', { class: 'world-plot' }, h('div', null, h('span', { class: 'mono' }, name), figure), plot)
     })
-    return { plot, value, element }
   }
 }

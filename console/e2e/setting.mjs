@@ -1,0 +1,20 @@
+// Where the tests of a file play: a folder, the program in it, and a browser.
+
+import { after, before } from 'node:test'
+import { openBrowser } from './browser.mjs'
+import { newFolder, Program, removeFolder } from './program.mjs'
+
+/** All three are there from the first test to the last. `start` runs the program in the folder, or gives null. */
+export function setting(start = Program.start) {
+  const here = { folder: null, program: null, browser: null }
+  before(async () => {
+    here.folder = await newFolder()
+    ;[here.program, here.browser] = await Promise.all([start(here.folder), openBrowser()])
+  })
+  after(async () => {
+    await here.browser?.close()
+    await here.program?.stop()
+    await removeFolder(here.folder)
+  })
+  return here
+}

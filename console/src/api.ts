@@ -11,7 +11,7 @@ export type Side = 'left' | 'right'
 
 export type Message =
   | Hello | Scene | State | AgentNews | Events | Game | Decisions | Puppet | PuppetEvents | Health | LogLines
-  | Evolution | RunDetail | Replay | Listing | Found | Value | Values | Films | Film | Saved | Demo
+  | Evolution | RunDetail | Replay | Listing | Found | Value | Values | Films | Film | Saved
   | { type: 'done'; id: number }
   | { type: 'refused'; id?: number; why: string }
 
@@ -153,9 +153,6 @@ export interface Game {
 
 /** What the referee decided, the latest last; also those before this browser came. */
 export interface Decisions { type: 'decisions'; decisions: { number: number; play_time: number; text: string }[] }
-
-/** How the demo game is doing, when that changes. */
-export interface Demo { type: 'demo'; running: boolean; words: string }
 
 // --- puppet
 

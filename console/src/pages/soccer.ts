@@ -107,7 +107,6 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
       nobody.hidden = now.players.length > 0
     }),
     link.on('decisions', (message) => decisions.add(message.decisions)),
-    link.on('demo', (message) => demo.told(message)),
   ]
 
   const element = h(

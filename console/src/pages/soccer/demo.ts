@@ -1,6 +1,6 @@
 // The demo game: two teams that come in by themselves.
 
-import type { Demo, Game, SoccerInfo } from '../../api'
+import type { Game, SoccerInfo } from '../../api'
 import type { Link } from '../../link'
 import { button, card, h, notice, reason, say } from '../../ui'
 import { numberField } from './numbers'
@@ -12,7 +12,6 @@ const PLAYERS = 3
 export interface DemoGame {
   element: HTMLElement
   show(game: Game): void
-  told(demo: Demo): void
   /** As the button does. */
   start(): Promise<void>
 }
@@ -62,15 +61,11 @@ export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
   }
   return {
     element: card('Demo game', forOperators(link, form), h('div', { class: 'demo-words' }, words, note)),
-    show(game) {
-      if ((game.demo !== null) !== running) become(game.demo !== null)
-      const more = game.demo && sentence(game.demo.note) !== words.textContent ? sentence(game.demo.note) : ''
-      say(note, game.demo ? `${game.demo.players} players a team. ${more}` : '')
-    },
-    told(demo) {
+    show({ demo }) {
       // that there is no game is news only after one
-      if (demo.words && (demo.running || running)) say(words, sentence(demo.words))
-      become(demo.running)
+      if (demo ?? running) say(words, sentence(demo?.note ?? 'no demo game'))
+      say(note, demo ? `${demo.players} players a team.` : '')
+      if ((demo !== null) !== running) become(demo !== null)
     },
     start: begin,
   }

@@ -47,7 +47,8 @@ struct Owner {
 /// What the threads of a game share.
 #[derive(Debug, Default)]
 struct Stage {
-    version: AtomicU64,
+    /// Games so far.
+    games: AtomicU64,
     game: Mutex<Option<Game>>,
 }
 
@@ -86,7 +87,7 @@ impl Demo {
             return Err("a demo game is on already; end it first".to_owned());
         }
         check(sim, players)?;
-        let number = stage.version.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = stage.games.fetch_add(1, Ordering::Relaxed) + 1;
         let note = format!("0 of {} players are there", usize::from(players) * TEAMS.len());
         // those of an earlier game are gone
         let started = game.insert(Game { number, players, note, teams: Vec::new() });
@@ -127,11 +128,6 @@ impl Demo {
     pub fn state(&self) -> Option<(u8, String)> {
         self.0.stage.game().as_ref().map(|game| (game.players, game.note.clone()))
     }
-
-    /// Counts the changes of the state.
-    pub fn version(&self) -> u64 {
-        self.0.stage.version.load(Ordering::Relaxed)
-    }
 }
 
 impl Drop for Owner {
@@ -146,9 +142,7 @@ impl Stage {
     }
 
     fn stop(&self) {
-        if self.game().take().is_some() {
-            self.version.fetch_add(1, Ordering::Relaxed);
-        }
+        *self.game() = None;
     }
 
     /// Notes how a game is doing; false if that is over.
@@ -158,10 +152,7 @@ impl Stage {
         if !game.is_complete() {
             return false;
         }
-        if game.note != note {
-            game.note = note;
-            self.version.fetch_add(1, Ordering::Relaxed);
-        }
+        game.note = note;
         true
     }
 
@@ -178,7 +169,6 @@ impl Stage {
         let words = if words.is_empty() { status } else { words };
         game.note = format!("the players of {team} ended: {words}");
         warn!("demo game: {}", game.note);
-        self.version.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -30,13 +30,6 @@ pub enum Message {
         /// The latest last.
         decisions: Vec<Decision>,
     },
-    /// How the demo game is doing.
-    Demo {
-        /// Whether its players are there.
-        running: bool,
-        /// In words.
-        words: String,
-    },
     /// How the puppet is.
     Puppet(Puppet),
     /// What happened to the puppet.

@@ -241,12 +241,7 @@ impl ConsoleSession {
             return;
         }
         let demo = self.shared.demo.state();
-        let told_of = self.sights.game.as_ref().map(|game| game.demo.clone());
         let game = words::game(world, view, demo);
-        if told_of.is_none_or(|told| told != game.demo) {
-            let words = game.demo.as_ref().map_or_else(|| "no demo game".to_owned(), |demo| demo.note.clone());
-            out.say(&Message::Demo { running: game.demo.is_some(), words });
-        }
         if self.sights.game.as_ref() != Some(&game) {
             self.sights.game = Some(game.clone());
             out.say(&Message::Game(game));

@@ -192,7 +192,7 @@ impl Lockstep {
 
 /// What a client gives its agent to do in a step: no two in a row are the same.
 pub(super) fn inputs(step: u64) -> [f32; 2] {
-    [if step % 2 == 0 { 0.2 } else { 0.4 }, 0.3]
+    [if step.is_multiple_of(2) { 0.2 } else { 0.4 }, 0.3]
 }
 
 /// Takes as many steps as it is told to, and reports how long each took.

@@ -18,14 +18,10 @@ use subtle::ConstantTimeEq;
 use tracing::warn;
 use wire::console::Role;
 
+use crate::limits;
+
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 16;
-/// Longest key of the desk, in bytes.
-pub const MAX_KEY: usize = 64;
-/// Longest value of the desk, in bytes of JSON.
-pub const MAX_VALUE: usize = 64 * 1024;
-/// Most keys.
-pub const MAX_KEYS: usize = 64;
 
 /// The folder of what is kept: `ROSSUM_STATE`, or `rossum` where the system keeps such things for this user.
 pub fn folder() -> PathBuf {
@@ -140,11 +136,11 @@ impl Drawer {
 
     /// Saves something, in the file as well.
     pub fn save(&self, key: &str, value: Value) -> Result<(), String> {
-        if key.is_empty() || key.len() > MAX_KEY {
-            return Err(format!("a key has 1 to {MAX_KEY} bytes"));
+        if key.is_empty() || key.len() > limits::DESK_KEY {
+            return Err(format!("a key has 1 to {} bytes", limits::DESK_KEY));
         }
-        if value.to_string().len() > MAX_VALUE {
-            return Err(format!("more than {MAX_VALUE} bytes cannot be saved under one key"));
+        if value.to_string().len() > limits::DESK_VALUE {
+            return Err(format!("more than {} bytes cannot be saved under one key", limits::DESK_VALUE));
         }
         let (version, text) = self.put(key, value)?;
         let mut written = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,8 +158,8 @@ impl Drawer {
     /// Puts something among the rest; gives the version and the text of all of it.
     fn put(&self, key: &str, value: Value) -> Result<(u64, String), String> {
         let mut saved = self.hold();
-        if saved.len() >= MAX_KEYS && !saved.contains_key(key) {
-            return Err(format!("there are {MAX_KEYS} keys already"));
+        if saved.len() >= limits::DESK_KEYS && !saved.contains_key(key) {
+            return Err(format!("there are {} keys already", limits::DESK_KEYS));
         }
         let version = self.0.version.load(Ordering::Relaxed) + 1;
         saved.insert(key.to_owned(), (version, value));
@@ -232,8 +228,8 @@ mod tests {
         assert!(drawer.since(drawer.version()).is_empty());
         assert_eq!(Drawer::open(folder.path()).since(0), drawer.since(0));
         assert!(drawer.save("", Value::Null).is_err() && drawer.save(&"k".repeat(65), Value::Null).is_err());
-        assert!(drawer.save("big", Value::String("x".repeat(MAX_VALUE))).is_err());
-        for index in 1..MAX_KEYS {
+        assert!(drawer.save("big", Value::String("x".repeat(limits::DESK_VALUE))).is_err());
+        for index in 1..limits::DESK_KEYS {
             drawer.save(&index.to_string(), Value::Null).unwrap();
         }
         assert!(drawer.save("one more", Value::Null).is_err());

@@ -115,6 +115,39 @@ pub const EVO_RECONNECT_MOST: Duration = Duration::from_secs(5);
 /// An individual whose world is lost so often in a row is given up.
 pub const EVO_WORLD_ATTEMPTS: u32 = 5;
 
+/// Commands that a browser may send at once, and a second in the long run.
+pub const CONSOLE_COMMANDS: (f64, f64) = (400.0, 200.0);
+/// So many bytes cost as much as a command.
+pub const CONSOLE_COMMAND_BYTES: f64 = 4_096.0;
+/// A flood is told so often that commands are left out.
+pub const CONSOLE_LEFT_OUT: u32 = 16;
+/// Variables that a browser may have shown all the time.
+pub const CONSOLE_OBSERVED: usize = 64;
+/// Variables that all browsers together may observe: the world reads each of them in every tick.
+pub const CONSOLE_OBSERVED_TOGETHER: usize = 512;
+/// Variables that a browser has listed at once.
+pub const CONSOLE_LISTED: usize = 500;
+/// Commands of a browser that wait for an answer of the world.
+pub const CONSOLE_ASKED: usize = 512;
+/// Frames of a film that a browser is sent at once.
+pub const CONSOLE_FRAMES: usize = 250;
+/// Longest name of an agent that is followed, in bytes.
+pub const CONSOLE_NAME: usize = 256;
+/// Longest text that is said at once, in bytes: as in the protocol.
+pub const CONSOLE_TEXT: usize = 60_000;
+/// Things that a browser may have done at once that take time.
+pub const CONSOLE_ERRANDS: usize = 16;
+/// And all browsers together.
+pub const CONSOLE_ERRANDS_TOGETHER: usize = 8;
+/// How long whoever looks for faces may take to give one a name.
+pub const CONSOLE_NAMING: Duration = Duration::from_secs(5);
+/// Most keys of the desk.
+pub const DESK_KEYS: usize = 64;
+/// Longest key of the desk, in bytes.
+pub const DESK_KEY: usize = 64;
+/// Longest value of the desk, in bytes of JSON.
+pub const DESK_VALUE: usize = 64 * 1024;
+
 /// Time from the wish to stop to the end of the process.
 pub const SHUTDOWN: Duration = Duration::from_secs(2);
 /// Refusals on one socket that are logged in an interval, each with its reason; the others are counted...

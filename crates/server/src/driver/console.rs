@@ -1,6 +1,6 @@
 //! The console's WebSockets: a session for each browser, and what takes time done beside.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket};
 use tokio::{
@@ -22,10 +22,6 @@ use crate::{
 
 /// The protocol's name among the others.
 pub(crate) const PROTOCOL: &str = "console";
-/// Things that a browser may have done at once that take time.
-const ERRANDS: usize = 16;
-/// How long whoever looks for faces may take to give one a name.
-const NAMING: Duration = Duration::from_secs(5);
 /// A close frame's code for a server that goes away, and one for a browser that does not keep to the rules.
 const GOING_AWAY: u16 = 1001;
 const POLICY: u16 = 1008;
@@ -144,7 +140,7 @@ impl Browser {
             }
         }
         for (id, errand) in out.errands {
-            match self.shared.room_for_errand().filter(|_| self.errands.len() < ERRANDS) {
+            match self.shared.room_for_errand().filter(|_| self.errands.len() < limits::CONSOLE_ERRANDS) {
                 Some(room) => {
                     self.errands.spawn(carry_out(id, errand, Arc::clone(&self.shared), room));
                 }
@@ -211,7 +207,7 @@ async fn give_name(name: crate::session::console::NameErrand, shared: &Shared) -
     let desk = shared.desk.as_ref().ok_or("there is no puppet in this world")?;
     let (answer, answered) = oneshot::channel();
     desk.stage.name(name.0, answer);
-    match timeout(NAMING, answered).await {
+    match timeout(limits::CONSOLE_NAMING, answered).await {
         Ok(Ok(done)) => done.map(|()| Found::default()),
         _ => Err("nobody looks for faces now; the page Health says why".to_owned()),
     }

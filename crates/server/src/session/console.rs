@@ -24,20 +24,10 @@ use world::{Answer, Command, SessionId, Snapshot, VariableId};
 pub use self::shared::{Shared, SharedParts};
 use self::sights::Sights;
 use super::oz::{Naming, Presence};
-use crate::backstage::Film;
+use crate::{backstage::Film, limits};
 
 /// A browser is shown something new so often.
 pub const FRAME: Duration = Duration::from_micros(33_333);
-/// Commands that a browser may send at once, and a second in the long run.
-const COMMANDS: (f64, f64) = (400.0, 200.0);
-/// Variables that a browser may have shown all the time.
-pub const MAX_OBSERVED: usize = 64;
-/// Variables that are listed at once.
-pub const MAX_LISTED: usize = 500;
-/// Commands that wait for an answer of the world.
-const MAX_ASKED: usize = 512;
-/// Frames of a film that are sent at once.
-pub const MAX_FRAMES: usize = 250;
 
 /// What a session wants done.
 #[derive(Debug, Default)]
@@ -162,7 +152,7 @@ impl ConsoleSession {
             film: None,
             run: None,
             sights: Sights::default(),
-            allowance: (COMMANDS.0, None),
+            allowance: (limits::CONSOLE_COMMANDS.0, None),
             left_out: 0,
         }
     }
@@ -240,7 +230,7 @@ impl ConsoleSession {
 
     /// Puts a question to the world, unless too many wait.
     fn ask(&mut self, variable: VariableId, id: Option<u64>, what: Question, command: Command, out: &mut Out) {
-        if self.asked.len() >= MAX_ASKED {
+        if self.asked.len() >= limits::CONSOLE_ASKED {
             return out.refuse(id, "too many commands wait for the world");
         }
         self.asked.push_back(Asked { variable, id, what });

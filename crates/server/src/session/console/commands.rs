@@ -9,24 +9,15 @@ use soccer::{
 use wire::console::{self, Message, Role, Side, Topic, Variable};
 use world::{Command, Snapshot, Value, agent::Action, run::SPEEDS, snapshot::VariableCard};
 
-use super::{
-    COMMANDS, ConsoleSession, Errand, MAX_FRAMES, MAX_LISTED, MAX_OBSERVED, NameErrand, Out, Question, scene, words,
-};
-use crate::session::oz::Naming;
-
-/// Longest name of an agent that is followed, in bytes.
-const MAX_NAME: usize = 256;
-/// So many bytes cost as much as a command.
-const COMMAND_BYTES: f64 = 4_096.0;
-/// A flood is told so often that commands are left out.
-const MAX_LEFT_OUT: u32 = 16;
+use super::{ConsoleSession, Errand, NameErrand, Out, Question, scene, words};
+use crate::{limits, session::oz::Naming};
 
 impl ConsoleSession {
     /// Takes one text frame.
     pub fn command(&mut self, text: &str, world: &Snapshot, now: Instant, out: &mut Out) {
-        if !self.may_go_on(1.0 + text.len() as f64 / COMMAND_BYTES, now) {
+        if !self.may_go_on(1.0 + text.len() as f64 / limits::CONSOLE_COMMAND_BYTES, now) {
             // not even looked at; of a flood, a few are told so
-            if self.left_out < MAX_LEFT_OUT {
+            if self.left_out < limits::CONSOLE_LEFT_OUT {
                 out.refuse(None, "too many commands; they are left out");
             }
             self.left_out = self.left_out.saturating_add(1);
@@ -45,7 +36,7 @@ impl ConsoleSession {
 
     /// Whether one more command of this cost may come.
     fn may_go_on(&mut self, cost: f64, now: Instant) -> bool {
-        let (most, rate) = COMMANDS;
+        let (most, rate) = limits::CONSOLE_COMMANDS;
         let (left, at) = self.allowance;
         let gained = at.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64() * rate);
         let left = (left + gained).min(most);
@@ -62,7 +53,7 @@ impl ConsoleSession {
                 out.done(id);
             }
             C::Follow { agent } => {
-                self.followed = agent.filter(|name| name.len() <= MAX_NAME);
+                self.followed = agent.filter(|name| name.len() <= limits::CONSOLE_NAME);
                 out.done(id);
             }
             C::Pause => self.write_named("/Control/Pause", Value::Boolean(true), id, world, out),
@@ -171,8 +162,8 @@ impl ConsoleSession {
         if !self.shared.may_observe(self.observed.len(), names.len()) {
             return out.refuse(id, "too many variables are observed on all pages together; close some");
         }
-        if names.len() > MAX_OBSERVED {
-            return out.refuse(id, format!("{MAX_OBSERVED} variables at most can be observed"));
+        if names.len() > limits::CONSOLE_OBSERVED {
+            return out.refuse(id, format!("{} variables at most can be observed", limits::CONSOLE_OBSERVED));
         }
         let known = names.iter().filter_map(|name| Some((name.clone(), world.catalogue.variable_named(name)?.id)));
         let wanted: std::collections::BTreeMap<_, _> = known.collect();
@@ -205,7 +196,7 @@ impl ConsoleSession {
 
     fn frames(&self, id: Option<u64>, from: usize, count: usize, out: &mut Out) {
         let Some(film) = &self.film else { return out.refuse(id, "no film is open") };
-        for number in from..from.saturating_add(count.min(MAX_FRAMES)) {
+        for number in from..from.saturating_add(count.min(limits::CONSOLE_FRAMES)) {
             let Some(poses) = film.frame(number) else { break };
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             out.frames.push(console::Frame::Film { number, poses: &poses }.to_bytes().into());
@@ -295,11 +286,11 @@ fn list(path: &str, world: &Snapshot, out: &mut Out) {
             }
             // the path did not end with a slash
             Some(_) => {}
-            None if variables.len() < MAX_LISTED => variables.push(variable(card)),
+            None if variables.len() < limits::CONSOLE_LISTED => variables.push(variable(card)),
             None => {}
         }
     }
-    let folders = folders.into_iter().take(MAX_LISTED).collect();
+    let folders = folders.into_iter().take(limits::CONSOLE_LISTED).collect();
     out.say(&Message::List { path: path.to_owned(), folders, variables });
 }
 
@@ -311,6 +302,6 @@ fn search(text: &str, world: &Snapshot, out: &mut Out) {
         !words.is_empty() && words.iter().all(|word| name.contains(word))
     };
     let found: Vec<&VariableCard> = world.catalogue.variables.iter().filter(has_all).collect();
-    let variables = found.iter().take(MAX_LISTED).map(|card| variable(card)).collect();
+    let variables = found.iter().take(limits::CONSOLE_LISTED).map(|card| variable(card)).collect();
     out.say(&Message::Found { search: text.to_owned(), total: found.len(), variables });
 }

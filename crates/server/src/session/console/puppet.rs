@@ -14,10 +14,10 @@ use wire::console::{
 use world::Command;
 
 use super::{ConsoleSession, Out};
-use crate::session::oz::{Control, Desk, is_finite};
-
-/// Longest text that is said at once, in bytes: as in the protocol.
-const MAX_TEXT: usize = 60_000;
+use crate::{
+    limits,
+    session::oz::{Control, Desk, is_finite},
+};
 
 /// What has a weight, by the names that browsers know.
 const SUBSYSTEMS: [(&str, Subsystem); 7] = [
@@ -61,7 +61,7 @@ impl ConsoleSession {
 fn order_from(order: PuppetOrder) -> Result<Order, String> {
     Ok(match order {
         PuppetOrder::Reset => Order::Reset,
-        PuppetOrder::Speak(text) if text.len() > MAX_TEXT => {
+        PuppetOrder::Speak(text) if text.len() > limits::CONSOLE_TEXT => {
             return Err(format!("a text of {} bytes is too long; say it in parts", text.len()));
         }
         PuppetOrder::Speak(text) => Order::Speak(text),

@@ -21,6 +21,7 @@ use crate::{
     driver::stream::Doors,
     health::Health,
     keeping::Drawer,
+    limits,
     session::oz::Desk,
     sim_thread::{STANDSTILL, SimHandle},
 };
@@ -76,11 +77,6 @@ pub struct Shared {
     errands: Arc<Semaphore>,
 }
 
-/// Variables that all browsers together may observe: the world reads each of them in every tick.
-const MAX_OBSERVED_TOGETHER: usize = 512;
-/// Things that take time which are done at once.
-const ERRANDS_TOGETHER: usize = 8;
-
 impl std::ops::Deref for Shared {
     type Target = SharedParts;
 
@@ -109,13 +105,14 @@ impl Shared {
             poses: Mutex::default(),
             scene: Mutex::default(),
             observed: AtomicUsize::new(0),
-            errands: Arc::new(Semaphore::new(ERRANDS_TOGETHER)),
+            errands: Arc::new(Semaphore::new(limits::CONSOLE_ERRANDS_TOGETHER)),
         }
     }
 
     /// Whether a browser that observes so many variables may observe so many instead.
     pub(super) fn may_observe(&self, before: usize, wanted: usize) -> bool {
-        wanted <= before || self.observed.load(Ordering::Relaxed) + (wanted - before) <= MAX_OBSERVED_TOGETHER
+        wanted <= before
+            || self.observed.load(Ordering::Relaxed) + (wanted - before) <= limits::CONSOLE_OBSERVED_TOGETHER
     }
 
     /// A browser that observed so many variables now observes so many.

@@ -6,6 +6,7 @@ use world::{World, clock::Pace, run::Run};
 
 use super::*;
 use crate::{
+    limits,
     sim_thread::SimThread,
     testing::{running, shared, small_world},
 };
@@ -178,7 +179,7 @@ fn variables_are_listed_searched_read_written_and_observed() {
         let told = desk.ask(json!({"do": "write", "variable": variable, "value": value, "id": 5}));
         assert_eq!((types(&told), &told[0]["id"]), (vec!["refused"], &json!(5)), "{variable} {value}");
     }
-    let many: Vec<String> = (0..=MAX_OBSERVED).map(|index| index.to_string()).collect();
+    let many: Vec<String> = (0..=limits::CONSOLE_OBSERVED).map(|index| index.to_string()).collect();
     assert_eq!(types(&desk.ask(json!({"do": "observe", "variables": many}))), ["refused"]);
 }
 
@@ -217,7 +218,7 @@ fn a_robot_is_moved_pushed_and_followed() {
 #[test]
 fn a_flood_of_commands_is_left_out() {
     let mut desk = Desk::new(Role::Operator);
-    let (most, rate) = COMMANDS;
+    let (most, rate) = limits::CONSOLE_COMMANDS;
     let answers = |desk: &mut Desk, count: f64| -> usize {
         (0..count as usize).map(|_| desk.ask(json!({"do": "films", "id": 1})).len()).sum()
     };

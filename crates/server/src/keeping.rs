@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     env, fs,
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -47,6 +47,21 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&part, path)
 }
 
+/// Keeps other servers of this user away from the folder while something in it is read and written again. Where there are
+/// no locks there is no harm but theirs.
+fn alone(folder: &Path) -> Option<fs::File> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
+    let file =
+        fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock")).ok()?;
+    file.lock().ok().map(|()| file)
+}
+
+/// Whether this user alone can read and write a file.
+fn is_private(path: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.uid() == own && file.mode() & 0o077 == 0)
+}
+
 /// What lets browsers in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +77,9 @@ impl Tokens {
     /// they cannot be kept, they are good for this run.
     pub fn of_user(folder: &Path) -> io::Result<Self> {
         let path = folder.join("tokens.toml");
+        let _alone = alone(folder);
         match fs::read_to_string(&path).map(|text| toml::from_str::<Self>(&text)) {
+            Ok(_) if !is_private(&path) => warn!("{} is open to others; new tokens are made", path.display()),
             Ok(Ok(tokens)) if tokens.are_sound() => return Ok(tokens),
             Ok(_) => warn!("{} does not hold the console's tokens; new ones are made", path.display()),
             Err(_) => {}
@@ -101,40 +118,50 @@ fn random() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+fn desk_of(folder: &Path) -> PathBuf {
+    folder.join("desk.json")
+}
+
+/// What is in the desk's file.
+fn read_desk(path: &Path) -> BTreeMap<String, Value> {
+    match fs::read_to_string(path).map(|text| serde_json::from_str(&text)) {
+        Ok(Ok(saved)) => saved,
+        Ok(Err(error)) => {
+            warn!("{} cannot be read, and is not taken into account: {error}", path.display());
+            BTreeMap::new()
+        }
+        Err(_) => BTreeMap::new(),
+    }
+}
+
 /// What operators save for their desk, by key. Cheap to copy.
 #[derive(Clone, Debug)]
 pub struct Drawer(Arc<Inside>);
 
 #[derive(Debug)]
 struct Inside {
-    path: PathBuf,
+    folder: PathBuf,
     saved: Mutex<BTreeMap<String, (u64, Value)>>,
     version: AtomicU64,
-    /// Held while the file is written, which may take long: then the version that is in it.
-    written: Mutex<u64>,
+    /// What the file held last. Held while it is read and written, which may take long.
+    file: Mutex<BTreeMap<String, Value>>,
 }
 
 impl Drawer {
     /// What was saved before.
     pub fn open(folder: &Path) -> Self {
-        let path = folder.join("desk.json");
-        let saved = match fs::read_to_string(&path).map(|text| serde_json::from_str(&text)) {
-            Ok(Ok(saved)) => saved,
-            Ok(Err(error)) => {
-                warn!("{} cannot be read, the desk begins empty: {error}", path.display());
-                BTreeMap::<String, Value>::new()
-            }
-            Err(_) => BTreeMap::new(),
-        };
-        let saved = saved.into_iter().map(|(key, value)| (key, (1, value))).collect();
-        Self(Arc::new(Inside { path, saved: Mutex::new(saved), version: AtomicU64::new(1), written: Mutex::new(1) }))
+        let file = read_desk(&desk_of(folder));
+        let saved = file.iter().map(|(key, value)| (key.clone(), (1, value.clone()))).collect();
+        let (saved, version, file) = (Mutex::new(saved), AtomicU64::new(1), Mutex::new(file));
+        Self(Arc::new(Inside { folder: folder.to_owned(), saved, version, file }))
     }
 
     fn hold(&self) -> MutexGuard<'_, BTreeMap<String, (u64, Value)>> {
         self.0.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Saves something, in the file as well.
+    /// Saves something, in the file as well. What other servers of this user have saved there since stays, and is taken
+    /// over.
     pub fn save(&self, key: &str, value: Value) -> Result<(), String> {
         if key.is_empty() || key.len() > limits::DESK_KEY {
             return Err(format!("a key has 1 to {} bytes", limits::DESK_KEY));
@@ -142,31 +169,31 @@ impl Drawer {
         if value.to_string().len() > limits::DESK_VALUE {
             return Err(format!("more than {} bytes cannot be saved under one key", limits::DESK_VALUE));
         }
-        let (version, text) = self.put(key, value)?;
-        let mut written = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
-        // somebody else has written this, and more
-        if *written > version {
-            return Ok(());
-        }
-        replace(&self.0.path, &text).map_err(|error| {
-            format!("it is kept until the server ends, because {} cannot be written: {error}", self.0.path.display())
+        let mut file = self.0.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _alone = alone(&self.0.folder);
+        let path = desk_of(&self.0.folder);
+        let mut others = read_desk(&path);
+        others.retain(|key, value| file.get(key) != Some(value));
+        let all = self.put(others, key, value)?;
+        let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
+        replace(&path, &text).map_err(|error| {
+            format!("it is kept until the server ends, because {} cannot be written: {error}", path.display())
         })?;
-        *written = version;
+        *file = all;
         Ok(())
     }
 
-    /// Puts something among the rest; gives the version and the text of all of it.
-    fn put(&self, key: &str, value: Value) -> Result<(u64, String), String> {
+    /// Puts something among the rest, and what others have saved; gives all of it.
+    fn put(&self, others: BTreeMap<String, Value>, key: &str, value: Value) -> Result<BTreeMap<String, Value>, String> {
         let mut saved = self.hold();
         if saved.len() >= limits::DESK_KEYS && !saved.contains_key(key) {
             return Err(format!("there are {} keys already", limits::DESK_KEYS));
         }
         let version = self.0.version.load(Ordering::Relaxed) + 1;
-        saved.insert(key.to_owned(), (version, value));
+        let news = others.into_iter().take(limits::DESK_KEYS).chain([(key.to_owned(), value)]);
+        saved.extend(news.map(|(key, value)| (key, (version, value))));
         self.0.version.store(version, Ordering::Relaxed);
-        let plain: BTreeMap<&String, &Value> = saved.iter().map(|(key, (_, value))| (key, value)).collect();
-        let text = serde_json::to_string_pretty(&plain).map_err(|error| error.to_string())?;
-        Ok((version, text))
+        Ok(saved.iter().map(|(key, (_, value))| (key.clone(), value.clone())).collect())
     }
 
     /// Counts what was saved.
@@ -201,6 +228,11 @@ mod tests {
         }
         let mode = fs::metadata(folder.path().join("tokens.toml")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+        // a file that others could read
+        fs::set_permissions(folder.path().join("tokens.toml"), fs::Permissions::from_mode(0o644)).unwrap();
+        let anew = Tokens::of_user(folder.path()).unwrap();
+        assert_ne!(anew, first);
+        assert_eq!(Tokens::of_user(folder.path()).unwrap(), anew);
         // a file that somebody has spoilt
         for text in ["", "operator = \"\"\nviewer = \"\"", "operator = 3"] {
             fs::write(folder.path().join("tokens.toml"), text).unwrap();
@@ -215,6 +247,28 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         assert!(Tokens::of_user(&file.join("below")).unwrap().are_sound());
+    }
+
+    #[test]
+    fn two_servers_of_one_user_share_tokens_and_desk() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = std::thread::scope(|scope| {
+            let made: Vec<_> = (0..8).map(|_| scope.spawn(|| Tokens::of_user(folder.path()).unwrap())).collect();
+            made.into_iter().map(|made| made.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(tokens.iter().all(|token| token == &tokens[0]), "{tokens:?}");
+        let (one, other) = (Drawer::open(folder.path()), Drawer::open(folder.path()));
+        one.save("hotkeys", 1.into()).unwrap();
+        other.save("macros", 2.into()).unwrap();
+        one.save("script", 3.into()).unwrap();
+        let version = one.version();
+        other.save("hotkeys", 4.into()).unwrap();
+        one.save("script", 5.into()).unwrap();
+        let pairs = |drawer: &Drawer, since| {
+            drawer.since(since).into_iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(pairs(&one, version), ["hotkeys 4", "script 5"], "what is new, and no more");
+        assert_eq!(pairs(&Drawer::open(folder.path()), 0), ["hotkeys 4", "macros 2", "script 5"]);
     }
 
     #[test]

@@ -11,15 +11,16 @@ use std::{
     process::Command,
 };
 
-/// What the pages are made from.
-const SOURCES: [&str; 7] =
-    ["src", "public", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"];
+/// What the pages are made from. All of it is there: cargo takes what is missing for changed, each time.
+const SOURCES: [&str; 6] =
+    ["src", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let sources = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../console").canonicalize()?;
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", sources.join(source).display());
+    for source in SOURCES.map(|source| sources.join(source)) {
+        assert!(source.exists(), "there is no {}", source.display());
+        println!("cargo::rerun-if-changed={}", source.display());
     }
     println!("cargo::rerun-if-env-changed=PATH");
     let pages = out.join("pages");

@@ -46,8 +46,60 @@ fn main() -> Result<(), Box<dyn Error>> {
         play.extend(oz_piece(OZ_WORLD, &[])?);
     }
     write_corpus("oz_decode", of(&messages)?)?;
-    write_corpus("oz_session", vec![play])
+    write_corpus("oz_session", vec![play])?;
+
+    for command in CONSOLE {
+        wire::console::Asked::decode(command).map_err(|error| format!("{command}: {error:?}"))?;
+    }
+    // by a viewer, by an operator, and each command alone
+    let talks = [0, 1].map(|who| [&[who], CONSOLE.join("\n\n").as_bytes()].concat());
+    let alone = CONSOLE.iter().map(|command| [&[1], command.as_bytes(), b"\n\n\n"].concat());
+    write_corpus("console_session", talks.into_iter().chain(alone).collect())
 }
+
+/// Commands of a browser.
+const CONSOLE: [&str; 40] = [
+    r#"{"do":"watch","topics":["world","soccer","puppet","evolution","health","poses","video","sound"],"id":1}"#,
+    r#"{"do":"follow","agent":"Alice","id":2}"#,
+    r#"{"do":"observe","variables":["/Simulation/Gravitation","/Sim/Rover1/Position"],"id":3}"#,
+    r#"{"do":"pause"}"#,
+    r#"{"do":"play"}"#,
+    r#"{"do":"step","id":4}"#,
+    r#"{"do":"reset","seed":7,"id":5}"#,
+    r#"{"do":"speed","factor":2.5}"#,
+    r#"{"do":"act","agent":"Rover1","motors":[[0,1.5],[1,-2]]}"#,
+    r#"{"do":"push","agent":"Alice","velocity":[1,0,0]}"#,
+    r#"{"do":"list","path":"/Sim","id":6}"#,
+    r#"{"do":"search","text":"Position","id":7}"#,
+    r#"{"do":"read","variable":"/Simulation/Gravitation","id":8}"#,
+    r#"{"do":"write","variable":"/Simulation/Gravitation","value":"9.81","id":9}"#,
+    r#"{"do":"write","variable":"/Sim/Rover1/Position","value":"(1,2,0.1)","id":10}"#,
+    r#"{"do":"kick-off","side":"left"}"#,
+    r#"{"do":"kick-off","side":null}"#,
+    r#"{"do":"drop-ball"}"#,
+    r#"{"do":"place-ball","position":[1,2,0.1],"velocity":[0,0,3]}"#,
+    r#"{"do":"place-player","side":"right","number":3,"position":[1,2],"heading":1.5}"#,
+    r#"{"do":"play-mode","mode":"PlayOn"}"#,
+    r#"{"do":"demo","players":3,"id":11}"#,
+    r#"{"do":"stop-demo"}"#,
+    r#"{"do":"puppet","order":"reset"}"#,
+    r#"{"do":"puppet","order":{"speak":"Hello, [yess] you."},"id":12}"#,
+    r#"{"do":"puppet","order":{"weigh":["speech",0.5]}}"#,
+    r#"{"do":"puppet","order":{"servo":[3,0.25]}}"#,
+    r#"{"do":"puppet","order":{"servos":[0.1,0.2]}}"#,
+    r#"{"do":"name-face","face":1,"name":"Eileen","id":13}"#,
+    r#"{"do":"forget-face","name":"Eileen","id":14}"#,
+    r#"{"do":"start-run","run":{"simulators":[],"world":"obstacles","body":"khepera","algorithm":"cma-es","generations":5,"seed":1},"id":15}"#,
+    r#"{"do":"stop-run","name":"one"}"#,
+    r#"{"do":"resume-run","name":"one","generations":9}"#,
+    r#"{"do":"run","name":"one"}"#,
+    r#"{"do":"replay","run":"one","generation":2,"id":16}"#,
+    r#"{"do":"films","id":17}"#,
+    r#"{"do":"open-film","name":"game.mcap","id":18}"#,
+    r#"{"do":"frames","from":0,"count":10}"#,
+    r#"{"do":"close-film"}"#,
+    r#"{"do":"save","key":"hotkeys","value":{"a":[1,2]},"id":19}"#,
+];
 
 /// What is first said in `oz_session`.
 const OZ_VERSION: &[u8] = &[0, 0, 0, 1, 1, 0, 0, 0];

@@ -18,7 +18,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wire::console::{Frame, Message, Role};
 use world::clock::Pace;
-use world::{Answer, Command, SessionId, Snapshot};
+use world::variable::VariableError;
+use world::{Answer, Command, SessionId, Snapshot, Value};
 
 struct Stage {
     shared: Arc<Shared>,
@@ -74,7 +75,13 @@ fuzz_target!(|input: &[u8]| {
                 Command::Read(id) | Command::Write(id, _) => id,
                 _ => continue,
             };
-            session.answer(Answer::Written(variable), &mut out);
+            // the world takes it, does not, or tells what it was asked
+            let answer = match line.len() % 3 {
+                0 => Answer::Written(variable),
+                1 => Answer::NoValue(variable, VariableError::Unknown),
+                _ => Answer::Value(variable, Value::Double(0.5)),
+            };
+            session.answer(answer, &mut out);
         }
         for text in &out.texts {
             Message::decode(text).expect("a message");

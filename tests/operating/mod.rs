@@ -271,10 +271,12 @@ impl Robot {
         Operator::join(self.address())
     }
 
-    /// What the status page says of a part.
+    /// What the status page says of a part that has begun to work.
     pub(crate) fn condition(&self, part: &str) -> Option<String> {
         let (_, page) = self.server.page("/status");
-        page.lines().find_map(|line| line.strip_prefix(&format!("  {part}: ")).map(str::to_owned))
+        let words = page.lines().find_map(|line| line.strip_prefix(&format!("  {part}: ")))?;
+        // it has not begun yet
+        (!words.starts_with("resting")).then(|| words.to_owned())
     }
 
     /// Ends it in order, and tells its log.

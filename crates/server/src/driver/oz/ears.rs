@@ -28,6 +28,7 @@ use crate::{
 };
 
 const PART: &str = "ears";
+const RECOGNISER: &str = "recogniser";
 /// Sound that is taken at once: 32 ms.
 const CHUNK: usize = 512;
 /// Utterances that wait to be recognised. More are not heard: whoever speaks that much is not answered anyway.
@@ -49,7 +50,9 @@ pub(super) fn start(
         note(health, PART, true, "none, as configured");
         return Ok(Vec::new());
     }
-    let line = Line::open("recogniser", sim, Ticks::Never)?;
+    health.note(PART, true, "resting until somebody listens");
+    health.note(RECOGNISER, true, "resting until something is heard");
+    let line = Line::open(RECOGNISER, sim, Ticks::Never)?;
     let (cut, utterances) = sync_channel(WAITING);
     let closing = Arc::new(Closing::default());
     let stage = Arc::clone(stage);
@@ -181,7 +184,7 @@ impl Ear {
     fn pass_on(&self, utterances: impl IntoIterator<Item = Utterance>) {
         for utterance in utterances {
             if self.cut.try_send(utterance).is_err() {
-                note(&self.health, "recogniser", false, "it does not keep up, and an utterance was lost");
+                note(&self.health, RECOGNISER, false, "it does not keep up, and an utterance was lost");
             }
         }
     }
@@ -202,7 +205,6 @@ impl Pace {
 
 /// Recognises utterances until there are no more. What it takes is loaded with the first one.
 fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
-    const PART: &str = "recogniser";
     processor::leave_first();
     let mut loaded = None;
     for utterance in utterances {
@@ -216,19 +218,19 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
             None => match Recogniser::load(&puppet::fetched("hearing").unwrap_or_default()) {
                 Ok(recogniser) => loaded.insert(recogniser),
                 Err(error) => {
-                    note(health, PART, false, format!("nothing is understood: {error}"));
+                    note(health, RECOGNISER, false, format!("nothing is understood: {error}"));
                     continue;
                 }
             },
         };
         match recogniser.recognise(&utterance.samples) {
             Ok(options) => {
-                note(health, PART, true, "working");
+                note(health, RECOGNISER, true, "working");
                 if !options.is_empty() && !line.tell(Order::Hear(options)) {
                     return;
                 }
             }
-            Err(error) => note(health, PART, false, error.to_string()),
+            Err(error) => note(health, RECOGNISER, false, error.to_string()),
         }
     }
 }

@@ -31,6 +31,7 @@ use crate::{
 };
 
 const PART: &str = "camera";
+const FACES: &str = "faces";
 /// Size of the pictures, in pixels.
 const SIZE: (usize, usize) = (640, 480);
 /// Angle from the lower to the upper edge of the simulated camera's pictures, in degrees.
@@ -77,7 +78,9 @@ pub(super) fn start(
         return Ok(Vec::new());
     }
     let people = config.people.iter().map(Person::read).collect::<Result<_, _>>().map_err(wrong)?;
-    let line = Line::open("faces", sim, Ticks::Never)?;
+    health.note(PART, true, "resting until somebody looks");
+    health.note(FACES, true, "resting until there are pictures");
+    let line = Line::open(FACES, sim, Ticks::Never)?;
     let (pictures, to_watch) = sync_channel(1);
     let eyes = Eyes {
         source,
@@ -322,7 +325,6 @@ fn watch_faces(
     sim: &SimHandle,
     health: &Health,
 ) {
-    const PART: &str = "faces";
     processor::leave_first();
     let known = match names.map(Names::load).transpose() {
         Ok(names) => names.unwrap_or_default(),
@@ -334,11 +336,11 @@ fn watch_faces(
     stage.note_known(known.iter().map(str::to_owned).collect());
     // with the first picture: until somebody looks on, nothing needs it
     let Ok(first) = pictures.recv() else { return };
-    let mut watcher = match Watcher::load(&puppet::fetched(PART).unwrap_or_default(), known) {
+    let mut watcher = match Watcher::load(&puppet::fetched(FACES).unwrap_or_default(), known) {
         Ok(watcher) => watcher,
-        Err(error) => return note(health, PART, false, format!("no faces are found: {error}")),
+        Err(error) => return note(health, FACES, false, format!("no faces are found: {error}")),
     };
-    note(health, PART, true, "looked for");
+    note(health, FACES, true, "looked for");
     let (mut had_faces, mut last_view) = (false, None);
     for Picture { image, tick, dt, span, view } in std::iter::once(first).chain(pictures) {
         line.read_answers();

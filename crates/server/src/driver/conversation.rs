@@ -466,7 +466,7 @@ impl Talk {
             self.held_until = None;
             self.send_held(&mut refusals)?;
         } else if out.may_wait {
-            self.held_until = Some(now() + limits::HELD);
+            self.held_until.get_or_insert_with(|| now() + limits::HELD);
         }
         self.refusals.note(&refusals, now());
         let heard = if self.session.is_needed() { Pulse::NEEDED } else { since(self.began, self.heard) };

@@ -11,17 +11,18 @@ use serde_json::Value;
 
 /// Which crates of ours each one may use. `rossum` puts everything together and may use all.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("support", &[]),
     ("wire", &[]),
     ("physics", &[]),
     ("world", &["physics"]),
     ("soccer", &["physics", "world"]),
     ("espeak", &[]),
-    ("puppet", &["physics", "world", "espeak"]),
-    ("arena", &[]),
-    ("evolve", &["arena"]),
+    ("puppet", &["support", "physics", "world", "espeak"]),
+    ("arena", &["support"]),
+    ("evolve", &["support", "arena"]),
     ("client", &["wire"]),
     ("console", &[]),
-    ("server", &["physics", "world", "soccer", "puppet", "arena", "evolve", "wire", "console"]),
+    ("server", &["support", "physics", "world", "soccer", "puppet", "arena", "evolve", "wire", "console"]),
 ];
 
 fn root() -> PathBuf {

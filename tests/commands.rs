@@ -85,7 +85,7 @@ fn scenarios() {
     check(&["scenarios", "small"], 0, &["title = \"Small", "[[robot]]"]);
     check_failure(&["scenarios", "smal"], &["did you mean `small`?"]);
     check_failure(&["serve", "--scenario", "playgruond"], &["did you mean `playground`?"]);
-    check_failure(&["serve", "--scenario", "../scenarios/small"], &["there is no scenario"]);
+    check_failure(&["serve", "--scenario", "../scenarios/small"], &["unknown scenario"]);
 }
 
 #[test]

@@ -479,10 +479,10 @@ fn a_run_can_be_looked_at() {
     for (arguments, expected) in [
         (&["evolve", "show", "/nowhere"][..], "there is no run in /nowhere"),
         (&["evolve", "--all", "--out", name], "there is a run in"),
-        (&["evolve", "--all", "--world", "moon"], "there is no world \"moon\""),
+        (&["evolve", "--all", "--world", "moon"], "unknown world `moon`"),
         (&["evolve", "--all", "--body", "snake"], "snake"),
         (&["evolve", "--world", "maze"], "say --all"),
-        (&["world", "moon"], "there is no world \"moon\""),
+        (&["world", "moon"], "unknown world `moon`"),
         (&["robot", "snake", "--in-process", "empty"], "snake"),
     ] {
         let ended = run(arguments);

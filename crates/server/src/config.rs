@@ -11,11 +11,12 @@ use std::{
 use ipnet::IpNet;
 use physics::Pose;
 use serde::{Deserialize, Deserializer, Serialize};
+use support::suggest;
 use world::{Robot, Setup, Value, ValueKind, clock::Pace, event::Watch, setup::Randomise};
 
 use crate::{
     access::{OpenBind, check_bind},
-    library::{self, LibraryError, ModelKind, nearest},
+    library::{self, LibraryError, ModelKind},
     session::{PROTOCOLS, Service},
 };
 
@@ -294,11 +295,12 @@ impl Scenario {
         for protocol in PROTOCOLS {
             if let Some(section) = table.remove(protocol.name) {
                 let section = section.try_into().map_err(|error: toml::de::Error| syntax(error.to_string()))?;
-                let service = (protocol.configure)(section, folder).map_err(|error| syntax(helpful(&error)))?;
+                let service =
+                    (protocol.configure)(section, folder).map_err(|error| syntax(suggest::toml_message(&error)))?;
                 services.push((protocol.name, service));
             }
         }
-        let base: Base = table.try_into().map_err(|error: toml::de::Error| syntax(helpful(&error)))?;
+        let base: Base = table.try_into().map_err(|error: toml::de::Error| syntax(suggest::toml_message(&error)))?;
         let scenario = Self { base, services, folder: folder.to_owned() };
         scenario.check()?;
         Ok(scenario)
@@ -415,25 +417,7 @@ fn check_sections(table: &toml::Table) -> Result<(), String> {
     let Some(wrong) = table.keys().find(|key| known().all(|name| name != *key)) else { return Ok(()) };
     let all: Vec<_> = known().map(|name| format!("`{name}`")).collect();
     let message = format!("unknown key or section `{wrong}`, expected one of {}", all.join(", "));
-    Err(with_nearest(message, wrong, known()))
-}
-
-fn with_nearest<'a>(message: String, wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
-    match nearest(wrong, known) {
-        Some(near) => format!("{message}\ndid you mean `{near}`?"),
-        None => message,
-    }
-}
-
-/// The parser's message, with the nearest known name if a key is unknown.
-fn helpful(error: &toml::de::Error) -> String {
-    let message = error.to_string().trim_end().to_owned();
-    let mut quoted = error.message().split('`').skip(1).step_by(2);
-    let is_unknown = error.message().starts_with("unknown field") || error.message().starts_with("unknown variant");
-    match quoted.next().filter(|_| is_unknown) {
-        Some(wrong) => with_nearest(message, wrong, quoted),
-        None => message,
-    }
+    Err(suggest::with_nearest(&message, wrong, known()))
 }
 
 #[cfg(test)]
@@ -572,9 +556,9 @@ mod tests {
         // names are not paths
         for name in ["../fields/flat", "../../scenarios/small", "rover/robot.xml/..", "/etc/passwd", ""] {
             let error = library::model(ModelKind::Robot, name, &inside).unwrap_err().to_string();
-            assert!(error.starts_with("there is no robot"), "{error}");
+            assert!(error.starts_with("unknown robot `"), "{error}");
             let error = Scenario::load(name).unwrap_err().to_string();
-            assert!(error.starts_with("there is no scenario"), "{error}");
+            assert!(error.starts_with("unknown scenario `"), "{error}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use physics::{Limits, ModelError, Source};
 use rust_embed::RustEmbed;
+use support::suggest;
 
 #[derive(RustEmbed)]
 #[folder = "../../models"]
@@ -51,7 +52,7 @@ impl ModelKind {
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// Nothing has this name.
-    #[error("there is no {what} `{name}`; {}", suggestion(.name, .known))]
+    #[error("{}", suggest::unknown(.what, .name, .known))]
     Unknown {
         /// Robot, field or scenario.
         what: &'static str,
@@ -63,24 +64,6 @@ pub enum LibraryError {
     /// The model is no good.
     #[error(transparent)]
     Model(#[from] ModelError),
-}
-
-/// What there is instead, the nearest first.
-fn suggestion(name: &str, known: &[String]) -> String {
-    let all = known.join(", ");
-    match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`? There are {all}"),
-        None => format!("there are {all}"),
-    }
-}
-
-/// The known name that is most like this one, if any is.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, other)| other)
 }
 
 /// A model by its name in the library, or by its path if the name looks like one (it ends in `.xml` or `.urdf`).

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use glam::DVec2;
+use support::suggest;
 
 use super::{
     ARENA_SIZE, Area, Floor, MAX_ALTITUDE, Obstacle, Patch, Plan, PlanError, Port, Rules, Scene, Walls, file,
@@ -160,19 +161,17 @@ impl Materials {
     }
 
     fn named(&self, key: &str, name: &str) -> Checked<Material> {
-        let names = || self.0.iter().map(|(name, _)| name.as_str());
         let found = self.0.iter().find(|(known, _)| known == name).map(|(_, material)| *material);
-        found.ok_or_else(|| unknown(key, "material", name, names()))
+        found.ok_or_else(|| unknown(key, "material", name, &self.0))
     }
 }
 
-fn unknown<'a>(key: &str, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PlanError {
-    let all = known.clone().collect::<Vec<_>>().join(", ");
-    let hint = file::nearest(name, known).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-    wrong(key, format!("there is no {what} `{name}`; {hint}there are {all}"))
-}
-
 type Painted = Vec<(Piece, [u8; 3])>;
+
+fn unknown<T>(key: &str, kind: &str, name: &str, known: &[(String, T)]) -> PlanError {
+    let names: Vec<_> = known.iter().map(|(name, _)| name).collect();
+    wrong(key, suggest::unknown(kind, name, &names).to_string())
+}
 
 fn floor(floor: &file::Floor) -> Checked<(Floor, Painted)> {
     few("floor.area", &floor.areas, MAX_AREAS)?;
@@ -307,7 +306,7 @@ fn ports(file: &file::File) -> Checked<Vec<Port>> {
             None => shape("zone", &everywhere)?,
             Some(name) => match zones.iter().find(|(known, _)| known == name) {
                 Some((_, zone)) => Shape { polygons: zone.polygons.clone(), pieces: zone.pieces.clone() },
-                None => return Err(unknown(&key, "zone", name, zones.iter().map(|(known, _)| known.as_str()))),
+                None => return Err(unknown(&key, "zone", name, &zones)),
             },
         };
         let kind = short(&format!("{key}, kind"), &port.kind, MAX_NAME)?;

@@ -1,6 +1,7 @@
 //! The TOML that a world is written in. Defaults are here; what values may be is in `check`.
 
 use serde::Deserialize;
+use support::suggest;
 
 use super::{DirSense, DirZero, Drops, GroundSense, Isolation, PlanError};
 use crate::material::Color;
@@ -251,25 +252,5 @@ pub(super) fn read(text: &str) -> Result<File, PlanError> {
     if text.len() > MAX_BYTES {
         return Err(PlanError::TooLong { bytes: text.len(), max: MAX_BYTES });
     }
-    toml::from_str(text).map_err(|error| PlanError::Syntax { message: helpful(&error) })
-}
-
-/// The parser's message, with the nearest known name if one is unknown.
-fn helpful(error: &toml::de::Error) -> String {
-    let message = error.to_string().trim_end().to_owned();
-    let is_unknown = error.message().starts_with("unknown field") || error.message().starts_with("unknown variant");
-    let mut quoted = error.message().split('`').skip(1).step_by(2);
-    match quoted.next().filter(|_| is_unknown).and_then(|wrong| nearest(wrong, quoted)) {
-        Some(near) => format!("{message}\ndid you mean `{near}`?"),
-        None => message,
-    }
-}
-
-/// The known name that is most like this one, if any is.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
+    toml::from_str(text).map_err(|error| PlanError::Syntax { message: suggest::toml_message(&error) })
 }

@@ -7,6 +7,7 @@
 mod check;
 
 use serde::{Deserialize, Serialize};
+use support::suggest;
 
 use super::{
     net::{Meaning, Transfer},
@@ -407,7 +408,7 @@ pub enum BodyFileError {
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// Nothing has this name.
-    #[error("there is no {what} `{name}`; {}", suggestion(.name, .known))]
+    #[error("{}", suggest::unknown(.what, .name, .known))]
     Unknown {
         /// Body or fitness script.
         what: &'static str,
@@ -444,36 +445,7 @@ fn read<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, BodyFileError> {
     if text.len() > MAX_FILE {
         return Err(BodyFileError::TooLarge { size: text.len() });
     }
-    toml::from_str(text).map_err(|error| BodyFileError::Toml { text: helpful(&error) })
-}
-
-/// The parser's message, with the nearest known name if a key is unknown.
-fn helpful(error: &toml::de::Error) -> String {
-    let message = error.to_string().trim_end().to_owned();
-    let mut quoted = error.message().split('`').skip(1).step_by(2);
-    let is_unknown = error.message().starts_with("unknown field") || error.message().starts_with("unknown variant");
-    match quoted.next().filter(|_| is_unknown).and_then(|wrong| nearest(wrong, quoted)) {
-        Some(near) => format!("{message}\ndid you mean `{near}`?"),
-        None => message,
-    }
-}
-
-/// What there is instead, the nearest first.
-pub(super) fn suggestion(name: &str, known: &[String]) -> String {
-    let all = known.join(", ");
-    match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => format!("did you mean `{near}`? There are {all}"),
-        None => format!("there are {all}"),
-    }
-}
-
-/// The known name that is most like this one, if any is.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .map(|other| (strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase()), other))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, other)| other)
+    toml::from_str(text).map_err(|error| BodyFileError::Toml { text: suggest::toml_message(&error) })
 }
 
 fn yes() -> bool {

@@ -78,7 +78,7 @@ pub enum ScriptFault {
         found: String,
     },
     /// Nothing has this name.
-    #[error("there is no `{name}`{}", meant(.near.as_deref()))]
+    #[error("unknown name `{name}`{}", did_you_mean(.near.as_deref()))]
     Unknown {
         /// The name.
         name: String,
@@ -117,8 +117,8 @@ pub enum ScriptFault {
     NoFitness,
 }
 
-fn meant(near: Option<&str>) -> String {
-    near.map(|near| format!("; is `{near}` meant?")).unwrap_or_default()
+fn did_you_mean(near: Option<&str>) -> String {
+    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// Whether something is a name in the language.

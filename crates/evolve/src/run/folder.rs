@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use support::atomic_file;
 
 use super::{Best, Generation};
 
@@ -159,22 +160,9 @@ impl Folder {
         trim().map_err(at(&path))
     }
 
-    /// Puts a file in the place of an old one: whoever looks sees the one or the other, whole.
     fn replace(&self, name: &str, content: &[u8]) -> Result<(), FolderError> {
-        let (path, fresh) = (self.path.join(name), self.path.join(format!("{name}.new")));
-        let write = || {
-            let mut file = File::create(&fresh)?;
-            file.write_all(content)?;
-            file.sync_all()?;
-            fs::rename(&fresh, &path)?;
-            // the new name, too, must survive a power cut
-            File::open(&self.path)?.sync_all()
-        };
-        write().map_err(|error| {
-            // half a file is of no use, and may be what fills the disk; one that is not there needs no removal
-            let _ = fs::remove_file(&fresh);
-            at(&path)(error)
-        })
+        let path = self.path.join(name);
+        atomic_file::replace(&path, content).map_err(at(&path))
     }
 
     fn append(&self, name: &str, text: &str) -> Result<(), FolderError> {

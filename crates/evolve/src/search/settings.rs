@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use support::suggest;
 
 use crate::genotype::{NetParameters, ParametersError};
 
@@ -55,7 +56,7 @@ impl fmt::Display for Algorithm {
 
 /// A name that no algorithm has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no algorithm {name:?}; there are ga, cma-es, openai-es, map-elites, neat and nsga2")]
+#[error("{}", suggest::unknown("algorithm", .name, &Algorithm::ALL.map(Algorithm::name)))]
 pub struct UnknownAlgorithm {
     /// What was asked for.
     pub name: String,
@@ -244,8 +245,7 @@ mod tests {
             assert_eq!(serde_json::to_string(&algorithm).unwrap(), format!("\"{algorithm}\""));
         }
         let error = "annealing".parse::<Algorithm>().unwrap_err();
-        let expected =
-            "there is no algorithm \"annealing\"; there are ga, cma-es, openai-es, map-elites, neat and nsga2";
+        let expected = "unknown algorithm `annealing`; available: ga, cma-es, openai-es, map-elites, neat, nsga2";
         assert_eq!(error.to_string(), expected);
     }
 

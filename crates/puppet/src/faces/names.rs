@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use support::atomic_file;
 
 use super::embedder::Embedding;
 use super::{FacesError, read};
@@ -118,9 +119,7 @@ impl Names {
         let entries: Vec<Entry> = self.people.iter().map(entry).collect();
         let unwritable = |source| FacesError::Unwritable { path: path.into(), source };
         let text = serde_json::to_vec(&entries).map_err(|error| unwritable(error.into()))?;
-        let mut aside = path.as_os_str().to_owned();
-        aside.push(".new");
-        std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, path)).map_err(unwritable)
+        atomic_file::replace(path, &text).map_err(unwritable)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Names for people instead of the protocol's numbers.
 
 use puppet::mixer::Subsystem;
+use support::suggest;
 use wire::oz::{EXPRESSIONS, GESTURES, LOOKATS, SERVOS, gesture_from_tag};
 
 use crate::table::table;
@@ -15,9 +16,6 @@ pub(crate) const SUBSYSTEMS: [(Subsystem, &str); 7] = [
     (Subsystem::RandomFace, "random_face"),
     (Subsystem::Direct, "direct"),
 ];
-
-/// Names that are as much like the wrong one as this are offered instead.
-const LIKENESS: f64 = 0.75;
 
 /// The number of a gesture, by its tag, its name or its number.
 pub(crate) fn gesture(text: &str) -> Result<u32, String> {
@@ -101,12 +99,8 @@ fn refusal<'a>(what: &str, text: &str, known: impl Iterator<Item = &'a str>, cou
 
 /// The known name that is most like this one, as a question in brackets, if any is.
 fn meant<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let text = plain(text);
-    let near = known
-        .map(|name| (strsim::jaro_winkler(&text, name), name))
-        .filter(|(likeness, _)| *likeness > LIKENESS)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    near.map(|(_, name)| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+    let near = suggest::nearest(&plain(text), known);
+    near.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
 #[cfg(test)]

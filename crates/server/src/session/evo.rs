@@ -18,11 +18,11 @@ use ::world::{Catalogue, clock::Pace};
 use arena::Plan;
 use evolve::robot::{BodyFile, Design, library};
 use serde::{Deserialize, Serialize};
+use support::suggest;
 
 use super::{Endpoint, Protocol, Service};
 use crate::{
     driver::evo::{ROBOT_PORTS, Reception, RobotOptions, Served, WorldAt, WorldOptions, serve_robot, serve_world},
-    library::nearest,
     serve::ServeError,
 };
 
@@ -156,12 +156,8 @@ pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
 /// Says what is wrong, for people.
 pub fn world_text(name: &str, folder: &Path) -> Result<String, String> {
     text(name, folder, || {
-        Plan::shipped_text(name).ok_or_else(|| {
-            let known = Plan::names();
-            let hint = nearest(name, known.iter().map(String::as_str));
-            let hint = hint.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-            format!("there is no world {name:?}; there are {}, and files ending in .toml.{hint}", known.join(", "))
-        })
+        Plan::shipped_text(name)
+            .ok_or_else(|| format!("{}; or a path ending in .toml", suggest::unknown("world", name, &Plan::names())))
     })
 }
 

@@ -1,11 +1,12 @@
 //! Words to operations: precedence climbing, with every name resolved to its place.
 
+use support::suggest;
+
 use super::{
     Input, MAX_DEPTH, MAX_OPERATIONS, MAX_TEXT, MAX_VARIABLES, ScriptError, ScriptFault, Vocabulary,
     lex::{Lexer, Place, Token},
     run::{Code, One, Op, Two},
 };
-use crate::robot::body::nearest;
 
 /// Names that are not for variables.
 const WORDS: [&str; 19] = [
@@ -109,7 +110,7 @@ impl<'a> Compiler<'a> {
 
     fn unknown(&self, name: &str) -> ScriptFault {
         let variables = self.variables.iter().map(|(name, _)| name.as_str());
-        let near = nearest(name, variables.chain(self.vocabulary.names()).chain(WORDS));
+        let near = suggest::nearest(name, variables.chain(self.vocabulary.names()).chain(WORDS));
         ScriptFault::Unknown { name: name.to_owned(), near: near.map(str::to_owned) }
     }
 }

@@ -84,9 +84,9 @@ fn expressions_have_values() {
 #[test]
 fn mistakes_are_named_with_their_place() {
     let cases = [
-        ("sped", "line 1, column 11 of `at_end`: there is no `sped`; is `speed` meant?"),
-        ("max(qq)", "line 1, column 15 of `at_end`: there is no `qq`"),
-        ("max(irr)", "line 1, column 15 of `at_end`: there is no `irr`; is `ir` meant?"),
+        ("sped", "line 1, column 11 of `at_end`: unknown name `sped`; did you mean `speed`?"),
+        ("max(qq)", "line 1, column 15 of `at_end`: unknown name `qq`"),
+        ("max(irr)", "line 1, column 15 of `at_end`: unknown name `irr`; did you mean `ir`?"),
         ("1 +", "line 1, column 14 of `at_end`: a number or a name should be here, not the end"),
         ("1 2", "line 1, column 13 of `at_end`: an operator or the end of the line should be here, not `2`"),
         ("(1", "line 1, column 13 of `at_end`: `)` should be here, not the end"),
@@ -97,7 +97,7 @@ fn mistakes_are_named_with_their_place() {
         ("sqrt(1, 2)", "line 1, column 11 of `at_end`: `sqrt` takes one value, not 2"),
         ("max(1)", "line 1, column 11 of `at_end`: `max` takes two or more values or the name of a group, not 1"),
         ("if(1, 2)", "line 1, column 18 of `at_end`: `,` should be here, not `)`"),
-        ("sqr(1)", "line 1, column 11 of `at_end`: there is no `sqr`; is `sqrt` meant?"),
+        ("sqr(1)", "line 1, column 11 of `at_end`: unknown name `sqr`; did you mean `sqrt`?"),
         ("1\nx = 2", "line 2, column 1 of `at_end`: `x` cannot be set; choose another name"),
         ("1\nir = 2", "line 2, column 1 of `at_end`: `ir` cannot be set; choose another name"),
         ("1\nmin = 2", "line 2, column 1 of `at_end`: `min` cannot be set; choose another name"),
@@ -119,7 +119,7 @@ fn mistakes_are_named_with_their_place() {
         ..FitnessFile::default()
     };
     let wrong = Script::new(&file, &vocabulary()).map(drop).map_err(|error| error.to_string());
-    assert_eq!(wrong, Err("line 2, column 5 of `behaviour`: there is no `z0`; is `z` meant?".into()));
+    assert_eq!(wrong, Err("line 2, column 5 of `behaviour`: unknown name `z0`; did you mean `z`?".into()));
 }
 
 #[test]

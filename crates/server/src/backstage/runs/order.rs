@@ -8,6 +8,7 @@ use evolve::{
     run::{Place, Record},
     search::Algorithm,
 };
+use support::suggest;
 use wire::console::{Choice, EvolutionInfo, NewRun};
 
 use super::list;
@@ -35,10 +36,11 @@ pub(super) struct Order {
 impl Order {
     /// Checks every name and number.
     pub(super) fn new(run: &NewRun, info: &EvolutionInfo) -> Result<Self, String> {
-        known("algorithm", &run.algorithm, info.algorithms.iter().map(String::as_str))?;
+        check_known("algorithm", &run.algorithm, &info.algorithms)?;
         let place = if run.simulators.is_empty() {
-            let names = |choices: &'static str, from: &[Choice], name: &str| {
-                known(choices, name, from.iter().map(|choice| choice.name.as_str()))
+            let names = |kind: &str, choices: &[Choice], name: &str| {
+                let known: Vec<_> = choices.iter().map(|choice| &choice.name).collect();
+                check_known(kind, name, &known)
             };
             names("world", &info.worlds, &run.world)?;
             names("body", &info.bodies, &run.body)?;
@@ -132,13 +134,12 @@ fn within(what: &str, count: u64, min: u64, max: u64) -> Result<(), String> {
     (min..=max).contains(&count).then_some(()).ok_or_else(|| format!("there can be {min} to {max} {what}, not {count}"))
 }
 
-fn known<'a>(what: &str, name: &str, mut names: impl Iterator<Item = &'a str> + Clone) -> Result<(), String> {
-    if names.clone().any(|known| known == name) {
+fn check_known(kind: &str, name: &str, names: &[impl AsRef<str>]) -> Result<(), String> {
+    if names.iter().any(|known| known.as_ref() == name) {
         return Ok(());
     }
-    let all = names.by_ref().collect::<Vec<_>>().join(", ");
     let name: String = name.chars().take(MAX_NAME).collect();
-    Err(format!("there is no {what} {name:?}; there are {all}"))
+    Err(suggest::unknown(kind, &name, names).to_string())
 }
 
 fn check_addresses(addresses: &[String]) -> Result<(), String> {

@@ -90,7 +90,7 @@ fn what_makes_no_sense_is_refused_in_words() {
         let error = runs.start(&run).unwrap_err();
         assert!(error.contains(expected), "{run:?}: {error}");
     };
-    check(NewRun { world: "moon".to_owned(), ..wanted() }, "there is no world \"moon\"; there are ");
+    check(NewRun { world: "moon".to_owned(), ..wanted() }, "unknown world `moon`; available: ");
     check(NewRun { world: "/etc/passwd.toml".to_owned(), ..wanted() }, "no world");
     check(NewRun { body: "../x.toml".to_owned(), ..wanted() }, "no body");
     check(NewRun { fitness: Some("money".to_owned()), ..wanted() }, "no fitness");

@@ -77,7 +77,7 @@ mod tests {
         }
         for name in ["empty", "notes", "plain.xml", "deep/robot", "../plain", "/etc/passwd", ""] {
             let error = models.named(name).unwrap_err().to_string();
-            assert!(error.starts_with("there is no robot"), "{name}: {error}");
+            assert!(error.starts_with("unknown robot"), "{name}: {error}");
         }
     }
 

@@ -342,11 +342,11 @@ fn who_cannot_play_is_told_why_in_the_log() {
     }
     game.cycles(2);
     for (message, wanted) in [
-        ("(init T2 Reds 3)", "there is no robot `T2`"),
+        ("(init T2 Reds 3)", "unknown robot `T2`"),
         ("(init t1 Reds 3)", "did you mean `T1`"),
-        ("(init ../../../etc/passwd Reds 3)", "there is no robot"),
-        ("(init robots/T1/robot.xml Reds 3)", "there is no robot"),
-        ("(init /tmp/robot.xml Reds 3)", "there is no robot"),
+        ("(init ../../../etc/passwd Reds 3)", "unknown robot"),
+        ("(init robots/T1/robot.xml Reds 3)", "unknown robot"),
+        ("(init /tmp/robot.xml Reds 3)", "unknown robot"),
         ("(init T1 Greens 1)", "team `Greens` cannot play"),
         ("(init T1 Reds 2)", "has a number 2 already"),
         ("(init T1 Reds -102)", "has a number 2 already"),

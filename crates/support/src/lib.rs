@@ -1,0 +1,4 @@
+//! What several crates need and must exist once. Depends on no other crate of the project.
+
+pub mod atomic_file;
+pub mod suggest;

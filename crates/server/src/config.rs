@@ -1,6 +1,7 @@
 //! Scenarios: one TOML file per runnable world.
 //!
-//! Defaults are here and nowhere else. Unknown keys are refused, with the nearest known name.
+//! This module has the sections that no protocol owns, with their defaults; each protocol defines its own section, and
+//! the defaults in it. Unknown keys are refused, with the nearest known name.
 
 use std::{
     net::{IpAddr, Ipv4Addr},

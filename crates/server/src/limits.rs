@@ -1,4 +1,7 @@
-//! Every limit on what comes in from outside, in one place.
+//! Limits on connections, queues, rates and waiting times.
+//!
+//! A limit that one module alone applies, such as the size of a file it reads, is a constant at the top of that module.
+//! Limits on message sizes are in `wire`, those on models in `physics::limits`.
 
 use std::time::Duration;
 

@@ -41,7 +41,7 @@ use crate::{
         Beside, Direction, Endpoint, EndpointKind, Log,
         console::{Shared, SharedParts},
     },
-    sim_thread::{SimHandle, SimOptions, SimThread},
+    sim_thread::{SendError, SimHandle, SimOptions, SimThread},
 };
 
 /// Why a server could not start.
@@ -82,9 +82,12 @@ pub enum ServeError {
         /// Why.
         cause: io::Error,
     },
-    /// A thread could not be started.
-    #[error("cannot start the sim thread: {0}")]
+    /// A thread, or the runtime on it, could not be started.
+    #[error("cannot start a thread: {0}")]
     Thread(io::Error),
+    /// A part of the server could not open its session with the simulation.
+    #[error("cannot open a session with the simulation: {0}")]
+    Session(#[from] SendError),
     /// There is nothing random for the console's tokens.
     #[error("cannot make the console's tokens: {0}")]
     Tokens(io::Error),

@@ -73,7 +73,7 @@ struct Line {
 
 impl Line {
     fn open(who: &'static str, sim: &SimHandle, ticks: Ticks) -> Result<Self, ServeError> {
-        let (sim, answers) = sim.open(ticks).map_err(|error| ServeError::Thread(io::Error::other(error)))?;
+        let (sim, answers) = sim.open(ticks)?;
         Ok(Self { who, sim, answers })
     }
 

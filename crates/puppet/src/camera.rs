@@ -12,6 +12,6 @@ pub mod view;
 
 pub use self::{
     image::{Image, ImageError},
-    source::{Feed, Film, Source, SourceError, Stopper},
+    source::{CameraSource, Feed, Film, SourceError, Stopper},
     view::{Billboard, Camera, Renderer},
 };

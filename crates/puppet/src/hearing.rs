@@ -1,7 +1,7 @@
 //! What the robot hears: sound from a microphone, a socket or a file is cut into utterances, and each utterance becomes
 //! a few sentences with how sure the recogniser is of them.
 //!
-//! Sound is mono at [`RATE`], samples in -1..1, everywhere past [`Source`].
+//! Sound is mono at [`RATE`], samples in -1..1, everywhere past [`AudioSource`].
 
 mod model;
 mod resample;
@@ -16,7 +16,7 @@ pub mod wav;
 pub use model::Recogniser;
 pub use resample::{Resampler, resample};
 pub use segment::{Segmenter, Utterance};
-pub use source::{Source, Stopper, Tap, recorder};
+pub use source::{AudioSource, Stopper, Tap, recorder};
 pub use words::{veiled, word_errors};
 
 use std::path::PathBuf;

@@ -2,14 +2,17 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt,
     fs::File,
     io::{ErrorKind, Read},
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
+    str::FromStr,
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
 };
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::image::{Image, ImageError, MAX_SIDE};
@@ -82,24 +85,27 @@ pub enum SourceError {
     },
 }
 
-/// Where pictures come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The simulated world, drawn from the robot's eye.
+/// Where the robot's camera images come from. Written as `scene`, `none`, `v4l:DEVICE` or the path of a PNG, JPEG or
+/// video file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum CameraSource {
+    /// The simulated world, rendered from the robot's eye.
     Scene,
-    /// One picture from a file, again and again.
+    /// An image file, repeated.
     Still(PathBuf),
-    /// A video file, again and again.
-    Film(PathBuf),
-    /// A camera of this machine.
+    /// A video file, played in a loop.
+    Video(PathBuf),
+    /// A Video4Linux device of this machine.
     Device(PathBuf),
-    /// No pictures.
+    /// No images.
     None,
 }
 
-impl Source {
-    /// Understands `scene`, `none`, the path of a PNG, JPEG or video file, and `v4l:` with the path of a device.
-    pub fn parse(text: &str) -> Result<Self, SourceError> {
+impl FromStr for CameraSource {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Self, SourceError> {
         let unknown = || SourceError::Unknown { text: text.chars().take(80).collect() };
         if text.len() > MAX_NAME || text.contains('\0') || text.contains("://") {
             return Err(unknown());
@@ -113,18 +119,52 @@ impl Source {
                 let path = PathBuf::from(path);
                 let ending = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
                 let ending = ending.ok_or_else(unknown)?;
-                Ok(if PICTURES.contains(&&*ending) { Self::Still(path) } else { Self::Film(path) })
+                Ok(if PICTURES.contains(&&*ending) { Self::Still(path) } else { Self::Video(path) })
             }
         }
     }
+}
 
-    /// Begins to read, in pictures of `width` x `height` pixels, `rate_hz` a second. `None` where there is nothing to
-    /// read: the scene is drawn, and [`Source::None`] gives nothing.
+impl TryFrom<String> for CameraSource {
+    type Error = SourceError;
+
+    fn try_from(text: String) -> Result<Self, SourceError> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for CameraSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scene => f.write_str("scene"),
+            Self::None => f.write_str("none"),
+            Self::Still(path) | Self::Video(path) => path.display().fmt(f),
+            Self::Device(path) => write!(f, "v4l:{}", path.display()),
+        }
+    }
+}
+
+impl From<CameraSource> for String {
+    fn from(source: CameraSource) -> Self {
+        source.to_string()
+    }
+}
+
+impl CameraSource {
+    /// Makes the path of a file relative to `folder`.
+    pub fn resolve(&mut self, folder: &Path) {
+        if let Self::Still(path) | Self::Video(path) = self {
+            *path = folder.join(&*path);
+        }
+    }
+
+    /// Opens the source for images of `width` x `height` pixels at `rate_hz`. `None` if there is nothing to open:
+    /// the scene is rendered elsewhere, and [`CameraSource::None`] yields no images.
     pub fn open(&self, width: usize, height: usize, rate_hz: u32) -> Result<Option<Feed>, SourceError> {
         match self {
             Self::Scene | Self::None => Ok(None),
             Self::Still(path) => Ok(Some(Feed::Still(Arc::new(Image::open(path)?.covering(width, height))))),
-            Self::Film(path) | Self::Device(path) => {
+            Self::Video(path) | Self::Device(path) => {
                 let reel = Reel { path, device: matches!(self, Self::Device(_)), width, height, rate_hz };
                 Film::start(OsStr::new(FFMPEG), &reel).map(|film| Some(Feed::Film(film)))
             }
@@ -294,12 +334,12 @@ mod tests {
     #[test]
     fn sources_are_understood() {
         for (text, expected) in [
-            ("scene", Some(Source::Scene)),
-            ("none", Some(Source::None)),
-            ("a/face.PNG", Some(Source::Still("a/face.PNG".into()))),
-            ("face.jpeg", Some(Source::Still("face.jpeg".into()))),
-            ("/tmp/talk.mp4", Some(Source::Film("/tmp/talk.mp4".into()))),
-            ("v4l:/dev/video0", Some(Source::Device("/dev/video0".into()))),
+            ("scene", Some(CameraSource::Scene)),
+            ("none", Some(CameraSource::None)),
+            ("a/face.PNG", Some(CameraSource::Still("a/face.PNG".into()))),
+            ("face.jpeg", Some(CameraSource::Still("face.jpeg".into()))),
+            ("/tmp/talk.mp4", Some(CameraSource::Video("/tmp/talk.mp4".into()))),
+            ("v4l:/dev/video0", Some(CameraSource::Device("/dev/video0".into()))),
             ("v4l:video0", None),
             ("v4l:", None),
             ("", None),
@@ -307,9 +347,9 @@ mod tests {
             ("http://example.org/a.mp4", None),
             ("a\0.png", None),
         ] {
-            assert_eq!(Source::parse(text).ok(), expected, "{text}");
+            assert_eq!(text.parse().ok(), expected, "{text}");
         }
-        let error = Source::parse("webcam").unwrap_err().to_string();
+        let error = "webcam".parse::<CameraSource>().unwrap_err().to_string();
         assert!(error.contains("v4l:/dev/video0"), "{error}");
     }
 
@@ -320,11 +360,11 @@ mod tests {
             ("/nowhere/talk.mp4", "give the path of a file"),
             ("v4l:/dev/video-that-is-not-there", "plug the camera in"),
         ] {
-            let error = Source::parse(text).unwrap().open(64, 48, 30).unwrap_err().to_string();
+            let error = text.parse::<CameraSource>().unwrap().open(64, 48, 30).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        assert!(Source::Scene.open(64, 48, 30).unwrap().is_none());
-        assert!(Source::None.open(64, 48, 30).unwrap().is_none());
+        assert!(CameraSource::Scene.open(64, 48, 30).unwrap().is_none());
+        assert!(CameraSource::None.open(64, 48, 30).unwrap().is_none());
     }
 
     #[test]
@@ -332,13 +372,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("grey.png");
         std::fs::write(&path, Image { width: 4, height: 2, rgb: vec![99; 24] }.png().unwrap()).unwrap();
-        let Some(Feed::Still(image)) = Source::parse(path.to_str().unwrap()).unwrap().open(8, 6, 30).unwrap() else {
+        let Some(Feed::Still(image)) = path.to_str().unwrap().parse::<CameraSource>().unwrap().open(8, 6, 30).unwrap() else {
             panic!("no picture")
         };
         assert_eq!(*image, Image { width: 8, height: 6, rgb: vec![99; 144] });
         assert_eq!(Image::open(&path).unwrap(), Image { width: 4, height: 2, rgb: vec![99; 24] });
         std::fs::write(&path, "no picture").unwrap();
-        let error = Source::Still(path).open(8, 6, 30).unwrap_err().to_string();
+        let error = CameraSource::Still(path).open(8, 6, 30).unwrap_err().to_string();
         assert!(error.contains("grey.png") && error.contains("neither a PNG"), "{error}");
         assert!(matches!(Image::open(Path::new("/dev/zero")), Err(SourceError::TooLarge { .. })));
     }
@@ -416,7 +456,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_source_or_an_error(text in ".{0,60}") {
-            if let Err(error) = Source::parse(&text) {
+            if let Err(error) = text.parse::<CameraSource>() {
                 let unknown = matches!(error, SourceError::Unknown { .. });
                 prop_assert!(unknown);
             }

@@ -1,14 +1,18 @@
 //! Where sound comes from: a microphone, a socket, a file, or nowhere.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use super::{HearingError, RATE, wav};
 use crate::program;
@@ -33,28 +37,30 @@ const RECORDERS: [(&str, &[&str]); 3] = [
     ("arecord", &["-q", "-t", "raw", "-r", "16000", "-c", "1", "-f", "S16_LE"]),
 ];
 
-/// Where sound comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// The machine's microphone, through the first of `pw-record`, `parec` and `arecord` that is there.
+/// Where the robot's audio comes from. Written as `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum AudioSource {
+    /// The default microphone, recorded by the first of `pw-record`, `parec` and `arecord` that is installed.
     Microphone,
-    /// Nothing is heard.
+    /// No audio.
     None,
-    /// A socket that takes 16-bit little-endian mono samples at [`RATE`], from one client after another.
+    /// A TCP socket that accepts 16-bit little-endian mono samples at [`RATE`] from one client at a time.
     Tcp {
-        /// Where it listens; 0 for any that is free.
+        /// Port to listen on; 0 picks a free one.
         port: u16,
     },
     /// A WAV file.
     File {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
     },
 }
 
-impl Source {
-    /// Reads `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
-    pub fn parse(text: &str) -> Result<Self, HearingError> {
+impl FromStr for AudioSource {
+    type Err = HearingError;
+
+    fn from_str(text: &str) -> Result<Self, HearingError> {
         let unknown = || HearingError::NoSuchSource { given: text.chars().take(200).collect() };
         if let Some(port) = text.strip_prefix("tcp:") {
             return port.parse().map(|port| Self::Tcp { port }).map_err(|_| unknown());
@@ -66,8 +72,42 @@ impl Source {
             _ => Err(unknown()),
         }
     }
+}
 
-    /// Begins to listen. A socket is bound to `address`.
+impl TryFrom<String> for AudioSource {
+    type Error = HearingError;
+
+    fn try_from(text: String) -> Result<Self, HearingError> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for AudioSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Microphone => f.write_str("microphone"),
+            Self::None => f.write_str("none"),
+            Self::Tcp { port } => write!(f, "tcp:{port}"),
+            Self::File { path } => path.display().fmt(f),
+        }
+    }
+}
+
+impl From<AudioSource> for String {
+    fn from(source: AudioSource) -> Self {
+        source.to_string()
+    }
+}
+
+impl AudioSource {
+    /// Makes the path of a file relative to `folder`.
+    pub fn resolve(&mut self, folder: &Path) {
+        if let Self::File { path } = self {
+            *path = folder.join(&*path);
+        }
+    }
+
+    /// Opens the source. A socket is bound to `address`.
     pub fn open(&self, address: IpAddr) -> Result<Tap, HearingError> {
         match self {
             Self::None => Ok(Tap::new(Inner::Samples { samples: Vec::new(), at: 0 }, Wake::Nothing)),
@@ -295,7 +335,7 @@ fn play(path: &Path) -> Result<Tap, HearingError> {
     Ok(Tap::new(Inner::Samples { samples: wav::read(&bytes)?.resampled(), at: 0 }, Wake::Nothing))
 }
 
-/// The name of the program that [`Source::Microphone`] would start here.
+/// The name of the program that [`AudioSource::Microphone`] would start here.
 pub fn recorder() -> Result<&'static str, HearingError> {
     find_recorder(&std::env::var_os("PATH").unwrap_or_default()).map(|(name, ..)| name)
 }
@@ -355,12 +395,12 @@ mod tests {
 
     #[test]
     fn sources_are_read() {
-        let file = |path: &str| Some(Source::File { path: path.into() });
+        let file = |path: &str| Some(AudioSource::File { path: path.into() });
         let cases = [
-            ("microphone", Some(Source::Microphone)),
-            ("none", Some(Source::None)),
-            ("tcp:15220", Some(Source::Tcp { port: 15_220 })),
-            ("tcp:0", Some(Source::Tcp { port: 0 })),
+            ("microphone", Some(AudioSource::Microphone)),
+            ("none", Some(AudioSource::None)),
+            ("tcp:15220", Some(AudioSource::Tcp { port: 15_220 })),
+            ("tcp:0", Some(AudioSource::Tcp { port: 0 })),
             ("said.wav", file("said.wav")),
             ("/a b/SAID.WAV", file("/a b/SAID.WAV")),
             ("tcp:70000", None),
@@ -371,7 +411,7 @@ mod tests {
             ("song.mp3", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(Source::parse(text).ok(), expected, "{text}");
+            assert_eq!(text.parse().ok(), expected, "{text}");
         }
     }
 
@@ -388,9 +428,9 @@ mod tests {
 
     #[test]
     fn nothing_is_heard_from_nowhere() {
-        let mut tap = Source::None.open(HERE).expect("it opens");
+        let mut tap = AudioSource::None.open(HERE).expect("it opens");
         assert_eq!(drain(&mut tap, 10).0, Vec::<f32>::new());
-        let missing = Source::parse("/no/such.wav").and_then(|source| source.open(HERE));
+        let missing = "/no/such.wav".parse::<AudioSource>().and_then(|source| source.open(HERE));
         assert!(missing.expect_err("there is none").to_string().contains("/no/such.wav"));
         assert!(matches!(record(OsStr::new("/no/such/folder")), Err(HearingError::NoRecorder)));
     }
@@ -403,15 +443,15 @@ mod tests {
             b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\0\0\0\x02\0\x10\0data\xff\xff\xff\xff".to_vec();
         bytes.extend([0, 0x40].repeat(1000));
         std::fs::write(&path, &bytes).expect("it is written");
-        let mut tap = Source::File { path: path.clone() }.open(HERE).expect("it opens");
+        let mut tap = AudioSource::File { path: path.clone() }.open(HERE).expect("it opens");
         assert_eq!(drain(&mut tap, 77).0, vec![0.5; 1000]);
         std::fs::write(&path, &bytes[1..]).expect("it is written");
-        assert!(matches!(Source::File { path }.open(HERE), Err(HearingError::Wav { .. })));
+        assert!(matches!(AudioSource::File { path }.open(HERE), Err(HearingError::Wav { .. })));
     }
 
     #[test]
     fn clients_are_heard_one_after_another() {
-        let mut tap = Source::Tcp { port: 0 }.open(HERE).expect("it opens");
+        let mut tap = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
         let address = tap.address().expect("it is a socket");
         for value in [0x40u8, 0x20] {
             let mut client = TcpStream::connect(address).expect("it connects");
@@ -431,7 +471,7 @@ mod tests {
     #[test]
     fn a_read_that_waits_can_be_stopped() {
         for with_client in [false, true] {
-            let mut tap = Source::Tcp { port: 0 }.open(HERE).expect("it opens");
+            let mut tap = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
             let (address, stopper) = (tap.address().expect("it is a socket"), tap.stopper());
             let mut client = with_client.then(|| TcpStream::connect(address).expect("it connects"));
             if let Some(client) = &mut client {
@@ -446,7 +486,7 @@ mod tests {
 
     #[test]
     fn a_client_is_let_go_with_the_tap() {
-        let mut tap = Source::Tcp { port: 0 }.open(HERE).expect("it opens");
+        let mut tap = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
         let stopper = tap.stopper();
         let mut client = TcpStream::connect(tap.address().expect("it is a socket")).expect("it connects");
         client.write_all(&[1, 1]).expect("it is sent");

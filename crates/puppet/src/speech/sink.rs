@@ -3,12 +3,84 @@
 mod player;
 mod wav;
 
-use std::{io, path::PathBuf};
+use std::{
+    convert::Infallible,
+    fmt, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use serde::{Deserialize, Serialize};
 
 pub use self::{
     player::{PLAYERS, PlayerSink},
     wav::WavSink,
 };
+
+/// Where the robot's voice is played. Written as `speaker`, `none` or the path of a WAV file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "String", into = "String")]
+pub enum AudioOutput {
+    /// The default loudspeaker.
+    Speaker,
+    /// Nowhere.
+    None,
+    /// A WAV file, which is overwritten.
+    File(PathBuf),
+}
+
+impl FromStr for AudioOutput {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            "speaker" => Self::Speaker,
+            "none" => Self::None,
+            path => Self::File(path.into()),
+        })
+    }
+}
+
+impl From<String> for AudioOutput {
+    fn from(text: String) -> Self {
+        let Ok(output) = text.parse();
+        output
+    }
+}
+
+impl fmt::Display for AudioOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Speaker => f.write_str("speaker"),
+            Self::None => f.write_str("none"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl From<AudioOutput> for String {
+    fn from(output: AudioOutput) -> Self {
+        output.to_string()
+    }
+}
+
+impl AudioOutput {
+    /// Makes the path of a file relative to `folder`.
+    pub fn resolve(&mut self, folder: &Path) {
+        if let Self::File(path) = self {
+            *path = folder.join(&*path);
+        }
+    }
+
+    /// Opens the loudspeaker or creates the file.
+    pub fn open(&self) -> Result<Box<dyn Sink>, SinkError> {
+        Ok(match self {
+            Self::Speaker => Box::new(PlayerSink::find()?),
+            Self::None => Box::new(MuteSink),
+            Self::File(path) => Box::new(WavSink::create(path)?),
+        })
+    }
+}
 
 /// Something that takes the sound of phrases. Nothing here waits for the sound to be over: whoever speaks knows from the
 /// timeline when that is.

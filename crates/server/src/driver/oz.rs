@@ -38,7 +38,6 @@ pub(crate) fn check(config: &Config) -> Result<(), String> {
     if !config.blink.is_finite() {
         return Err("blink is not a number".to_owned());
     }
-    puppet::hearing::Source::parse(&config.ears).map_err(|error| format!("ears: {error}"))?;
     eyes::check(config)
 }
 

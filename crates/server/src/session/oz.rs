@@ -12,8 +12,11 @@ use std::{
 };
 
 use puppet::{
+    camera::CameraSource,
     director::{PuppetConfig, PuppetDirector},
     gesture::{Gestures, read_folder},
+    hearing::AudioSource,
+    speech::sink::AudioOutput,
 };
 use serde::{Deserialize, Serialize};
 use world::{Catalogue, clock::Pace};
@@ -106,11 +109,11 @@ pub struct Config {
     /// `espeak`, or `silent`.
     pub voice: VoiceConfig,
     /// Where the voice is heard: `speaker`, `none` or the path of a WAV file.
-    pub sound: String,
+    pub sound: AudioOutput,
     /// What the robot hears: `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
-    pub ears: String,
+    pub ears: AudioSource,
     /// What the robot sees: `scene`, `none`, `v4l:DEVICE` or the path of a picture or a film.
-    pub camera: String,
+    pub camera: CameraSource,
     /// Pictures a second.
     pub frames: f64,
     /// Quality of the pictures, 1 to 100.
@@ -145,9 +148,9 @@ impl Default for Config {
             blink: 2.0,
             gestures: None,
             voice: VoiceConfig::Espeak,
-            sound: "speaker".to_owned(),
-            ears: "microphone".to_owned(),
-            camera: "scene".to_owned(),
+            sound: AudioOutput::Speaker,
+            ears: AudioSource::Microphone,
+            camera: CameraSource::Scene,
             frames: 30.0,
             quality: 32,
             names: None,
@@ -165,15 +168,9 @@ impl Config {
         for person in &mut self.people {
             person.picture = folder.join(&person.picture);
         }
-        for (text, words, kinds) in [
-            (&mut self.sound, &["speaker", "none"][..], &[][..]),
-            (&mut self.ears, &["microphone", "none"], &["tcp:"]),
-            (&mut self.camera, &["scene", "none"], &["v4l:"]),
-        ] {
-            if !words.contains(&text.as_str()) && !kinds.iter().any(|kind: &&str| text.starts_with(kind)) {
-                *text = folder.join(&*text).display().to_string();
-            }
-        }
+        self.sound.resolve(folder);
+        self.ears.resolve(folder);
+        self.camera.resolve(folder);
     }
 
     fn puppet(&self) -> Result<PuppetConfig, String> {

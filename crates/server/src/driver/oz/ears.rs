@@ -10,7 +10,7 @@ use std::{
 };
 
 use puppet::{
-    hearing::{RATE, Recogniser, Segmenter, Source, Stopper, Tap, Utterance},
+    hearing::{AudioSource, RATE, Recogniser, Segmenter, Stopper, Tap, Utterance},
     puppet::{Order, PuppetView},
 };
 
@@ -44,9 +44,8 @@ pub(super) fn start(
     sim: &SimHandle,
     health: &Health,
 ) -> Result<Vec<Beside>, ServeError> {
-    let source = Source::parse(&config.ears)
-        .map_err(|error| ServeError::Protocol { protocol: "oz", reason: format!("ears: {error}") })?;
-    if source == Source::None {
+    let source = config.ears.clone();
+    if source == AudioSource::None {
         note(health, PART, true, "none, as configured");
         return Ok(Vec::new());
     }
@@ -94,7 +93,7 @@ impl Closing {
 }
 
 struct Ear {
-    source: Source,
+    source: AudioSource,
     stage: Arc<Stage>,
     sim: SimHandle,
     health: Health,
@@ -122,7 +121,7 @@ impl Ear {
                 Ok(tap) => {
                     self.closing.watch(tap.stopper());
                     // a recorder without a microphone ends before it gives any sound
-                    if self.source != Source::Microphone {
+                    if self.source != AudioSource::Microphone {
                         self.report(&tap);
                     }
                     match self.hear(tap) {
@@ -147,8 +146,8 @@ impl Ear {
 
     fn name(&self, tap: &Tap) -> String {
         match (&self.source, tap.address()) {
-            (Source::Tcp { .. }, Some(address)) => format!("tcp {address} (16-bit little-endian mono at 16 kHz)"),
-            (Source::File { path }, _) => path.display().to_string(),
+            (AudioSource::Tcp { .. }, Some(address)) => format!("tcp {address} (16-bit little-endian mono at 16 kHz)"),
+            (AudioSource::File { path }, _) => path.display().to_string(),
             _ => "the microphone".to_owned(),
         }
     }
@@ -157,7 +156,7 @@ impl Ear {
     fn hear(&self, mut tap: Tap) -> std::io::Result<Pause> {
         let (mut segmenter, mut chunk) = (Segmenter::new(), [0.0; CHUNK]);
         // a file is as long as what it sounds like
-        let mut pace = matches!(self.source, Source::File { .. }).then(|| Pace { began: now(), samples: 0 });
+        let mut pace = matches!(self.source, AudioSource::File { .. }).then(|| Pace { began: now(), samples: 0 });
         loop {
             let count = tap.read(&mut chunk)?;
             if count == 0 {

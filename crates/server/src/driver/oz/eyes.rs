@@ -10,7 +10,7 @@ use std::{
 
 use physics::Pose;
 use puppet::{
-    camera::{Billboard, Camera, Feed, Image, Renderer, Source},
+    camera::{Billboard, Camera, CameraSource, Feed, Image, Renderer},
     faces::{Names, Watcher},
     puppet::Order,
 };
@@ -51,7 +51,6 @@ const HEAD: &str = "head";
 
 /// Whether a configuration makes sense.
 pub(super) fn check(config: &Config) -> Result<(), String> {
-    Source::parse(&config.camera).map_err(|error| format!("camera: {error}"))?;
     let (least, most) = FRAMES;
     if !(least..=most).contains(&config.frames) {
         return Err(format!("frames is {}, and must be {least} to {most}", config.frames));
@@ -72,8 +71,8 @@ pub(super) fn start(
     health: &Health,
 ) -> Result<Vec<Beside>, ServeError> {
     let wrong = |reason| ServeError::Protocol { protocol: "oz", reason };
-    let source = Source::parse(&config.camera).map_err(|error| wrong(format!("camera: {error}")))?;
-    if source == Source::None {
+    let source = config.camera.clone();
+    if source == CameraSource::None {
         note(health, PART, true, "none, as configured");
         return Ok(Vec::new());
     }
@@ -148,7 +147,7 @@ struct Picture {
 }
 
 struct Eyes {
-    source: Source,
+    source: CameraSource,
     robot: String,
     people: Vec<Person>,
     period: Duration,
@@ -193,7 +192,7 @@ impl Eyes {
             let taken = now();
             let dt = last.map_or(self.period, |last| taken.duration_since(last)).as_secs_f32();
             // only the simulated camera turns with the head
-            let view = (self.source == Source::Scene).then(|| self.eye(&snapshot).map(|eye| direction(&eye))).flatten();
+            let view = (self.source == CameraSource::Scene).then(|| self.eye(&snapshot).map(|eye| direction(&eye))).flatten();
             let picture = Picture { image, tick: view.map(|_| snapshot.tick.0), dt, span: span(), view };
             // whoever looks for faces is busy with an earlier one, and takes the next
             if self.pictures.try_send(picture).is_ok() {
@@ -217,7 +216,7 @@ impl Eyes {
         renderer: &mut Renderer,
         supply: &mut Supply,
     ) -> Result<Option<Image>, String> {
-        if self.source == Source::Scene {
+        if self.source == CameraSource::Scene {
             let image = self.scene(snapshot, renderer).ok_or("the robot is not in the world")?;
             note(&self.health, PART, true, "the simulated scene");
             return Ok(Some(image));

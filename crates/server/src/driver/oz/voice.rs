@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -13,7 +12,7 @@ use puppet::{
         SilentVoice, Spoken, Voice,
         espeak::Espeak,
         find,
-        sink::{MuteSink, PlayerSink, Sink, SinkError, WavSink},
+        sink::{AudioOutput, MuteSink, Sink},
     },
     talk::{Wanted, late},
 };
@@ -100,14 +99,14 @@ fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
 }
 
 /// Where the voice is heard, and what to say of it.
-fn open_sink(sound: &str) -> (Box<dyn Sink>, Result<String, String>) {
-    let opened: Result<(Box<dyn Sink>, String), SinkError> = match sound {
-        "none" => Ok((Box::new(MuteSink), "none, as configured".to_owned())),
-        "speaker" => PlayerSink::find().map(|sink| (Box::new(sink) as _, "the default device".to_owned())),
-        path => WavSink::create(Path::new(path)).map(|sink| (Box::new(sink) as _, format!("the file {path}"))),
+fn open_sink(output: &AudioOutput) -> (Box<dyn Sink>, Result<String, String>) {
+    let words = match output {
+        AudioOutput::None => "none, as configured".to_owned(),
+        AudioOutput::Speaker => "the default device".to_owned(),
+        AudioOutput::File(path) => format!("the file {}", path.display()),
     };
-    match opened {
-        Ok((sink, words)) => (sink, Ok(words)),
+    match output.open() {
+        Ok(sink) => (sink, Ok(words)),
         Err(error) => (Box::new(MuteSink), Err(error.to_string())),
     }
 }

@@ -1,9 +1,9 @@
-//! Where what was fetched from others is.
+//! Location of the downloaded models and voices.
 
 use std::{env, path::PathBuf};
 
-/// Where `scripts/fetch-puppet NAME` puts what it fetches, if this system says where that is.
-pub fn fetched(name: &str) -> Option<PathBuf> {
+/// The folder that `scripts/fetch-puppet NAME` downloads into: below `ROSSUM_CACHE`, `XDG_CACHE_HOME/rossum` or
+pub fn fetched_folder(name: &str) -> Option<PathBuf> {
     let folder = |variable| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = folder("ROSSUM_CACHE")
         .or_else(|| Some(folder("XDG_CACHE_HOME")?.join("rossum")))

@@ -1,14 +1,14 @@
-//! Facial expressions: what the face shows until it is told otherwise.
+//! Facial expressions, and the blend from one to the next.
 
-use crate::servo::{COUNT, Positions, place};
+use crate::servo::{COUNT, Positions, index};
 
-/// How quickly one expression turns into another: the time in s in which two thirds of the way are done.
-const TURN: f32 = 0.12;
+/// Time constant of the blend from one expression to the next, in s.
+const BLEND: f32 = 0.12;
 
-/// An expression: offsets from rest.
+/// An expression, as servo offsets from rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expression {
-    /// What it is called.
+    /// Name, in lower case.
     pub name: &'static str,
     brows: f32,
     smile: f32,
@@ -16,7 +16,7 @@ pub struct Expression {
     jaw: f32,
 }
 
-/// All expressions; the place in the list is the number on the wire.
+/// All expressions, indexed by their number on the wire.
 pub const EXPRESSIONS: [Expression; 5] = [
     Expression { name: "neutral", brows: 0.0, smile: 0.0, eyelids: 0.0, jaw: 0.0 },
     Expression { name: "happy", brows: 0.25, smile: 0.33, eyelids: 0.02, jaw: 0.0 },
@@ -25,47 +25,47 @@ pub const EXPRESSIONS: [Expression; 5] = [
     Expression { name: "afraid", brows: 0.5, smile: -0.45, eyelids: 0.23, jaw: 0.25 },
 ];
 
-/// The face, on its way from one expression to another.
+/// The expression shown at the moment, moving towards the selected one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Face {
-    wanted: usize,
+pub(crate) struct ExpressionBlend {
+    selected: usize,
     shown: Expression,
 }
 
-impl Default for Face {
+impl Default for ExpressionBlend {
     fn default() -> Self {
-        Self { wanted: 0, shown: EXPRESSIONS[0] }
+        Self { selected: 0, shown: EXPRESSIONS[0] }
     }
 }
 
-impl Face {
-    /// Which expression it shows or is about to show.
+impl ExpressionBlend {
+    /// Number of the selected expression.
     pub(crate) fn wanted(&self) -> u32 {
-        self.wanted as u32
+        self.selected as u32
     }
 
-    /// Turns to another expression. False if there is none of this number.
+    /// Selects an expression. Returns false if the number is unknown.
     pub(crate) fn turn_to(&mut self, expression: u32) -> bool {
-        let place = usize::try_from(expression).ok().filter(|&place| place < EXPRESSIONS.len());
-        self.wanted = place.unwrap_or(self.wanted);
-        place.is_some()
+        let index = usize::try_from(expression).ok().filter(|&index| index < EXPRESSIONS.len());
+        self.selected = index.unwrap_or(self.selected);
+        index.is_some()
     }
 
-    /// Lets time pass, and tells the offsets.
+    /// Advances by `dt` seconds and returns the servo offsets.
     pub(crate) fn step(&mut self, dt: f32) -> Positions {
-        let part = 1.0 - (-dt / TURN).exp();
-        if let Some(wanted) = EXPRESSIONS.get(self.wanted) {
+        let part = 1.0 - (-dt / BLEND).exp();
+        if let Some(wanted) = EXPRESSIONS.get(self.selected) {
             self.shown.brows += (wanted.brows - self.shown.brows) * part;
             self.shown.smile += (wanted.smile - self.shown.smile) * part;
             self.shown.eyelids += (wanted.eyelids - self.shown.eyelids) * part;
             self.shown.jaw += (wanted.jaw - self.shown.jaw) * part;
         }
         let mut offsets = [0.0; COUNT];
-        offsets[place::BROWS] = self.shown.brows;
-        offsets[place::EYELIDS] = self.shown.eyelids;
-        offsets[place::JAW] = self.shown.jaw;
-        offsets[place::SMILE_LEFT] = self.shown.smile;
-        offsets[place::SMILE_RIGHT] = self.shown.smile;
+        offsets[index::BROWS] = self.shown.brows;
+        offsets[index::EYELIDS] = self.shown.eyelids;
+        offsets[index::JAW] = self.shown.jaw;
+        offsets[index::SMILE_LEFT] = self.shown.smile;
+        offsets[index::SMILE_RIGHT] = self.shown.smile;
         offsets
     }
 }
@@ -75,20 +75,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_expression_is_what_the_protocol_says_of_it() {
+    fn expressions_look_as_the_protocol_describes_them() {
         // smile and raised brows, sad and frowning, smile and frowning, sad and raised brows
         for (name, smiles, raised) in
             [("happy", true, true), ("sad", false, false), ("evil", true, false), ("afraid", false, true)]
         {
-            let place = EXPRESSIONS.iter().position(|other| other.name == name).unwrap();
-            let mut face = Face::default();
-            assert!(face.turn_to(place as u32));
+            let number = EXPRESSIONS.iter().position(|other| other.name == name).unwrap();
+            let mut face = ExpressionBlend::default();
+            assert!(face.turn_to(number as u32));
             let offsets = (0..200).map(|_| face.step(0.01)).last().unwrap();
-            assert_eq!(offsets[place::SMILE_LEFT] > 0.2, smiles, "{name}");
-            assert_eq!(offsets[place::SMILE_RIGHT] > 0.2, smiles, "{name}");
-            assert_eq!(offsets[place::BROWS] > 0.2, raised, "{name}");
+            assert_eq!(offsets[index::SMILE_LEFT] > 0.2, smiles, "{name}");
+            assert_eq!(offsets[index::SMILE_RIGHT] > 0.2, smiles, "{name}");
+            assert_eq!(offsets[index::BROWS] > 0.2, raised, "{name}");
         }
-        let mut face = Face::default();
+        let mut face = ExpressionBlend::default();
         assert!(!face.turn_to(5) && !face.turn_to(u32::MAX) && face.wanted() == 0);
         assert_eq!(face.step(0.01), [0.0; COUNT]);
     }

@@ -1,8 +1,8 @@
-//! Gestures: small servo animations, as keyframes in TOML files.
+//! Gestures: short servo animations, read from TOML files.
 //!
-//! A file has a gesture: its number on the wire, its tag in spoken text, and for each servo it moves the offsets from
-//! where the servo would be without it, over time. Between two keys a servo moves smoothly; a gesture begins and ends at
-//! 0.
+//! A file holds one gesture: its number on the wire, its tag in spoken text, and keyframes for each servo it moves. Keys
+//! are offsets that are added to the servo's position; values between keys are eased, and every gesture starts and ends
+//! at offset 0.
 
 use std::{collections::BTreeMap, fs, io, path::PathBuf, sync::Arc};
 
@@ -13,109 +13,109 @@ use crate::servo::{Positions, servo_named};
 
 /// Longest gesture, in s.
 pub const MAX_SECONDS: f32 = 60.0;
-/// Time in s that a servo takes back to 0 if its last key is elsewhere.
+/// Time in which a servo returns to 0 if its last key is not 0, in s.
 const RETURN: f32 = 0.25;
-/// Most keys of a servo in a gesture.
+/// Maximum number of keys per servo.
 pub const MAX_KEYS: usize = 256;
-/// Most bytes of a gesture's file.
+/// Maximum size of a gesture file, in bytes.
 pub const MAX_FILE: u64 = 64 * 1024;
-/// Most gestures that a robot has.
+/// Maximum number of gestures of a robot.
 pub const MAX_GESTURES: usize = 256;
 
 #[derive(RustEmbed)]
 #[folder = "gestures/"]
 struct Shipped;
 
-/// Why a gesture cannot be used.
+/// Error of reading a gesture.
 #[derive(Debug, thiserror::Error)]
 pub enum GestureError {
     /// A file or folder could not be read.
-    #[error("cannot read the gestures in {path}: {cause}")]
+    #[error("failed to read gestures from {}: {cause}", path.display())]
     Read {
-        /// Where.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         cause: io::Error,
     },
-    /// It is not TOML, or has a key that does not exist.
-    #[error("{place}: {message}")]
+    /// The file is not TOML, or has an unknown key.
+    #[error("{file}: {message}")]
     Syntax {
         /// Name of the file.
-        place: String,
-        /// What is wrong.
+        file: String,
+        /// Message of the TOML parser.
         message: String,
     },
-    /// Something in it cannot be.
-    #[error("{place}: {problem}")]
-    Unsound {
+    /// A value is out of range or conflicts with another gesture.
+    #[error("{file}: {problem}")]
+    Invalid {
         /// Name of the file.
-        place: String,
-        /// What.
+        file: String,
+        /// Description of the problem.
         problem: String,
     },
 }
 
-/// A gesture as its file has it.
+/// Contents of a gesture file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct GestureFile {
     id: u32,
     tag: String,
     title: String,
-    /// By servo: pairs of a time in s and an offset.
+    /// By servo name: pairs of a time in s and an offset.
     keys: BTreeMap<String, Vec<[f32; 2]>>,
 }
 
-/// A servo animation.
+/// A gesture: an animation of some servos.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gesture {
-    /// Its number on the wire.
+    /// Number on the wire.
     pub id: u32,
-    /// Its tag in spoken text, without brackets, in lower case.
+    /// Tag in spoken text, without brackets, in lower case.
     pub tag: String,
-    /// What it is, for people.
+    /// Human-readable description.
     pub title: String,
-    /// How long it takes, in s.
+    /// Duration, in s.
     pub seconds: f32,
-    /// Per servo: its place, and keys of time in s and offset, by time.
+    /// Index of each servo and its keys (time in s, offset), sorted by time.
     tracks: Vec<(usize, Vec<[f32; 2]>)>,
 }
 
 impl Gesture {
-    fn parse(place: &str, text: &str) -> Result<Self, GestureError> {
+    fn parse(name: &str, text: &str) -> Result<Self, GestureError> {
         let syntax =
-            |error: toml::de::Error| GestureError::Syntax { place: place.to_owned(), message: error.to_string() };
-        let file: File = toml::from_str(text).map_err(syntax)?;
-        Self::check(file).map_err(|problem| GestureError::Unsound { place: place.to_owned(), problem })
+            |error: toml::de::Error| GestureError::Syntax { file: name.to_owned(), message: error.to_string() };
+        let file: GestureFile = toml::from_str(text).map_err(syntax)?;
+        Self::check(file).map_err(|problem| GestureError::Invalid { file: name.to_owned(), problem })
     }
 
-    fn check(file: File) -> Result<Self, String> {
+    fn check(file: GestureFile) -> Result<Self, String> {
         let is_word = |tag: &str| !tag.is_empty() && tag.len() <= 32 && tag.chars().all(|c| c.is_ascii_alphanumeric());
         if !is_word(&file.tag) {
-            return Err(format!("the tag `{}` is not a word of up to 32 letters and digits", file.tag));
+            return Err(format!("invalid tag `{}`: use 1 to 32 ASCII letters and digits", file.tag));
         }
         let mut tracks = Vec::new();
         for (name, keys) in file.keys {
-            let servo = servo_named(&name).ok_or_else(|| format!("there is no servo `{name}`"))?;
-            let is_sound = |&[time, offset]: &[f32; 2]| (0.0..=MAX_SECONDS).contains(&time) && offset.abs() <= 1.0;
-            if keys.is_empty() || keys.len() > MAX_KEYS || !keys.iter().all(is_sound) {
+            let servo = servo_named(&name).ok_or_else(|| format!("unknown servo `{name}`"))?;
+            let is_valid = |&[time, offset]: &[f32; 2]| (0.0..=MAX_SECONDS).contains(&time) && offset.abs() <= 1.0;
+            if keys.is_empty() || keys.len() > MAX_KEYS || !keys.iter().all(is_valid) {
                 return Err(format!(
                     "`{name}` needs 1 to {MAX_KEYS} keys with times of 0 to {MAX_SECONDS} s and offsets of -1 to 1"
                 ));
             }
             if !keys.is_sorted_by(|a, b| a[0] < b[0]) {
-                return Err(format!("the keys of `{name}` are not in the order of their times"));
+                return Err(format!("the keys of `{name}` are not sorted by time"));
             }
             tracks.push((servo, closed(keys)));
         }
         let seconds = tracks.iter().filter_map(|(_, keys)| keys.last()).fold(0.0, |last: f32, key| last.max(key[0]));
         if seconds <= 0.0 {
-            return Err("it has no keys after its start".to_owned());
+            return Err("no key after time 0".to_owned());
         }
         Ok(Self { id: file.id, tag: file.tag.to_ascii_lowercase(), title: file.title, seconds, tracks })
     }
 
-    /// Adds what the gesture does, some seconds after it began.
+    /// Adds the gesture's offsets at `time`, in s since its start.
     pub fn add_to(&self, offsets: &mut Positions, time: f32) {
         for (servo, keys) in &self.tracks {
             if let Some(offset) = offsets.get_mut(*servo) {
@@ -125,7 +125,7 @@ impl Gesture {
     }
 }
 
-/// Keys that begin and end at 0.
+/// Adds keys so that the track starts and ends at offset 0.
 fn closed(mut keys: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
     if keys.first().is_some_and(|first| first[0] > 0.0) {
         keys.insert(0, [0.0, 0.0]);
@@ -138,7 +138,7 @@ fn closed(mut keys: Vec<[f32; 2]>) -> Vec<[f32; 2]> {
     keys
 }
 
-/// The offset at a time: smooth between keys, as slow at its ends as a hand that guides it.
+/// The offset at a time, eased between keys with a smoothstep.
 fn offset_at(keys: &[[f32; 2]], time: f32) -> f32 {
     let next = keys.partition_point(|key| key[0] <= time);
     let from = next.checked_sub(1).and_then(|last| keys.get(last));
@@ -152,12 +152,12 @@ fn offset_at(keys: &[[f32; 2]], time: f32) -> f32 {
     }
 }
 
-/// All gestures a robot knows, by number.
+/// The gestures of a robot, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Gestures(BTreeMap<u32, Arc<Gesture>>);
 
 impl Gestures {
-    /// The thirteen of the protocol.
+    /// The protocol's thirteen gestures.
     pub fn shipped() -> Result<Self, GestureError> {
         let mut gestures = Self::default();
         for name in Shipped::iter() {
@@ -167,38 +167,38 @@ impl Gestures {
         Ok(gestures)
     }
 
-    /// Adds a gesture, or puts it in the place of the one that has its number.
-    pub fn add(&mut self, place: &str, text: &str) -> Result<(), GestureError> {
-        let gesture = Gesture::parse(place, text)?;
-        let unsound = |problem| Err(GestureError::Unsound { place: place.to_owned(), problem });
+    /// Parses a gesture from the `text` of the file called `name`, and adds it. Replaces a gesture of the same number.
+    pub fn add(&mut self, name: &str, text: &str) -> Result<(), GestureError> {
+        let gesture = Gesture::parse(name, text)?;
+        let invalid = |problem| Err(GestureError::Invalid { file: name.to_owned(), problem });
         let tagged = self.0.values().find(|other| other.tag == gesture.tag && other.id != gesture.id);
         if let Some(other) = tagged {
-            return unsound(format!("gesture {} has the tag `{}` already", other.id, gesture.tag));
+            return invalid(format!("gesture {} already has the tag `{}`", other.id, gesture.tag));
         }
         if self.0.len() >= MAX_GESTURES && !self.0.contains_key(&gesture.id) {
-            return unsound(format!("there are {MAX_GESTURES} gestures already"));
+            return invalid(format!("more than {MAX_GESTURES} gestures"));
         }
         self.0.insert(gesture.id, Arc::new(gesture));
         Ok(())
     }
 
-    /// The gesture of this number.
+    /// The gesture with this number.
     pub fn get(&self, id: u32) -> Option<&Arc<Gesture>> {
         self.0.get(&id)
     }
 
-    /// The number of the gesture with this tag, in any case of letters.
+    /// Number of the gesture with this tag, ignoring case.
     pub fn tagged(&self, tag: &str) -> Option<u32> {
         self.0.values().find(|gesture| gesture.tag.eq_ignore_ascii_case(tag)).map(|gesture| gesture.id)
     }
 
-    /// All of them.
+    /// All gestures, by number.
     pub fn iter(&self) -> impl Iterator<Item = &Gesture> {
         self.0.values().map(AsRef::as_ref)
     }
 }
 
-/// The texts of all gestures in a folder of TOML files, by name.
+/// Path and text of each TOML file in a folder, sorted by path.
 pub fn read_folder(folder: &std::path::Path) -> Result<Vec<(String, String)>, GestureError> {
     let failed = |cause| GestureError::Read { path: folder.to_owned(), cause };
     let mut paths = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>).map_err(failed)?;
@@ -208,7 +208,7 @@ pub fn read_folder(folder: &std::path::Path) -> Result<Vec<(String, String)>, Ge
     {
         let failed = |cause| GestureError::Read { path: path.clone(), cause };
         if fs::metadata(&path).map_err(failed)?.len() > MAX_FILE {
-            return Err(failed(io::Error::other(format!("it has more than {MAX_FILE} bytes"))));
+            return Err(failed(io::Error::other(format!("larger than {MAX_FILE} bytes"))));
         }
         texts.push((path.display().to_string(), fs::read_to_string(&path).map_err(failed)?));
     }
@@ -218,10 +218,10 @@ pub fn read_folder(folder: &std::path::Path) -> Result<Vec<(String, String)>, Ge
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::servo::place;
+    use crate::servo::index;
 
     #[test]
-    fn the_protocols_gestures_are_shipped() {
+    fn the_protocols_gestures_are_built_in() {
         let gestures = Gestures::shipped().unwrap();
         let tags: Vec<_> = gestures.iter().map(|gesture| (gesture.id, gesture.tag.as_str())).collect();
         let expected = [
@@ -234,7 +234,7 @@ mod tests {
             let mut offsets = [0.0; crate::servo::COUNT];
             gesture.add_to(&mut offsets, 0.0);
             gesture.add_to(&mut offsets, gesture.seconds);
-            assert!(offsets.iter().all(|offset| offset.abs() < 1e-6), "{} does not begin and end at rest", gesture.tag);
+            assert!(offsets.iter().all(|offset| offset.abs() < 1e-6), "{} does not start and end at rest", gesture.tag);
         }
     }
 
@@ -246,12 +246,12 @@ mod tests {
         for (time, offset) in [(0.0, 0.0), (0.5, 0.2), (1.0, 0.4), (1.5, 0.2), (2.0, 0.0), (9.0, 0.0)] {
             let mut offsets = [0.0; crate::servo::COUNT];
             gesture.add_to(&mut offsets, time);
-            assert!((offsets[place::BROWS] - offset).abs() < 1e-6, "{time}: {}", offsets[place::BROWS]);
+            assert!((offsets[index::BROWS] - offset).abs() < 1e-6, "{time}: {}", offsets[index::BROWS]);
         }
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_gestures_are_refused() {
         let check = |text: &str, says: &str| {
             let error = Gestures::shipped().unwrap().add("mine.toml", text).unwrap_err().to_string();
             assert!(error.starts_with("mine.toml: ") && error.contains(says), "{text}: {error}");
@@ -259,14 +259,14 @@ mod tests {
         let with = |rest: &str| format!("id = 50\ntag = 'mine'\ntitle = ''\n{rest}");
         check("id = ", "TOML");
         check(&with("colour = 3\n[keys]\nbrows = [[1, 0]]"), "unknown field `colour`");
-        check(&with("[keys]\ntail = [[1, 0]]"), "there is no servo `tail`");
-        check(&with("[keys]\nbrows = [[1, 0], [0.5, 0]]"), "not in the order");
+        check(&with("[keys]\ntail = [[1, 0]]"), "unknown servo `tail`");
+        check(&with("[keys]\nbrows = [[1, 0], [0.5, 0]]"), "not sorted by time");
         check(&with("[keys]\nbrows = [[1, 2]]"), "offsets of -1 to 1");
         check(&with("[keys]\nbrows = [[1, nan]]"), "offsets of -1 to 1");
         check(&with("[keys]\nbrows = [[1e9, 0]]"), "times of 0 to 60");
         check(&with("[keys]\nbrows = []"), "needs 1 to");
-        check(&with("[keys]"), "no keys");
-        check(&with("[keys]\nbrows = [[1, 0]]").replace("mine", "a b"), "not a word");
-        check(&with("[keys]\nbrows = [[1, 0]]").replace("mine", "WOB"), "gesture 12 has the tag");
+        check(&with("[keys]"), "no key after time 0");
+        check(&with("[keys]\nbrows = [[1, 0]]").replace("mine", "a b"), "invalid tag `a b`");
+        check(&with("[keys]\nbrows = [[1, 0]]").replace("mine", "WOB"), "gesture 12 already has the tag");
     }
 }

@@ -1,38 +1,38 @@
-//! Motion that needs no operator: a wandering head, wandering eyes, a lively face, blinking.
+//! Motion without an operator: random motion of head, eyes and face, and blinking.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::servo::{Positions, place};
+use crate::servo::{Positions, index};
 
-/// Shortest and longest time between two places, in s.
+/// Shortest and longest pause between two random targets, in s.
 const PAUSE: (f32, f32) = (0.5, 2.5);
-/// Longest that lids take for a blink, in s.
+/// Longest duration of a blink, in s.
 const BLINK: f32 = 0.16;
-/// Most blinks a second.
+/// Maximum blink rate, in blinks per second.
 pub(crate) const MAX_BLINKS: f32 = 10.0;
 
-/// Servos that move together, and how far from where they would be.
+/// Servos that move together, and their largest offset.
 type Group = &'static [(&'static [usize], f32)];
 
-/// What wanders at random.
+/// A region of the body that moves at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum Region {
     Head,
     Eyes,
     Face,
 }
 
-impl Part {
+impl Region {
     fn groups(self) -> Group {
         match self {
-            Self::Head => &[(&[place::NECK_YAW], 0.25), (&[place::NECK_ROLL], 0.12), (&[place::NECK_PITCH], 0.15)],
-            Self::Eyes => &[(&[place::EYE_YAW_LEFT, place::EYE_YAW_RIGHT], 0.4), (&[place::EYES_PITCH], 0.3)],
-            Self::Face => &[(&[place::BROWS], 0.35), (&[place::SMILE_LEFT, place::SMILE_RIGHT], 0.35)],
+            Self::Head => &[(&[index::NECK_YAW], 0.25), (&[index::NECK_ROLL], 0.12), (&[index::NECK_PITCH], 0.15)],
+            Self::Eyes => &[(&[index::EYE_YAW_LEFT, index::EYE_YAW_RIGHT], 0.4), (&[index::EYES_PITCH], 0.3)],
+            Self::Face => &[(&[index::BROWS], 0.35), (&[index::SMILE_LEFT, index::SMILE_RIGHT], 0.35)],
         }
     }
 
-    /// How long it takes from one place to the next, in s.
+    /// Duration of the motion from one target to the next, in s.
     fn travel(self) -> f32 {
         match self {
             Self::Head => 0.8,
@@ -42,38 +42,38 @@ impl Part {
     }
 }
 
-/// A part that wanders from place to place.
+/// Moves a region from one random target to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Wander {
-    part: Part,
+    region: Region,
     from: Vec<f32>,
     to: Vec<f32>,
-    /// Since it left the last place, in s.
+    /// Time since it left the last target, in s.
     time: f32,
-    /// When it leaves again.
+    /// Time at which it leaves for the next target, in s.
     stay: f32,
 }
 
 impl Wander {
-    pub(crate) fn new(part: Part) -> Self {
-        let still = vec![0.0; part.groups().len()];
-        Self { part, from: still.clone(), to: still, time: 0.0, stay: 0.0 }
+    pub(crate) fn new(region: Region) -> Self {
+        let still = vec![0.0; region.groups().len()];
+        Self { region, from: still.clone(), to: still, time: 0.0, stay: 0.0 }
     }
 
-    /// Lets time pass, and adds its offsets.
+    /// Advances by `dt` seconds and adds the weighted offsets.
     pub(crate) fn step(&mut self, random: &mut ChaCha8Rng, dt: f32, offsets: &mut Positions, weight: f32) {
         self.time += dt;
         if self.time >= self.stay {
             self.from.clone_from(&self.to);
-            for (to, (_, reach)) in self.to.iter_mut().zip(self.part.groups()) {
+            for (to, (_, reach)) in self.to.iter_mut().zip(self.region.groups()) {
                 *to = random.random_range(-1.0..=1.0) * reach;
             }
             self.time = 0.0;
-            self.stay = self.part.travel() + random.random_range(PAUSE.0..PAUSE.1);
+            self.stay = self.region.travel() + random.random_range(PAUSE.0..PAUSE.1);
         }
-        let part = (self.time / self.part.travel()).clamp(0.0, 1.0);
+        let part = (self.time / self.region.travel()).clamp(0.0, 1.0);
         let eased = part * part * (3.0 - 2.0 * part);
-        for ((servos, _), (from, to)) in self.part.groups().iter().zip(self.from.iter().zip(&self.to)) {
+        for ((servos, _), (from, to)) in self.region.groups().iter().zip(self.from.iter().zip(&self.to)) {
             for &servo in *servos {
                 offsets[servo] += weight * (from + (to - from) * eased);
             }
@@ -81,51 +81,51 @@ impl Wander {
     }
 }
 
-/// The lids.
+/// Closes and opens the eyelids at random intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Blink {
-    /// Blinks a second.
-    speed: f32,
-    /// Until the next one, in s.
+    /// Mean rate, in blinks per second.
+    rate: f32,
+    /// Time until the next blink, in s.
     wait: f32,
-    /// Since the last one began, in s.
+    /// Time since the last blink started, in s.
     time: f32,
 }
 
 impl Blink {
-    pub(crate) fn new(speed: f32) -> Self {
-        Self { speed, wait: f32::INFINITY, time: f32::INFINITY }
+    pub(crate) fn new(rate: f32) -> Self {
+        Self { rate, wait: f32::INFINITY, time: f32::INFINITY }
     }
 
     pub(crate) fn speed(&self) -> f32 {
-        self.speed
+        self.rate
     }
 
-    /// From now on so often a second.
-    pub(crate) fn set_speed(&mut self, speed: f32) {
-        let speed = speed.clamp(0.0, MAX_BLINKS);
-        if speed != self.speed {
-            (self.speed, self.wait) = (speed, f32::INFINITY);
+    /// Sets the mean rate, clamped to 0 to [`MAX_BLINKS`] per second.
+    pub(crate) fn set_speed(&mut self, rate: f32) {
+        let rate = rate.clamp(0.0, MAX_BLINKS);
+        if rate != self.rate {
+            (self.rate, self.wait) = (rate, f32::INFINITY);
         }
     }
 
-    /// Lets time pass, and tells how far the lids are shut, 0 to 1.
+    /// Advances by `dt` seconds and returns how far the lids are closed, 0 to 1.
     pub(crate) fn step(&mut self, random: &mut ChaCha8Rng, dt: f32) -> f32 {
-        if self.speed > 0.0 {
+        if self.rate > 0.0 {
             if self.wait.is_infinite() {
-                // nobody blinks like a clock; on average it is as often as was asked for
-                self.wait = random.random_range(0.5..1.5) / self.speed;
+                // irregular intervals look natural; the mean is the rate
+                self.wait = random.random_range(0.5..1.5) / self.rate;
             }
             self.wait -= dt;
             if self.wait <= 0.0 {
                 self.time = 0.0;
-                self.wait += random.random_range(0.5..1.5) / self.speed;
+                self.wait += random.random_range(0.5..1.5) / self.rate;
             }
         }
-        let length = if self.speed > 0.0 { BLINK.min(0.6 / self.speed) } else { BLINK };
+        let length = if self.rate > 0.0 { BLINK.min(0.6 / self.rate) } else { BLINK };
         let part = self.time / length;
         self.time += dt;
-        // down in a third of the time, then up again
+        // closes in a third of the time, then opens
         (part * 3.0).min((1.0 - part) * 1.5).clamp(0.0, 1.0)
     }
 }
@@ -138,25 +138,25 @@ mod tests {
     use crate::servo::COUNT;
 
     #[test]
-    fn blinks_come_as_often_as_asked_for() {
-        for speed in [0.1f32, 2.0, 10.0] {
+    fn blinks_keep_the_rate() {
+        for rate in [0.1f32, 2.0, 10.0] {
             let mut random = ChaCha8Rng::seed_from_u64(3);
             let mut blink = Blink::new(0.0);
-            blink.set_speed(speed);
+            blink.set_speed(rate);
             let seconds = 600.0;
             let shut: Vec<bool> = (0..(seconds / 0.01) as usize).map(|_| blink.step(&mut random, 0.01) > 0.5).collect();
             let count = shut.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f32;
-            assert!((count / seconds / speed - 1.0).abs() < 0.15, "{speed}: {count} in {seconds} s");
+            assert!((count / seconds / rate - 1.0).abs() < 0.15, "{rate}: {count} in {seconds} s");
         }
         let (mut random, mut blink) = (ChaCha8Rng::seed_from_u64(3), Blink::new(0.0));
-        assert!((0..10_000).all(|_| blink.step(&mut random, 0.01) == 0.0), "0 is never");
+        assert!((0..10_000).all(|_| blink.step(&mut random, 0.01) == 0.0), "a rate of 0 never blinks");
     }
 
     #[test]
-    fn wandering_is_bounded_smooth_and_the_same_for_the_same_seed() {
-        for part in [Part::Head, Part::Eyes, Part::Face] {
+    fn random_motion_is_bounded_and_reproducible() {
+        for region in [Region::Head, Region::Eyes, Region::Face] {
             let path = |seed| {
-                let (mut random, mut wander) = (ChaCha8Rng::seed_from_u64(seed), Wander::new(part));
+                let (mut random, mut wander) = (ChaCha8Rng::seed_from_u64(seed), Wander::new(region));
                 let step = |_| {
                     let mut offsets = [0.0; COUNT];
                     wander.step(&mut random, 0.01, &mut offsets, 1.0);
@@ -169,13 +169,13 @@ mod tests {
             assert_ne!(first, path(2));
             assert!(first.iter().flatten().all(|offset| offset.abs() <= 0.4));
             let (low, high) = first.iter().flatten().fold((0f32, 0f32), |(l, h), &x| (l.min(x), h.max(x)));
-            assert!(low < -0.05 && high > 0.05, "{part:?} moves: {low} to {high}");
+            assert!(low < -0.05 && high > 0.05, "{region:?} moves: {low} to {high}");
             let moved = first
                 .iter()
                 .flat_map(|o| (0..COUNT).filter(|&s| o[s] != 0.0))
                 .collect::<std::collections::BTreeSet<_>>();
             let own: std::collections::BTreeSet<_> =
-                part.groups().iter().flat_map(|(s, _)| s.iter().copied()).collect();
+                region.groups().iter().flat_map(|(s, _)| s.iter().copied()).collect();
             assert_eq!(moved, own);
         }
     }

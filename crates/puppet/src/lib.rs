@@ -1,4 +1,4 @@
-//! The social robot of Oz: a puppet that speaks, looks, listens and moves.
+//! The social robot behind Oz: a puppet that speaks, looks, listens and moves on an operator's orders.
 
 mod cache;
 pub mod camera;
@@ -16,4 +16,4 @@ pub mod servo;
 pub mod speech;
 pub mod talk;
 
-pub use crate::cache::fetched;
+pub use crate::cache::fetched_folder;

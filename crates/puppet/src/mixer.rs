@@ -1,10 +1,10 @@
-//! The servo mixer: seven weighted subsystems and the lids make one position for each servo.
+//! The servo mixer: blends seven weighted subsystems and blinking into one position per servo.
 //!
 //! ```text
 //! rest + w·gestures + w·expression + w·gaze + w·random head + w·random eyes + w·random face + speech (jaw)
-//!   -> blended with the direct positions, for servos that have one
-//!   -> lids shut by a blink
-//!   -> kept within the servo's speed and acceleration
+//!   -> blended with the direct position, for servos that have one
+//!   -> eyelids closed by a blink
+//!   -> limited to the servo's speed and acceleration
 //! ```
 
 use std::sync::Arc;
@@ -14,53 +14,53 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    expression::Face,
+    expression::ExpressionBlend,
     gaze::{Direction, Gaze, travel},
     gesture::Gesture,
-    idle::{Blink, Part, Wander},
-    servo::{COUNT, Motion, Positions, SERVOS, place, rest},
+    idle::{Blink, Region, Wander},
+    servo::{COUNT, Motion, Positions, SERVOS, index, rest},
 };
 
-/// Most gestures that play at once.
+/// Maximum number of gestures that play at the same time.
 pub const MAX_PLAYING: usize = 64;
-/// How far the jaw opens for the widest sound.
+/// Offset of the jaw for the most open sound.
 const JAW: f32 = 0.6;
 
-/// What can be weighed.
+/// A weighted source of motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Subsystem {
     /// Gestures.
     Gesture,
     /// Facial expression.
     Expression,
-    /// Looking at something.
+    /// Gaze: looking at something.
     LookAt,
-    /// A wandering head.
+    /// Random motion of the head.
     RandomHead,
-    /// Wandering eyes.
+    /// Random motion of the eyes.
     RandomEyes,
-    /// A lively face.
+    /// Random motion of the face.
     RandomFace,
-    /// Positions that the operator gave.
+    /// Servo positions set by the operator.
     Direct,
 }
 
-/// How much each subsystem has to say, 0 to 1.
+/// Weight of each subsystem, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
-    /// Of gestures.
+    /// Weight of gestures.
     pub gesture: f32,
-    /// Of the facial expression.
+    /// Weight of the facial expression.
     pub expression: f32,
-    /// Of looking at something.
+    /// Weight of the gaze.
     pub look_at: f32,
-    /// Of the wandering head.
+    /// Weight of the random motion of the head.
     pub random_head: f32,
-    /// Of the wandering eyes.
+    /// Weight of the random motion of the eyes.
     pub random_eyes: f32,
-    /// Of the lively face.
+    /// Weight of the random motion of the face.
     pub random_face: f32,
-    /// Of the operator's positions.
+    /// Weight of the positions set by the operator.
     pub direct: f32,
 }
 
@@ -79,7 +79,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// The weight of a subsystem.
+    /// The weight of one subsystem.
     pub fn of(&mut self, subsystem: Subsystem) -> &mut f32 {
         match subsystem {
             Subsystem::Gesture => &mut self.gesture,
@@ -96,7 +96,7 @@ impl Weights {
 #[derive(Clone, Debug)]
 struct Playing {
     gesture: Arc<Gesture>,
-    /// Since it began, in s.
+    /// Time since it started, in s.
     time: f32,
 }
 
@@ -104,14 +104,14 @@ struct Playing {
 #[derive(Clone, Debug)]
 pub(crate) struct Mixer {
     pub(crate) weights: Weights,
-    pub(crate) face: Face,
+    pub(crate) face: ExpressionBlend,
     pub(crate) gaze: Gaze,
     pub(crate) blink: Blink,
     playing: Vec<Playing>,
     head: Wander,
     eyes: Wander,
     lively: Wander,
-    /// None where the operator has not given one.
+    /// `None` for servos that the operator has not set.
     direct: [Option<f32>; COUNT],
     motions: [Motion; COUNT],
     random: ChaCha8Rng,
@@ -121,31 +121,31 @@ impl Mixer {
     pub(crate) fn new(seed: u64, blinks: f32) -> Self {
         Self {
             weights: Weights::default(),
-            face: Face::default(),
+            face: ExpressionBlend::default(),
             gaze: Gaze::default(),
             blink: Blink::new(blinks),
             playing: Vec::new(),
-            head: Wander::new(Part::Head),
-            eyes: Wander::new(Part::Eyes),
-            lively: Wander::new(Part::Face),
+            head: Wander::new(Region::Head),
+            eyes: Wander::new(Region::Eyes),
+            lively: Wander::new(Region::Face),
             direct: [None; COUNT],
             motions: rest().map(Motion::at),
             random: ChaCha8Rng::seed_from_u64(seed),
         }
     }
 
-    /// Back to the defaults; the servos go there from where they are. Tells the gestures that are cut short.
+    /// Restores the defaults; the servos move there from their current positions. Returns the gestures that were cut short.
     pub(crate) fn reset(&mut self, blinks: f32) -> Vec<u32> {
         let cut = self.playing.drain(..).map(|playing| playing.gesture.id).collect();
         self.weights = Weights::default();
-        self.face = Face::default();
+        self.face = ExpressionBlend::default();
         self.gaze.set_mode(crate::gaze::LookAt::Forward);
         self.blink.set_speed(blinks);
         self.direct = [None; COUNT];
         cut
     }
 
-    /// Begins a gesture, unless too many play already.
+    /// Starts a gesture. Returns false if [`MAX_PLAYING`] gestures are playing.
     pub(crate) fn play(&mut self, gesture: &Arc<Gesture>) -> bool {
         let has_room = self.playing.len() < MAX_PLAYING;
         if has_room {
@@ -154,28 +154,28 @@ impl Mixer {
         has_room
     }
 
-    /// How many gestures play.
+    /// Number of gestures that are playing.
     pub(crate) fn playing(&self) -> usize {
         self.playing.len()
     }
 
-    /// Gives a servo a direct position, 0 to 1. False if there is no such servo.
+    /// Sets the direct position of a servo, clamped to 0 to 1. Returns false if there is no such servo.
     pub(crate) fn place(&mut self, servo: usize, position: f32) -> bool {
         self.direct.get_mut(servo).map(|direct| *direct = Some(position.clamp(0.0, 1.0))).is_some()
     }
 
-    /// Where the servos are.
+    /// Current servo positions.
     pub(crate) fn positions(&self) -> Positions {
         self.motions.map(|motion| motion.position)
     }
 
-    /// Where the head points, as a gaze sees it.
+    /// Current direction of the head.
     pub(crate) fn head(&self) -> Direction {
-        let turned = |place: usize| self.motions[place].position - SERVOS[place].rest();
-        [turned(place::NECK_YAW) * travel(place::NECK_YAW), turned(place::NECK_PITCH) * travel(place::NECK_PITCH)]
+        let turned = |index: usize| self.motions[index].position - SERVOS[index].rest();
+        [turned(index::NECK_YAW) * travel(index::NECK_YAW), turned(index::NECK_PITCH) * travel(index::NECK_PITCH)]
     }
 
-    /// Lets time pass, with the mouth open so far (0 to 1) for what is being said. Tells the gestures that are done.
+    /// Advances by `dt` seconds with the mouth opened by speech, 0 to 1. Returns the gestures that have ended.
     pub(crate) fn step(&mut self, dt: f32, mouth: f32) -> Vec<u32> {
         let Weights { gesture, expression, look_at, random_head, random_eyes, random_face, direct } = self.weights;
         let mut mixed = rest();
@@ -193,12 +193,12 @@ impl Mixer {
         self.head.step(&mut self.random, dt, &mut mixed, random_head);
         self.eyes.step(&mut self.random, dt, &mut mixed, random_eyes);
         self.lively.step(&mut self.random, dt, &mut mixed, random_face);
-        mixed[place::JAW] += JAW * mouth;
+        mixed[index::JAW] += JAW * mouth;
         for (position, wanted) in mixed.iter_mut().zip(self.direct) {
             *position += wanted.map_or(0.0, |wanted| direct * (wanted - *position));
         }
-        let shut = self.blink.step(&mut self.random, dt);
-        mixed[place::EYELIDS] *= 1.0 - shut;
+        let closed = self.blink.step(&mut self.random, dt);
+        mixed[index::EYELIDS] *= 1.0 - closed;
         for ((motion, servo), target) in self.motions.iter_mut().zip(&SERVOS).zip(mixed) {
             motion.step(servo, target.clamp(0.0, 1.0), dt);
         }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_moves_unasked() {
+    fn nothing_moves_without_orders() {
         assert_eq!(after(&mut still(), 5.0), rest());
     }
 
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn gestures_play_at_once_and_weigh() {
+    fn gestures_play_together_and_are_weighted() {
         let gestures = Gestures::shipped().unwrap();
         let peak = |weight: f32| {
             let mut mixer = still();
@@ -252,10 +252,10 @@ mod tests {
             let (mut brows, mut neck, mut done) = (0f32, 0f32, Vec::new());
             for _ in 0..500 {
                 done.extend(mixer.step(DT, 0.0));
-                brows = brows.max(mixer.positions()[place::BROWS] - 0.5);
-                neck = neck.min(mixer.positions()[place::NECK_PITCH] - 0.5);
+                brows = brows.max(mixer.positions()[index::BROWS] - 0.5);
+                neck = neck.min(mixer.positions()[index::NECK_PITCH] - 0.5);
             }
-            assert_eq!(done, [5, 0], "each is done once, the short one first");
+            assert_eq!(done, [5, 0], "each ends once, the short one first");
             (brows, neck)
         };
         let (brows, neck) = peak(1.0);

@@ -1,56 +1,56 @@
-//! The 36 servos, in the order of the protocol's header.
+//! The 36 servos, in the order of the protocol's header file.
 //!
-//! A position is 0 to 1 and runs over the servo's whole travel; 0 and 1 are its stops.
+//! Positions are normalised: 0 and 1 are the ends of the servo's travel.
 
-/// How many servos there are.
+/// Number of servos.
 pub const COUNT: usize = 36;
 
-/// A position for each servo, 0 to 1.
+/// A position, or an offset from one, for each servo.
 pub type Positions = [f32; COUNT];
 
-/// What there is to know about a servo.
+/// A servo's range and dynamic limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Servo {
-    /// As in the protocol's header and in the model, in lower case.
+    /// Name in the protocol's header file and in the model, in lower case.
     pub name: &'static str,
-    /// The joint's angle at 0, in rad.
+    /// Joint angle at position 0, in rad.
     pub lower: f32,
-    /// The joint's angle at 1, in rad.
+    /// Joint angle at position 1, in rad.
     pub upper: f32,
-    /// Fastest it moves, in travels a second.
+    /// Maximum speed, in travels per second.
     pub speed: f32,
-    /// Largest change of its speed, in travels/s².
+    /// Maximum acceleration, in travels/s².
     pub acceleration: f32,
 }
 
 impl Servo {
-    /// Where it is while nothing moves it: the joint's angle is 0.
+    /// The rest position, at which the joint angle is 0.
     pub const fn rest(&self) -> f32 {
         -self.lower / (self.upper - self.lower)
     }
 
-    /// The joint's angle at a position, in rad.
+    /// The joint angle at a position, in rad.
     pub fn angle(&self, position: f32) -> f64 {
         f64::from(self.lower) + f64::from(position) * (f64::from(self.upper) - f64::from(self.lower))
     }
 }
 
-/// For servos of the trunk and the limbs, which move a good part of the robot.
+/// Servos of the trunk and the limbs, which carry much of the robot's mass.
 const fn heavy(name: &'static str, lower: f32, upper: f32) -> Servo {
     Servo { name, lower, upper, speed: 1.5, acceleration: 8.0 }
 }
 
-/// For servos of the neck.
+/// Servos of the neck and the hands.
 const fn quick(name: &'static str, lower: f32, upper: f32) -> Servo {
     Servo { name, lower, upper, speed: 4.0, acceleration: 60.0 }
 }
 
-/// For servos of the face.
+/// Servos of the face.
 const fn light(name: &'static str, lower: f32, upper: f32) -> Servo {
     Servo { name, lower, upper, speed: 12.0, acceleration: 400.0 }
 }
 
-/// All servos; the place in the list is the id on the wire.
+/// All servos, indexed by their id on the wire.
 pub const SERVOS: [Servo; COUNT] = [
     heavy("waist", -0.8, 0.8),
     heavy("shoulder_pitch_left", -1.2, 2.8),
@@ -90,39 +90,39 @@ pub const SERVOS: [Servo; COUNT] = [
     quick("grasp_right", -0.3, 1.5),
 ];
 
-/// Where the servo of this name is in the list.
+/// Index of the servo with this name.
 pub fn servo_named(name: &str) -> Option<usize> {
     SERVOS.iter().position(|servo| servo.name == name)
 }
 
-/// All servos at rest.
+/// The rest position of every servo.
 pub fn rest() -> Positions {
     SERVOS.map(|servo| servo.rest())
 }
 
-macro_rules! places {
-    ($($(#[$doc:meta])* $name:ident = $place:expr;)*) => {
-        /// Places of the servos that the robot's own motion uses.
-        pub mod place {
-            $($(#[$doc])* pub const $name: usize = $place;)*
+macro_rules! indices {
+    ($($(#[$doc:meta])* $name:ident = $index:expr;)*) => {
+        /// Indices of the servos that built-in behaviour moves.
+        pub mod index {
+            $($(#[$doc])* pub const $name: usize = $index;)*
         }
     };
 }
 
-places! {
+indices! {
     /// 1 looks to the robot's left.
     NECK_YAW = 21;
     /// 1 tilts the head to the robot's left.
     NECK_ROLL = 22;
     /// 1 looks up.
     NECK_PITCH = 23;
-    /// 1 is raised.
+    /// 1 raises the brows.
     BROWS = 24;
-    /// 0 is shut.
+    /// 0 closes the eyes.
     EYELIDS = 25;
     /// 1 looks up.
     EYES_PITCH = 26;
-    /// 1 is open.
+    /// 1 opens the mouth.
     JAW = 27;
     /// 1 looks to the robot's left.
     EYE_YAW_RIGHT = 28;
@@ -134,25 +134,25 @@ places! {
     SMILE_RIGHT = 31;
 }
 
-/// Moves one servo towards a target, within its speed and acceleration.
+/// Moves one servo towards a target within its speed and acceleration limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
-    /// Where it is, 0 to 1.
+    /// Current position, 0 to 1.
     pub position: f32,
-    /// How fast it moves, in travels a second.
+    /// Current velocity, in travels per second.
     pub velocity: f32,
 }
 
 impl Motion {
-    /// Standing still.
+    /// At rest at a position.
     pub fn at(position: f32) -> Self {
         Self { position, velocity: 0.0 }
     }
 
-    /// Lets `dt` seconds pass. A target that stands still is not overshot by more than a thousandth; the stops hold.
+    /// Advances by `dt` seconds. Overshoots a constant target by less than 0.002 of the travel; stops at 0 and 1.
     pub fn step(&mut self, servo: &Servo, target: f32, dt: f32) {
         let (away, change) = (target - self.position, servo.acceleration * dt);
-        // the fastest from which it can still stop in time, counted in whole steps
+        // the highest speed from which it can still brake in time, in whole steps
         let stopping = 0.5 * ((change * change + 8.0 * servo.acceleration * away.abs()).sqrt() - change);
         let wanted = stopping.min(servo.speed).min(away.abs() / dt).copysign(away);
         self.velocity += (wanted - self.velocity).clamp(-change, change);
@@ -171,30 +171,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_those_of_the_names() {
+    fn indices_match_the_names() {
         let named = [
-            (place::NECK_YAW, "neck_yaw"),
-            (place::NECK_ROLL, "neck_roll"),
-            (place::NECK_PITCH, "neck_pitch"),
-            (place::BROWS, "brows"),
-            (place::EYELIDS, "eyelids"),
-            (place::EYES_PITCH, "eyes_pitch"),
-            (place::JAW, "jaw"),
-            (place::EYE_YAW_RIGHT, "eye_yaw_right"),
-            (place::SMILE_LEFT, "smile_left"),
-            (place::EYE_YAW_LEFT, "eye_yaw_left"),
-            (place::SMILE_RIGHT, "smile_right"),
+            (index::NECK_YAW, "neck_yaw"),
+            (index::NECK_ROLL, "neck_roll"),
+            (index::NECK_PITCH, "neck_pitch"),
+            (index::BROWS, "brows"),
+            (index::EYELIDS, "eyelids"),
+            (index::EYES_PITCH, "eyes_pitch"),
+            (index::JAW, "jaw"),
+            (index::EYE_YAW_RIGHT, "eye_yaw_right"),
+            (index::SMILE_LEFT, "smile_left"),
+            (index::EYE_YAW_LEFT, "eye_yaw_left"),
+            (index::SMILE_RIGHT, "smile_right"),
         ];
-        for (place, name) in named {
-            assert_eq!(servo_named(name), Some(place), "{name}");
+        for (index, name) in named {
+            assert_eq!(servo_named(name), Some(index), "{name}");
         }
         assert_eq!(servo_named("tail"), None);
     }
 
     proptest! {
         #[test]
-        fn motion_keeps_its_limits_and_arrives(start in 0.01f32..0.99, target in 0.01f32..0.99, place in 0..COUNT) {
-            let (servo, dt) = (&SERVOS[place], 0.005);
+        fn motion_keeps_its_limits_and_arrives(start in 0.01f32..0.99, target in 0.01f32..0.99, index in 0..COUNT) {
+            let (servo, dt) = (&SERVOS[index], 0.005);
             let mut motion = Motion::at(start);
             let toward = (target - start).signum();
             for _ in 0..2000 {

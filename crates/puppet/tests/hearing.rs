@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use puppet::hearing::{
-    HearingError, MAX_OPTIONS, MAX_SECONDS, MAX_TEXT, RATE, Recogniser, Segmenter, Source, veiled, word_errors,
+    AudioSource, HearingError, MAX_OPTIONS, MAX_SECONDS, MAX_TEXT, RATE, Recogniser, Segmenter, veiled, word_errors,
 };
 
 /// Wrong words of all words at most.
@@ -44,7 +44,7 @@ fn what_people_read_aloud_is_understood() {
     let recogniser = Recogniser::load(&fetched("hearing")).expect("the recogniser loads");
     let recordings = fetched("recordings").join("moonshine_voice/assets");
     for (file, read) in [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", veiled(TWO_CITIES))] {
-        let mut sound = Source::File { path: recordings.join(file) }
+        let mut sound = AudioSource::File { path: recordings.join(file) }
             .open(IpAddr::V4(Ipv4Addr::LOCALHOST))
             .expect("the recording opens");
         let (mut segmenter, mut heard) = (Segmenter::new(), String::new());

@@ -170,14 +170,17 @@ fn voice() -> Finding {
 }
 
 fn hearing() -> Finding {
-    match puppet::hearing::Recogniser::load(&puppet::fetched("hearing").unwrap_or_default()) {
+    match puppet::hearing::Recogniser::load(&puppet::fetched_folder("hearing").unwrap_or_default()) {
         Ok(_) => Good("Moonshine recognises what the puppet hears".to_owned()),
         Err(error) => Lacking(format!("the puppet understands nothing: {error}")),
     }
 }
 
 fn faces() -> Finding {
-    match puppet::faces::Watcher::load(&puppet::fetched("faces").unwrap_or_default(), puppet::faces::Names::new()) {
+    match puppet::faces::Watcher::load(
+        &puppet::fetched_folder("faces").unwrap_or_default(),
+        puppet::faces::Names::new(),
+    ) {
         Ok(_) => Good("BlazeFace finds faces, and they can have names".to_owned()),
         Err(error) => Lacking(format!("the puppet sees no faces: {error}")),
     }

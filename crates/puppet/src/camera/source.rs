@@ -372,7 +372,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("grey.png");
         std::fs::write(&path, Image { width: 4, height: 2, rgb: vec![99; 24] }.png().unwrap()).unwrap();
-        let Some(Feed::Still(image)) = path.to_str().unwrap().parse::<CameraSource>().unwrap().open(8, 6, 30).unwrap() else {
+        let Some(Feed::Still(image)) = path.to_str().unwrap().parse::<CameraSource>().unwrap().open(8, 6, 30).unwrap()
+        else {
             panic!("no picture")
         };
         assert_eq!(*image, Image { width: 8, height: 6, rgb: vec![99; 144] });

@@ -4,7 +4,7 @@ use world::{Robot, Setup};
 use super::*;
 use crate::{
     puppet::{Order, PuppetView, Told},
-    servo::{place, rest},
+    servo::{index, rest},
 };
 
 fn source(path: &str) -> Source {
@@ -75,11 +75,11 @@ fn she_stands_and_her_joints_follow_the_mixer() {
     tell(&mut world, Order::Gesture(4));
     run(&mut world, 1.0);
     let nodding = angles(&world);
-    assert!(nodding[place::NECK_PITCH] < -0.35, "{}", nodding[place::NECK_PITCH]);
-    assert!(nodding[place::SMILE_LEFT] > 0.4 && nodding[place::BROWS] > 0.15);
+    assert!(nodding[index::NECK_PITCH] < -0.35, "{}", nodding[index::NECK_PITCH]);
+    assert!(nodding[index::SMILE_LEFT] > 0.4 && nodding[index::BROWS] > 0.15);
     run(&mut world, 9.0);
     let angles = angles(&world);
-    assert!(angles[place::NECK_PITCH].abs() < 0.05, "the nod is over");
+    assert!(angles[index::NECK_PITCH].abs() < 0.05, "the nod is over");
     let snapshot = world.glimpse();
     let eye = snapshot.site_pose(snapshot.catalogue.site_named("Alice:eye").unwrap()).unwrap();
     assert!(eye.pos[2] > 0.8, "she stands: {:?}", eye.pos);
@@ -149,5 +149,5 @@ fn real_servos_move_as_the_simulated_ones() {
     let moved: Vec<Positions> = moved.try_iter().collect();
     assert_eq!(moved.len(), 20, "once a tick");
     assert_eq!(moved.last().unwrap(), &world.glimpse().view::<PuppetView>().unwrap().positions);
-    assert!(moved.last().unwrap()[place::NECK_PITCH] < 0.5);
+    assert!(moved.last().unwrap()[index::NECK_PITCH] < 0.5);
 }

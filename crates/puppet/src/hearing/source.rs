@@ -344,7 +344,7 @@ pub fn recorder() -> Result<&'static str, HearingError> {
 fn find_recorder(path: &OsStr) -> Result<(&'static str, PathBuf, &'static [&'static str]), HearingError> {
     let can_record = |(name, arguments)| {
         let program = program::find(name, path)?;
-        (name != "pw-record" || program::knows_raw(&program)).then_some((name, program, arguments))
+        (name != "pw-record" || program::supports_raw(&program)).then_some((name, program, arguments))
     };
     RECORDERS.into_iter().find_map(can_record).ok_or(HearingError::NoRecorder)
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::servo::{place, rest};
+use crate::servo::{index, rest};
 
 const DT: f32 = 0.005;
 
@@ -80,7 +80,7 @@ fn the_jaw_moves_with_the_voice_and_without_one() {
     let mut step = |puppet: &mut Puppet, count: usize| {
         for _ in 0..count {
             puppet.step(DT);
-            open = open.max(puppet.positions()[place::JAW] - rest()[place::JAW]);
+            open = open.max(puppet.positions()[index::JAW] - rest()[index::JAW]);
         }
     };
     // nobody answers; after a while the robot moves its mouth in silence

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::fetched;
+use crate::fetched_folder;
 
 /// The library's file.
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libespeak-ng.1.dylib" } else { "libespeak-ng.so.1" };
@@ -25,7 +25,7 @@ const SYSTEM: [(&str, &str); 9] = [
 /// The espeak-ng library and its data folder: what `scripts/fetch-puppet voice` put into the cache, or what the system
 /// has.
 pub fn find() -> Option<(PathBuf, PathBuf)> {
-    let own = fetched("voice").map(|folder| folder.join("espeakng_loader"));
+    let own = fetched_folder("voice").map(|folder| folder.join("espeakng_loader"));
     let own = own.iter().map(|folder| (folder.as_path(), folder.as_path()));
     let system = SYSTEM.iter().map(|(library, data)| (Path::new(library), Path::new(data)));
     first(own.chain(system))

@@ -18,7 +18,7 @@ use clap::Args;
 use puppet::{
     camera::Image,
     faces::{Names, Watcher},
-    fetched,
+    fetched_folder,
     hearing::{RATE, Recogniser, Segmenter, veiled, wav, word_errors},
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct Options {
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::ends_the_program()?;
-    let recordings = options.recordings.clone().or_else(|| fetched("recordings")).unwrap_or_default();
+    let recordings = options.recordings.clone().or_else(|| fetched_folder("recordings")).unwrap_or_default();
     let mut figures = together(options).context("while everything runs together")?;
     figures.extend(faces().context("while looking for faces")?);
     figures.extend(recognition(&recordings).context("while recognising the recordings")?);
@@ -81,7 +81,7 @@ fn together(options: &Options) -> anyhow::Result<Vec<Figure>> {
 }
 
 fn face_picture() -> anyhow::Result<PathBuf> {
-    let picture = fetched("faces").unwrap_or_default().join("skimage/data/astronaut.png");
+    let picture = fetched_folder("faces").unwrap_or_default().join("skimage/data/astronaut.png");
     anyhow::ensure!(picture.is_file(), "there is no {}; run scripts/fetch-puppet faces", picture.display());
     Ok(picture)
 }
@@ -89,7 +89,7 @@ fn face_picture() -> anyhow::Result<PathBuf> {
 /// Finding and following faces, one picture after the other.
 fn faces() -> anyhow::Result<Vec<Figure>> {
     let picture = Image::read(&fs::read(face_picture()?)?)?;
-    let mut watcher = Watcher::load(&fetched("faces").unwrap_or_default(), Names::new())?;
+    let mut watcher = Watcher::load(&fetched_folder("faces").unwrap_or_default(), Names::new())?;
     let (mut times, mut found) = (Vec::new(), 0);
     for round in 0..60 {
         // a face that moves across the picture
@@ -116,7 +116,7 @@ fn paste(frame: &mut Image, picture: &Image, left: usize, top: usize) {
 
 /// Recordings of people, cut and recognised as the ears do.
 fn recognition(folder: &Path) -> anyhow::Result<Vec<Figure>> {
-    let recogniser = Recogniser::load(&fetched("hearing").unwrap_or_default())?;
+    let recogniser = Recogniser::load(&fetched_folder("hearing").unwrap_or_default())?;
     let (mut took, mut length, mut errors, mut words) = (0.0, 0.0, 0, 0);
     let recordings = [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", veiled(TWO_CITIES))];
     for (name, text) in &recordings {

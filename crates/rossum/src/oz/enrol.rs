@@ -40,7 +40,7 @@ pub(super) fn run(options: &EnrolOptions, out: &mut dyn Write) -> anyhow::Result
         pictures.len()
     );
     let mut names = if file.exists() { Names::load(file)? } else { Names::new() };
-    let folder = puppet::fetched("faces").context("neither ROSSUM_CACHE nor HOME is set")?;
+    let folder = puppet::fetched_folder("faces").context("neither ROSSUM_CACHE nor HOME is set")?;
     let (mut detector, embedder) = networks(&folder)?;
     for path in pictures {
         let (face, embedding) =

@@ -39,7 +39,7 @@ impl PlayerSink {
 
     fn find_in(path: &OsStr) -> Result<Self, SinkError> {
         let can_play = |name: &str| match program::find(name, path) {
-            Some(program) => name != "pw-cat" || program::knows_raw(&program),
+            Some(program) => name != "pw-cat" || program::supports_raw(&program),
             None => false,
         };
         let found = PLAYERS.into_iter().filter(|player| player.first().is_some_and(|name| can_play(name)));

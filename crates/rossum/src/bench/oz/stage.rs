@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, ensure};
 use client::oz::Oz;
 use puppet::{
-    servo::place,
+    servo::index,
     speech::{Manner, Voice, espeak::Espeak, find, script},
 };
 use server::{
@@ -228,7 +228,7 @@ impl Observer {
                 let Delivery::Tick(snapshot) = delivery else { continue };
                 let time = now();
                 let neck =
-                    snapshot.catalogue.agent_named("Alice").and_then(|card| snapshot.motor(card, place::NECK_PITCH));
+                    snapshot.catalogue.agent_named("Alice").and_then(|card| snapshot.motor(card, index::NECK_PITCH));
                 show.send_modify(|seen| {
                     seen.ticks.insert(snapshot.tick.0, (time, neck.unwrap_or(0.0)));
                 });

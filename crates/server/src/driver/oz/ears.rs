@@ -214,7 +214,7 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
         line.read_answers();
         let recogniser = match &mut loaded {
             Some(recogniser) => recogniser,
-            None => match Recogniser::load(&puppet::fetched("hearing").unwrap_or_default()) {
+            None => match Recogniser::load(&puppet::fetched_folder("hearing").unwrap_or_default()) {
                 Ok(recogniser) => loaded.insert(recogniser),
                 Err(error) => {
                     note(health, RECOGNISER, false, format!("nothing is understood: {error}"));

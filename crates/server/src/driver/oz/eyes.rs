@@ -192,7 +192,8 @@ impl Eyes {
             let taken = now();
             let dt = last.map_or(self.period, |last| taken.duration_since(last)).as_secs_f32();
             // only the simulated camera turns with the head
-            let view = (self.source == CameraSource::Scene).then(|| self.eye(&snapshot).map(|eye| direction(&eye))).flatten();
+            let view =
+                (self.source == CameraSource::Scene).then(|| self.eye(&snapshot).map(|eye| direction(&eye))).flatten();
             let picture = Picture { image, tick: view.map(|_| snapshot.tick.0), dt, span: span(), view };
             // whoever looks for faces is busy with an earlier one, and takes the next
             if self.pictures.try_send(picture).is_ok() {
@@ -335,7 +336,7 @@ fn watch_faces(
     stage.note_known(known.iter().map(str::to_owned).collect());
     // with the first picture: until somebody looks on, nothing needs it
     let Ok(first) = pictures.recv() else { return };
-    let mut watcher = match Watcher::load(&puppet::fetched(FACES).unwrap_or_default(), known) {
+    let mut watcher = match Watcher::load(&puppet::fetched_folder(FACES).unwrap_or_default(), known) {
         Ok(watcher) => watcher,
         Err(error) => return note(health, FACES, false, format!("no faces are found: {error}")),
     };

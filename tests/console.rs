@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use client::console::{Client, ClientError, Heard};
+use client::console::{Client, ClientError, Incoming};
 use running::{DEADLINE, Running, rossum};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -54,7 +54,7 @@ impl Served {
 }
 
 /// Hears until there is what is looked for.
-fn hear<T>(client: &mut Client, mut look: impl FnMut(Heard) -> Option<T>) -> T {
+fn hear<T>(client: &mut Client, mut look: impl FnMut(Incoming) -> Option<T>) -> T {
     loop {
         if let Some(found) = look(client.receive().expect("it goes on")) {
             return found;
@@ -66,28 +66,28 @@ fn hear<T>(client: &mut Client, mut look: impl FnMut(Heard) -> Option<T>) -> T {
 fn ask(client: &mut Client, order: Order) -> Result<(), String> {
     let asked = client.send(order).expect("it goes on");
     hear(client, |heard| match heard {
-        Heard::Message(message) => match *message {
+        Incoming::Message(message) => match *message {
             Message::Done { id } if id == asked => Some(Ok(())),
             Message::Refused { id: Some(id), why } if id == asked => Some(Err(why)),
             _ => None,
         },
-        Heard::Frame(_) => None,
+        Incoming::Frame(_) => None,
     })
 }
 
 fn read(client: &mut Client, name: &str) -> String {
     client.send(Order::Read { variable: name.to_owned() }).expect("it goes on");
     hear(client, |heard| match heard {
-        Heard::Message(message) => match *message {
+        Incoming::Message(message) => match *message {
             Message::Value { variable, value } if variable == name => Some(value),
             _ => None,
         },
-        Heard::Frame(_) => None,
+        Incoming::Frame(_) => None,
     })
 }
 
-fn poses(heard: &Heard) -> Option<(u64, Vec<PoseOf>)> {
-    let Heard::Frame(bytes) = heard else { return None };
+fn poses(heard: &Incoming) -> Option<(u64, Vec<PoseOf>)> {
+    let Incoming::Frame(bytes) = heard else { return None };
     match Frame::decode(bytes).expect("a frame") {
         Frame::Poses { tick, poses, .. } => Some((tick, poses)),
         _ => None,
@@ -102,11 +102,11 @@ fn a_program_watches_and_commands() {
     assert!(client.hello().title.starts_with("Small") && client.hello().soccer.is_none());
     client.send(Order::Watch { topics: vec![Topic::World, Topic::Poses] }).expect("it goes on");
     let bodies = hear(&mut client, |heard| match heard {
-        Heard::Message(message) => match *message {
+        Incoming::Message(message) => match *message {
             Message::Scene(scene) => Some(scene.bodies),
             _ => None,
         },
-        Heard::Frame(_) => None,
+        Incoming::Frame(_) => None,
     });
     let (first, before) = hear(&mut client, |heard| poses(&heard));
     assert_eq!(before.len() + 1, bodies.len(), "all but the world");

@@ -12,7 +12,7 @@ use std::{
 use client::soccer::Monitor;
 use playing::{AGENTS, Agent, MONITORS, Witness};
 use running::{Running, eventually, rossum, run};
-use wire::soccer::{AgentPlace, Command, Graph, Name, Node, NodeKind, PlayMode, Pose, Side, TeamRef};
+use wire::soccer::{AgentPlacement, Command, Graph, Name, Node, NodeKind, PlayMode, Pose, Side, TeamRef};
 
 fn soccer(arguments: &[&str]) -> Running {
     Running::start(rossum().args(["soccer", "--free-ports", "--json"]).args(arguments))
@@ -49,7 +49,7 @@ fn a_monitor_sees_and_commands_the_game() {
     monitor.command(&[Command::SetPlayMode(PlayMode::BeforeKickOff)]).expect("it is taken");
     await_mode(&mut monitor, |mode| mode == PlayMode::BeforeKickOff);
     let pose = Some(Pose::Upright { position: [-7.0, 0.0, 0.7], yaw_deg: 0.0 });
-    let place = AgentPlace { number: 2, team: TeamRef::Side(Side::Left), pose, joints: Vec::new() };
+    let place = AgentPlacement { number: 2, team: TeamRef::Side(Side::Left), pose, joints: Vec::new() };
     monitor.command(&[Command::PlaceAgent(place)]).expect("it is taken");
     agent.await_place(-7.0);
 }
@@ -105,8 +105,12 @@ fn a_k1_may_touch_the_ball() {
     let _agent = Agent::join(server.address(AGENTS), "K1 Reds 2");
     let mut monitor = watch(&server);
     let pose = Some(Pose::Upright { position: [-3.0, 0.0, 0.6], yaw_deg: 0.0 });
-    let place =
-        AgentPlace { number: 2, team: TeamRef::Named(Name::new("Reds").expect("a name")), pose, joints: Vec::new() };
+    let place = AgentPlacement {
+        number: 2,
+        team: TeamRef::Named(Name::new("Reds").expect("a name")),
+        pose,
+        joints: Vec::new(),
+    };
     let ball = Command::PlaceBall { position: [-1.5, 0.0, 0.3], velocity: Some([-6.0, 0.0, 0.0]) };
     monitor.command(&[Command::PlaceAgent(place), Command::KickOff(Some(Side::Left)), ball]).expect("it is taken");
     // whoever touches the ball ends the kick-off
@@ -123,7 +127,7 @@ fn a_trainers_game_can_be_played_again() {
         agent.next().expect("it plays");
         let joints = vec![(Name::new("lle4").expect("a name"), 20.0)];
         let pose = Some(Pose::Upright { position: [-2.0, 0.0, 0.7], yaw_deg: 0.0 });
-        let place = AgentPlace { number: 2, team: TeamRef::Side(Side::Left), pose, joints };
+        let place = AgentPlacement { number: 2, team: TeamRef::Side(Side::Left), pose, joints };
         let ball = Command::PlaceBall { position: [-1.0, 0.0, 0.11], velocity: Some([-2.0, 0.0, 0.0]) };
         monitor.command(&[Command::Reset { seed: Some(42) }, Command::PlaceAgent(place), ball]).expect("it is taken");
         let mut told = Vec::new();

@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             net = parameters;
         }
         if let Some(ToRobot::Individual(individual)) = comes_back::<ToRobot>(line)
-            && let Ok(parts) = individual.parts(&net)
+            && let Ok(parts) = individual.value_groups(&net)
         {
             let found = [parts.globals, parts.inputs, parts.outputs, parts.hidden, parts.weights];
             assert_eq!(found.concat(), individual.values);

@@ -63,5 +63,5 @@ fuzz_target!(|bytes: &[u8]| {
         _ => {}
     }
     let text = String::from_utf8_lossy(bytes);
-    assert!(text.starts_with(Text::cut(&text).as_str()));
+    assert!(text.starts_with(Text::truncated(&text).as_str()));
 });

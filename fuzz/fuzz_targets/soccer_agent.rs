@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(message) = AgentMessage::decode(bytes) {
         assert!(message.effectors.len() <= MAX_EFFECTORS);
         let again = AgentMessage::decode(&message.to_bytes()).expect("what was written is read");
-        assert_eq!(again.lost, None);
+        assert_eq!(again.first_error, None);
         assert_eq!(again, message);
     }
     for dialect in [Dialect::Reference, Dialect::Document] {

@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(request) = MonitorRequest::decode(bytes) {
         assert!(request.commands.len() <= MAX_COMMANDS);
         let again = MonitorRequest::decode(&request.to_bytes()).expect("what was written is read");
-        assert_eq!(again.lost, None);
+        assert_eq!(again.first_error, None);
         assert_eq!(again, request);
     }
     if let Ok(update) = MonitorMessage::decode(bytes) {

@@ -1,14 +1,14 @@
 //! A client of the console's WebSocket: what the browser can do, a program can.
 //!
 //! ```no_run
-//! use client::console::{Client, Heard};
+//! use client::console::{Client, Incoming};
 //! use wire::console::{Command, Topic};
 //!
 //! // the link that `rossum serve` prints
 //! let mut client = Client::connect("http://127.0.0.1:1920/?token=0123456789abcdef0123456789abcdef")?;
 //! println!("{}", client.hello().title);
 //! client.send(Command::Watch { topics: vec![Topic::Poses] })?;
-//! while let Heard::Frame(bytes) = client.receive()? {
+//! while let Incoming::Frame(bytes) = client.receive()? {
 //!     println!("{:?}", wire::console::Frame::decode(&bytes));
 //! }
 //! # Ok::<(), client::console::ClientError>(())
@@ -62,7 +62,7 @@ impl From<tungstenite::Error> for ClientError {
 
 /// What a server says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum Incoming {
     /// A message.
     Message(Box<Message>),
     /// A frame, for [`wire::console::Frame::decode`].
@@ -94,11 +94,11 @@ impl Client {
         let (mut socket, _) = client_with_config(format!("ws://{host}/api?{token}"), stream, Some(config))
             .map_err(|error| ClientError::Refused { reason: error.to_string() })?;
         match read(&mut socket)? {
-            Heard::Message(message) => match *message {
+            Incoming::Message(message) => match *message {
                 Message::Hello(hello) => Ok(Self { socket, hello: *hello, last_id: 0 }),
                 other => Err(ClientError::Unreadable(format!("no hello but {}", other.to_text()))),
             },
-            Heard::Frame(_) => Err(ClientError::Unreadable("no hello but a frame".to_owned())),
+            Incoming::Frame(_) => Err(ClientError::Unreadable("no hello but a frame".to_owned())),
         }
     }
 
@@ -124,7 +124,7 @@ impl Client {
     /// # Errors
     ///
     /// When nothing comes in time, or the connection has ended.
-    pub fn receive(&mut self) -> Result<Heard, ClientError> {
+    pub fn receive(&mut self) -> Result<Incoming, ClientError> {
         read(&mut self.socket)
     }
 
@@ -138,14 +138,14 @@ impl Client {
     }
 }
 
-fn read(socket: &mut WebSocket<TcpStream>) -> Result<Heard, ClientError> {
+fn read(socket: &mut WebSocket<TcpStream>) -> Result<Incoming, ClientError> {
     loop {
         match socket.read()? {
             WebFrame::Text(text) => {
                 let message = Message::decode(&text).map_err(|error| ClientError::Unreadable(error.to_string()))?;
-                return Ok(Heard::Message(Box::new(message)));
+                return Ok(Incoming::Message(Box::new(message)));
             }
-            WebFrame::Binary(bytes) => return Ok(Heard::Frame(bytes.into())),
+            WebFrame::Binary(bytes) => return Ok(Incoming::Frame(bytes.into())),
             WebFrame::Close(_) => return Err(tungstenite::Error::ConnectionClosed.into()),
             WebFrame::Ping(_) | WebFrame::Pong(_) | WebFrame::Frame(_) => {}
         }

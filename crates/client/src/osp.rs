@@ -42,7 +42,7 @@ use std::{
 
 use wire::{
     DecodeError,
-    osp::{MAX_DATAGRAM, Number, Reply, Request, Text, Version},
+    osp::{MAX_DATAGRAM, Reply, Request, SequenceNumber, Text, Version},
 };
 
 use self::progress::Progress;
@@ -457,7 +457,7 @@ fn found(asked: &[LocalValue], told: &[LocalValue]) -> Option<Vec<bool>> {
 }
 
 /// The number behind a reply, if it is of a kind that may have one.
-fn number_of(reply: &Reply, bytes: &[u8]) -> Option<Number> {
+fn number_of(reply: &Reply, bytes: &[u8]) -> Option<SequenceNumber> {
     match reply {
         Reply::NextStepAck { .. }
         | Reply::StepCompleted { .. }
@@ -469,7 +469,7 @@ fn number_of(reply: &Reply, bytes: &[u8]) -> Option<Number> {
     // what looks like a number may be the outputs of a step, or a text
     let surplus = bytes.get(reply.to_bytes_in(Dialect::Document).len()..)?;
     let surplus = surplus.strip_prefix(&[DATAGRAM_END]).unwrap_or(surplus);
-    (surplus.len() == Number::BYTES).then(|| Number::at_end(surplus)).flatten()
+    (surplus.len() == SequenceNumber::BYTES).then(|| SequenceNumber::at_end(surplus)).flatten()
 }
 
 fn check_length(bytes: usize) -> Result<(), ClientError> {

@@ -24,7 +24,8 @@ use std::{
 use wire::{
     DecodeError, Message, StreamMessage,
     soccer::{
-        AgentMessage, BadName, Command, Effector, Init, MonitorMessage, MonitorRequest, MonitorUpdate, Name, Perception,
+        AgentMessage, Command, Effector, Init, InvalidName, MonitorMessage, MonitorRequest, MonitorUpdate, Name,
+        Perception,
     },
 };
 
@@ -42,7 +43,7 @@ pub enum ClientError {
     BadMessage(#[from] DecodeError),
     /// A name cannot be sent. Nothing was.
     #[error(transparent)]
-    BadName(#[from] BadName),
+    InvalidName(#[from] InvalidName),
 }
 
 /// A player.

@@ -33,10 +33,10 @@ mod world;
 pub use body::{Layer, MAX_LAYERS, MAX_POINTS, MAX_POLYGONS};
 pub use error::{LineError, NotFinite};
 pub use line::{LineBuffer, LineTooLong, MAX_LINE};
-pub use net::{Genes, Individual, MAX_COUNT, MAX_VALUES, NetParameters, Parts, ShapeError};
+pub use net::{Genes, Individual, MAX_COUNT, MAX_VALUES, NetParameters, ShapeError, ValueGroups};
 pub use robot::{FromRobot, ToRobot};
 pub use words::MAX_WHOLE;
-pub use world::{Beam, FromWorld, Pose, Position, RobotId, Sight, ToWorld};
+pub use world::{Beam, FromWorld, Pose, Position, RobotId, ToWorld, VisualReading};
 
 /// A message that fills one line.
 ///

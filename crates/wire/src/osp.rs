@@ -20,14 +20,14 @@
 //! ```
 
 mod field;
-mod number;
 mod reply;
 mod request;
+mod sequence;
 
 pub use field::Text;
-pub use number::Number;
 pub use reply::Reply;
 pub use request::Request;
+pub use sequence::SequenceNumber;
 
 /// Most bytes that UDP carries in one datagram (D4).
 ///

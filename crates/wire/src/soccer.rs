@@ -35,16 +35,16 @@ mod scene;
 mod sexp;
 mod vision;
 
-pub use command::{AgentPlace, Command, MAX_COMMANDS, MAX_JOINTS, MonitorRequest, Pose, TeamRef};
+pub use command::{AgentPlacement, Command, MAX_COMMANDS, MAX_JOINTS, MonitorRequest, Pose, TeamRef};
 pub use effector::{AgentMessage, Beam, Effector, Init, MAX_EFFECTORS, Motor, Speak};
 pub use game::{FoulKind, PlayMode, Side};
 pub use monitor::{Environment, Foul, Graph, MonitorGame, MonitorMessage, MonitorUpdate, Teams};
-pub use name::{BadName, MAX_NAME, Name};
+pub use name::{InvalidName, MAX_NAME, Name};
 pub use number::{Decimal, Hundredths, Thousandths};
 pub use perception::{
-    Accelerometer, Dialect, GameState, Gyro, Heard, Joint, Orientation, Perception, Position, Sensor, Touch,
+    Accelerometer, Dialect, GameState, Gyro, HeardSpeech, Joint, Orientation, Perception, Position, Sensor, Touch,
 };
-pub use scene::{Look, MAX_NODES, Mesh, Node, NodeKind, Transform};
+pub use scene::{MAX_NODES, Mesh, Node, NodeKind, Surface, Transform};
 pub use vision::{Landmark, Marker, Polar, See, SeenPlayer};
 
 use crate::{DecodeError, Split, StreamMessage};
@@ -148,7 +148,7 @@ fn stop(field: &'static str) -> Fault {
     Fault::Stop(malformed(field))
 }
 
-/// Decodes the lists of a message one by one: those that count, and the first that was lost.
+/// Decodes the lists of a message one by one: those that count, and the first that was first_error.
 fn decode_lists<T>(
     lists: sexp::List<'_>,
     max: usize,
@@ -156,23 +156,23 @@ fn decode_lists<T>(
     decode: impl Fn(sexp::List<'_>) -> Result<T, Fault>,
 ) -> (Vec<T>, Option<DecodeError>) {
     let mut found = Vec::new();
-    let mut lost = None;
+    let mut first_error = None;
     for list in lists.lists() {
         match decode(list) {
             Ok(_) if found.len() == max => {
                 let value = max as i64 + 1;
-                lost.get_or_insert(DecodeError::OutOfRange { field, value, min: 0, max: max as i64 });
+                first_error.get_or_insert(DecodeError::OutOfRange { field, value, min: 0, max: max as i64 });
                 break;
             }
             Ok(item) => found.push(item),
-            Err(Fault::Skip(error)) => _ = lost.get_or_insert(error),
+            Err(Fault::Skip(error)) => _ = first_error.get_or_insert(error),
             Err(Fault::Stop(error)) => {
-                lost.get_or_insert(error);
+                first_error.get_or_insert(error);
                 break;
             }
         }
     }
-    (found, lost)
+    (found, first_error)
 }
 
 #[cfg(test)]

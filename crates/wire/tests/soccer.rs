@@ -8,8 +8,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::PathBuf;
 use wire::soccer::{
-    AgentMessage, AgentPlace, Command, Decimal, Dialect, Effector, Graph, Look, MonitorMessage, MonitorRequest,
-    MonitorUpdate, Name, Node, NodeKind, Perception, Polar, Pose, Sensor, Side, TeamRef,
+    AgentMessage, AgentPlacement, Command, Decimal, Dialect, Effector, Graph, MonitorMessage, MonitorRequest,
+    MonitorUpdate, Name, Node, NodeKind, Perception, Polar, Pose, Sensor, Side, Surface, TeamRef,
 };
 use wire::{DecodeError, Message, StreamMessage};
 
@@ -221,7 +221,7 @@ fn json_from_side(side: Side) -> Value {
     }
 }
 
-fn json_from_place(place: &AgentPlace) -> Value {
+fn json_from_place(place: &AgentPlacement) -> Value {
     let team = match &place.team {
         TeamRef::Side(side) => json!({"side": json_from_side(*side)}),
         TeamRef::Named(name) => json!({"name": name.as_str()}),
@@ -267,12 +267,12 @@ fn json_from_node(node: &Node) -> Value {
         NodeKind::Agent { team, number } => json!({"kind": "agent", "team": team.as_str(), "number": number}),
         NodeKind::Ball => json!({"kind": "ball"}),
         NodeKind::Mesh(mesh) => {
-            let (key, look) = match &mesh.look {
-                Look::Material(material) => ("material", json!(material.as_str())),
-                Look::Rgba(colour) => ("rgba", json!(colour)),
+            let (key, surface) = match &mesh.surface {
+                Surface::Material(material) => ("material", json!(material.as_str())),
+                Surface::Rgba(colour) => ("rgba", json!(colour)),
             };
             json!({
-                "kind": "mesh", "is_visible": mesh.is_visible, "shape": mesh.shape.as_str(), key: look,
+                "kind": "mesh", "is_visible": mesh.is_visible, "shape": mesh.shape.as_str(), key: surface,
                 "scale": mesh.scale,
             })
         }
@@ -307,7 +307,7 @@ fn json_from_update(update: &MonitorUpdate) -> Value {
 fn messages_mean_what_the_vectors_say() {
     let vectors: Vectors = read("vectors.json");
     for vector in vectors.agent {
-        vector.check(AgentMessage::decode, json_from_agent_message, |message| message.lost.as_ref());
+        vector.check(AgentMessage::decode, json_from_agent_message, |message| message.first_error.as_ref());
     }
     for vector in vectors.perceptions {
         let dialect = match vector.dialect.as_deref() {
@@ -318,7 +318,7 @@ fn messages_mean_what_the_vectors_say() {
         vector.check(|bytes| Perception::decode_in(dialect, bytes), json_from_perception, |_| None);
     }
     for vector in vectors.monitor_requests {
-        vector.check(MonitorRequest::decode, json_from_request, |request| request.lost.as_ref());
+        vector.check(MonitorRequest::decode, json_from_request, |request| request.first_error.as_ref());
     }
     for vector in vectors.monitor_updates {
         vector.check(MonitorUpdate::decode, json_from_update, |_| None);

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 use wire::evo::{
-    Beam, FromRobot, FromWorld, Individual, Layer, Line, NetParameters, Pose, Position, Sight, ToRobot, ToWorld,
+    Beam, FromRobot, FromWorld, Individual, Layer, Line, NetParameters, Pose, Position, ToRobot, ToWorld, VisualReading,
 };
 
 fn listen() -> (TcpListener, SocketAddr) {
@@ -49,7 +49,7 @@ fn fake_world(stream: TcpStream, in_bytes: bool) {
             }
             ToWorld::JumpTo(id, pose) | ToWorld::MoveTo(id, pose) => Some(FromWorld::YourPosition(id, position(pose))),
             ToWorld::VisualSensor(id, beam) => {
-                Some(FromWorld::VisualSensorReading(id, Sight { distance: beam.x, color: [1, 2, 3] }))
+                Some(FromWorld::VisualSensorReading(id, VisualReading { distance: beam.x, color: [1, 2, 3] }))
             }
             ToWorld::SonicSensor(id, beam) => Some(FromWorld::SonicSensorReading(id, beam.x)),
         };
@@ -79,7 +79,7 @@ fn a_world_is_asked_one_by_one_and_all_at_once() {
     assert_eq!(world.shape(robot, vec![layer]).unwrap().x, 20.0);
     assert_eq!(world.jump(robot, Pose { x: 0.1 + 0.2, y: 1.0, dir: 1e-300 }).unwrap().dir, 1e-300);
     assert_eq!(world.move_to(robot, Pose { x: 0.1 + 0.2, y: 1.0, dir: 2.0 }).unwrap().x, 0.1 + 0.2);
-    assert_eq!(world.see(robot, beam(7.5)).unwrap(), Sight { distance: 7.5, color: [1, 2, 3] });
+    assert_eq!(world.see(robot, beam(7.5)).unwrap(), VisualReading { distance: 7.5, color: [1, 2, 3] });
     assert_eq!(world.hear(robot, beam(8.5)).unwrap(), 8.5);
     world.kill(robot).unwrap();
     let refused = world.move_to(robot, Pose { x: f64::NAN, y: 0.0, dir: 0.0 });

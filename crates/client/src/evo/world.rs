@@ -1,6 +1,6 @@
 use super::{ClientError, PATIENCE, link::Link};
 use std::net::ToSocketAddrs;
-use wire::evo::{Beam, FromWorld, Layer, Line as _, Pose, Position, RobotId, Sight, ToWorld};
+use wire::evo::{Beam, FromWorld, Layer, Line as _, Pose, Position, RobotId, ToWorld, VisualReading};
 
 /// Requests are sent in pieces of about so many bytes, each after the answers to the one before: however little the
 /// system keeps for a connection, both sides never wait for each other to read.
@@ -77,7 +77,7 @@ impl World {
     /// # Errors
     ///
     /// As [`create`](Self::create).
-    pub fn see(&mut self, robot: RobotId, beam: Beam) -> Result<Sight, ClientError> {
+    pub fn see(&mut self, robot: RobotId, beam: Beam) -> Result<VisualReading, ClientError> {
         match self.ask(ToWorld::VisualSensor(robot, beam))? {
             FromWorld::VisualSensorReading(_, sight) => Ok(sight),
             _ => Err(ClientError::OtherAnswer { asked: "VisualSensor" }),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wire::osp::{LocalAgent, LocalEvent, LocalValue, Number, Reply, Request};
+use wire::osp::{LocalAgent, LocalEvent, LocalValue, Reply, Request, SequenceNumber};
 
 /// What came of a step.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +39,7 @@ pub(super) struct Progress {
 /// The requests of one agent.
 #[derive(Debug)]
 struct Row {
-    last: Number,
+    last: SequenceNumber,
     /// The last one, until its answer is taken.
     open: Option<Open>,
 }
@@ -89,7 +89,7 @@ impl Progress {
 
     /// Notes a step that is asked for. Gives the datagram with its number.
     pub(super) fn ask_step(&mut self, agent: LocalAgent, mut datagram: Vec<u8>) -> Vec<u8> {
-        let row = self.agents.entry(agent).or_insert(Row { last: Number(0), open: None });
+        let row = self.agents.entry(agent).or_insert(Row { last: SequenceNumber(0), open: None });
         row.last = row.last.next();
         row.last.append_to(&mut datagram);
         row.open = Some(Open { datagram: datagram.clone(), acknowledged: false, notice: None });
@@ -101,7 +101,7 @@ impl Progress {
         self.agents.values_mut().for_each(|row| row.open = None);
         self.reset = Phase::Asked;
         self.last_reset = self.last_reset.wrapping_add(1);
-        Number(self.last_reset).append_to(&mut datagram);
+        SequenceNumber(self.last_reset).append_to(&mut datagram);
         datagram
     }
 
@@ -157,7 +157,7 @@ impl Progress {
     }
 
     /// Takes what the server has sent. Gives the confirmation that it waits for, if it does.
-    pub(super) fn note(&mut self, reply: &Reply, number: Option<Number>) -> Option<Request> {
+    pub(super) fn note(&mut self, reply: &Reply, number: Option<SequenceNumber>) -> Option<Request> {
         self.numbered |= number.is_some();
         match reply {
             Reply::NextStepAck { agent } => {
@@ -170,7 +170,7 @@ impl Progress {
             Reply::StepCompleted { .. } => self.note_completed(reply, number),
             Reply::Value { value, content } => self.note_value(*value, content.as_str(), number),
             Reply::ResetSimulationAck => {
-                if answers(self.numbered, number, Number(self.last_reset)) {
+                if answers(self.numbered, number, SequenceNumber(self.last_reset)) {
                     self.reset = self.reset.max(Phase::Acknowledged);
                 }
                 None
@@ -179,7 +179,7 @@ impl Progress {
                 let is_asked = matches!(self.reset, Phase::Asked | Phase::Acknowledged);
                 // without a number it is told from that of an earlier reset by what came before
                 let is_early = number.is_none() && self.reset == Phase::Asked;
-                let is_ours = answers(self.numbered, number, Number(self.last_reset)) && !is_early;
+                let is_ours = answers(self.numbered, number, SequenceNumber(self.last_reset)) && !is_early;
                 if is_asked && is_ours {
                     self.reset = Phase::Done;
                 }
@@ -190,7 +190,7 @@ impl Progress {
         }
     }
 
-    fn note_completed(&mut self, reply: &Reply, number: Option<Number>) -> Option<Request> {
+    fn note_completed(&mut self, reply: &Reply, number: Option<SequenceNumber>) -> Option<Request> {
         let Reply::StepCompleted { agent, outputs, infos, events, observed } = reply else { return None };
         let (agent, confirmation) = (*agent, Request::StepCompletedAck { agent: *agent });
         let row = self.agents.get_mut(&agent)?;
@@ -213,7 +213,7 @@ impl Progress {
     }
 
     /// A value belongs to the step whose notification has promised it.
-    fn note_value(&mut self, value: LocalValue, content: &str, number: Option<Number>) -> Option<Request> {
+    fn note_value(&mut self, value: LocalValue, content: &str, number: Option<SequenceNumber>) -> Option<Request> {
         let numbered = self.numbered;
         let waits = |row: &&mut Row| {
             let notice = row.open.as_ref().and_then(|open| open.notice.as_ref());
@@ -229,6 +229,6 @@ impl Progress {
 
 /// Whether an answer with this number, or without, is one to the last request. A server that does not number anything
 /// is believed.
-fn answers(numbered: bool, number: Option<Number>, last: Number) -> bool {
+fn answers(numbered: bool, number: Option<SequenceNumber>, last: SequenceNumber) -> bool {
     number.map_or(!numbered, |number| number == last)
 }

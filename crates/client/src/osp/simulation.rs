@@ -1,6 +1,6 @@
 //! Steps and resets.
 
-use wire::osp::{LocalAgent, Number, Request};
+use wire::osp::{LocalAgent, Request, SequenceNumber};
 
 use super::{ATTEMPTS, Client, ClientError, REPLY_TIMEOUT, Step, check_length, now, progress::Progress};
 
@@ -97,7 +97,7 @@ impl Client {
             return Err(ClientError::StillStepping { agent });
         }
         let request = Request::NextStep { agent, inputs: inputs.to_vec() };
-        check_length(request.to_bytes_in(self.dialect).len() + Number::BYTES)
+        check_length(request.to_bytes_in(self.dialect).len() + SequenceNumber::BYTES)
     }
 
     /// Waits for the steps that were asked for. If there are none, it gives an empty one at once.

@@ -19,13 +19,13 @@ const TWO: LocalAgent = LocalAgent(2);
 #[derive(Debug, Clone, PartialEq)]
 struct Seen {
     request: Request,
-    number: Option<Number>,
+    number: Option<SequenceNumber>,
     /// How often exactly this has come before.
     before: usize,
 }
 
 /// A reply, and its number.
-type Sent = (Reply, Option<Number>);
+type Sent = (Reply, Option<SequenceNumber>);
 
 /// What a fake server has been sent.
 #[derive(Clone, Default)]
@@ -41,7 +41,7 @@ impl Log {
     }
 
     /// Numbers of the steps or resets, each once, in order.
-    fn numbers(&self) -> Vec<Option<Number>> {
+    fn numbers(&self) -> Vec<Option<SequenceNumber>> {
         let numbered = |seen: &Seen| matches!(seen.request, Request::NextStep { .. } | Request::ResetSimulation { .. });
         self.all().iter().filter(|seen| seen.before == 0 && numbered(seen)).map(|seen| seen.number).collect()
     }
@@ -70,7 +70,7 @@ fn connected(dialect: Dialect, mut answer: impl FnMut(&Seen) -> Vec<Sent> + Send
             let request = Request::decode(bytes).unwrap();
             let before = known.iter().filter(|known| *known == bytes).count();
             known.push(bytes.to_vec());
-            let number = Number::of(&request, bytes);
+            let number = SequenceNumber::of(&request, bytes);
             let seen = Seen { request, number, before };
             written.0.lock().unwrap().push(seen.clone());
             for (reply, number) in answer(&seen) {
@@ -101,11 +101,11 @@ fn registered(agent: LocalAgent) -> Sent {
     (Reply::RegisterForAgentAck { agent, status: Status::Done }, None)
 }
 
-fn acknowledged(agent: LocalAgent, number: Option<Number>) -> Sent {
+fn acknowledged(agent: LocalAgent, number: Option<SequenceNumber>) -> Sent {
     (Reply::NextStepAck { agent }, number)
 }
 
-fn completed(agent: LocalAgent, output: f32, number: Option<Number>) -> Sent {
+fn completed(agent: LocalAgent, output: f32, number: Option<SequenceNumber>) -> Sent {
     let reply = Reply::StepCompleted { agent, outputs: vec![output], infos: vec![], events: vec![], observed: 0 };
     (reply, number)
 }
@@ -245,7 +245,7 @@ fn everything_can_be_asked() {
         assert!(!client.deregister(TWO).unwrap());
         client.end().unwrap();
         assert!(log.confirmations() >= 2, "{:?}", log.all());
-        assert_eq!(log.numbers(), [1, 1, 2].map(|number| Some(Number(number))));
+        assert_eq!(log.numbers(), [1, 1, 2].map(|number| Some(SequenceNumber(number))));
         for confirmation in [Request::AgentOverviewAck, Request::AgentInfoAck, Request::ResetCompleted] {
             assert!(log.count(|request| *request == confirmation) >= 1, "{confirmation:?}");
         }
@@ -391,7 +391,7 @@ fn check_steps(answer: impl Fn(&Seen, f32) -> Vec<Sent> + Clone + Send + 'static
         }
         client.end().unwrap();
         assert!(log.confirmations() >= 3, "{:?}", log.all());
-        assert_eq!(log.numbers(), [1, 2, 3].map(|number| Some(Number(number))), "each step is asked for once");
+        assert_eq!(log.numbers(), [1, 2, 3].map(|number| Some(SequenceNumber(number))), "each step is asked for once");
     }
 }
 
@@ -432,7 +432,7 @@ fn doubled_notifications() {
 #[test]
 fn late_answers_to_the_last_step() {
     check_steps(|seen, output| {
-        let last = seen.number.map(|number| Number(number.0 - 1));
+        let last = seen.number.map(|number| SequenceNumber(number.0 - 1));
         vec![
             acknowledged(ONE, last),
             completed(ONE, output - 1.0, last),
@@ -449,7 +449,7 @@ fn late_answers_to_the_last_step() {
 #[test]
 fn a_lost_confirmation_is_sent_again() {
     let (mut client, log) = stepping(Document, |seen| {
-        let number = Some(Number(1));
+        let number = Some(SequenceNumber(1));
         match seen.request {
             Request::NextStep { agent, .. } => vec![acknowledged(agent, number), completed(agent, 1.0, number)],
             Request::GetValue { .. } => [completed(ONE, 1.0, number)].into_iter().chain(answer_all(seen)).collect(),
@@ -473,7 +473,7 @@ fn lost_values_are_sent_again() {
             let late = |number| (Reply::Value { value: LocalValue(2), content: "late".into() }, number);
             let mut replies: Vec<_> = [step, value(1), value(3)].map(|reply| (reply, seen.number)).into();
             if seen.before == 0 {
-                replies.extend([late(Some(Number(99))), late(None)]);
+                replies.extend([late(Some(SequenceNumber(99))), late(None)]);
             } else {
                 replies.push((value(2), seen.number));
             }
@@ -504,7 +504,7 @@ fn agents_are_told_one_after_the_other() {
         Request::NextStep { agent, .. } => vec![acknowledged(agent, seen.number)],
         Request::StepCompletedAck { agent: ONE } => {
             confirmations += 1;
-            if confirmations == 2 { vec![completed(TWO, 2.0, Some(Number(1)))] } else { vec![] }
+            if confirmations == 2 { vec![completed(TWO, 2.0, Some(SequenceNumber(1)))] } else { vec![] }
         }
         _ => vec![],
     });
@@ -561,22 +561,22 @@ fn what_cannot_be_asked_is_not_sent() {
 fn a_reset_is_asked_for_each_agent() {
     for dialect in Dialect::ALL {
         let (mut client, log) = stepping(dialect, |seen| match (&seen.request, seen.number) {
-            (Request::ResetSimulation { .. }, Some(Number(1))) if seen.before == 0 => vec![],
-            (Request::ResetSimulation { .. }, Some(Number(2))) if seen.before > 0 => {
+            (Request::ResetSimulation { .. }, Some(SequenceNumber(1))) if seen.before == 0 => vec![],
+            (Request::ResetSimulation { .. }, Some(SequenceNumber(2))) if seen.before > 0 => {
                 vec![(Reply::ResetSimulationAck, seen.number), (Reply::ResetCompleted, seen.number)]
             }
             (Request::ResetSimulation { .. }, number) => {
                 // a copy of an earlier notification besides
-                vec![(Reply::ResetCompleted, Some(Number(0))), (Reply::ResetSimulationAck, number)]
+                vec![(Reply::ResetCompleted, Some(SequenceNumber(0))), (Reply::ResetSimulationAck, number)]
             }
             _ => vec![],
         });
         assert!(client.register(TWO).unwrap());
         client.reset(7).unwrap();
         client.end().unwrap();
-        assert_eq!(log.numbers(), [1, 2].map(|number| Some(Number(number))));
+        assert_eq!(log.numbers(), [1, 2].map(|number| Some(SequenceNumber(number))));
         let confirmed = log.all().iter().position(|seen| seen.request == Request::ResetCompleted).unwrap();
-        let again = Seen { request: Request::ResetSimulation { seed: 7 }, number: Some(Number(2)), before: 1 };
+        let again = Seen { request: Request::ResetSimulation { seed: 7 }, number: Some(SequenceNumber(2)), before: 1 };
         assert!(log.all()[..confirmed].contains(&again), "a copy is not confirmed: {:?}", log.all());
     }
 }

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::Context;
 use clap::Args;
-use client::console::{Client, Heard};
+use client::console::{Client, Incoming};
 use flate2::{Compression, write::GzEncoder};
 use indicatif::{ProgressBar, ProgressStyle};
 use wire::console::{Command, Message, Topic};
@@ -107,11 +107,11 @@ fn count(client: &mut Client, time: Duration) -> anyhow::Result<(u64, u64)> {
         }
         client.set_patience(left)?;
         match client.receive() {
-            Ok(Heard::Frame(frame)) => {
+            Ok(Incoming::Frame(frame)) => {
                 frames += 1;
                 bytes += frame.len() as u64;
             }
-            Ok(Heard::Message(_)) => {}
+            Ok(Incoming::Message(_)) => {}
             // nothing more came in time
             Err(_) => return Ok((frames, bytes)),
         }
@@ -146,7 +146,7 @@ impl Watcher {
                     client.send(Command::Watch { topics })?;
                 }
                 // nothing in time is nothing new
-                if let Ok(Heard::Frame(_)) = client.receive() {
+                if let Ok(Incoming::Frame(_)) = client.receive() {
                     show.frames.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -214,7 +214,7 @@ fn tick(clock: &mut Client) -> anyhow::Result<(u64, std::time::Instant)> {
     let id = clock.send(Command::Read { variable })?;
     let mut found = None;
     loop {
-        if let Heard::Message(message) = clock.receive()? {
+        if let Incoming::Message(message) = clock.receive()? {
             match *message {
                 Message::Value { value, .. } => found = Some((value.parse()?, now())),
                 Message::Done { id: done } if done == id => return found.context("no value"),

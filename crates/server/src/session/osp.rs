@@ -15,8 +15,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use wire::osp::{
-    Dialect, LocalAgent, LocalEvent, LocalValue, MAX_DATAGRAM, MAX_INPUTS, MAX_STEP_NUMBERS, Number, Reply, Request,
-    Status, Text, Version,
+    Dialect, LocalAgent, LocalEvent, LocalValue, MAX_DATAGRAM, MAX_INPUTS, MAX_STEP_NUMBERS, Reply, Request,
+    SequenceNumber, Status, Text, Version,
 };
 use world::{
     Action, AgentId, Answer, Catalogue, Command, Snapshot, VariableId,
@@ -129,8 +129,8 @@ enum Asked {
 struct Reset {
     /// The try that the client knows of.
     tries: Option<u64>,
-    /// Number of the last request.
-    number: Option<Number>,
+    /// Sequence number of the last request.
+    number: Option<SequenceNumber>,
     /// Whether the client has asked for a reset, to some effect.
     is_asked: bool,
     /// Whether the client was told of the reset that it had asked for...
@@ -241,7 +241,7 @@ impl OspSession {
 
     fn obey(&mut self, request: Request, datagram: &[u8], world: &Snapshot, now: Instant, out: &mut Outbox<Vec<u8>>) {
         self.reset.tries.get_or_insert(world.tries);
-        let number = Number::of(&request, datagram);
+        let number = SequenceNumber::of(&request, datagram);
         match request {
             Request::NextStep { agent, inputs } => {
                 self.next_step(agent, &inputs, (datagram, number), world, now, out);
@@ -286,14 +286,14 @@ impl OspSession {
         self.send_numbered(reply, None, out);
     }
 
-    fn send_numbered(&self, reply: &Reply, number: Option<Number>, out: &mut Outbox<Vec<u8>>) {
+    fn send_numbered(&self, reply: &Reply, number: Option<SequenceNumber>, out: &mut Outbox<Vec<u8>>) {
         if let Some(datagram) = self.written(reply, number, out) {
             out.send(self.peer, datagram);
         }
     }
 
     /// The datagram of a message, if there is one that large (D4).
-    fn written(&self, reply: &Reply, number: Option<Number>, out: &mut Outbox<Vec<u8>>) -> Option<Vec<u8>> {
+    fn written(&self, reply: &Reply, number: Option<SequenceNumber>, out: &mut Outbox<Vec<u8>>) -> Option<Vec<u8>> {
         let mut datagram = reply.to_bytes_in(self.dialect);
         if let Some(number) = number {
             number.append_to(&mut datagram);
@@ -531,7 +531,7 @@ impl OspSession {
     fn reset_simulation(
         &mut self,
         seed: i32,
-        number: Option<Number>,
+        number: Option<SequenceNumber>,
         world: &Snapshot,
         now: Instant,
         out: &mut Outbox<Vec<u8>>,
@@ -588,7 +588,7 @@ impl OspSession {
         &mut self,
         agent: LocalAgent,
         inputs: &[f32],
-        (datagram, number): (&[u8], Option<Number>),
+        (datagram, number): (&[u8], Option<SequenceNumber>),
         world: &Snapshot,
         now: Instant,
         out: &mut Outbox<Vec<u8>>,

@@ -119,7 +119,7 @@ fn genes(words: &mut Words<'_>, [count, low, high]: [&'static str; 3]) -> Result
 /// A genotype to be tested.
 ///
 /// How many values there are of each kind depends on the net's parameters, which the message does not carry:
-/// [`parts`](Self::parts).
+/// [`value_groups`](Self::value_groups).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Individual {
     /// Number of its generation (Gen).
@@ -134,7 +134,7 @@ pub struct Individual {
 
 /// The values of an individual, by what they belong to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Parts<'a> {
+pub struct ValueGroups<'a> {
     /// Global parameters.
     pub globals: &'a [f64],
     /// Of the input neurons, neuron by neuron.
@@ -178,7 +178,7 @@ impl Individual {
     /// # Errors
     ///
     /// [`ShapeError`] if they do not fit.
-    pub fn parts(&self, net: &NetParameters) -> Result<Parts<'_>, ShapeError> {
+    pub fn value_groups(&self, net: &NetParameters) -> Result<ValueGroups<'_>, ShapeError> {
         let Self { hidden, ref values, .. } = *self;
         let wrong = ShapeError::Hidden { hidden, min: net.hidden_min, max: net.hidden_max };
         let lengths = net.lengths(hidden).ok_or(wrong)?;
@@ -192,7 +192,7 @@ impl Individual {
             rest = others;
             part
         });
-        Ok(Parts { globals, inputs, outputs, hidden, weights })
+        Ok(ValueGroups { globals, inputs, outputs, hidden, weights })
     }
 
     /// Appends the message [`ToRobot::Individual`](super::ToRobot::Individual) with the end of its line.

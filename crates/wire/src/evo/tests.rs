@@ -112,13 +112,13 @@ fn an_individual_is_split_by_the_shape_of_its_net() {
     // with one hidden neuron: 1 + 2 + 2 + 3 + (2 + 1 + 1) * (1 + 1)
     let values: Vec<f64> = (0..16).map(f64::from).collect();
     let individual = Individual { generation: 1, number: 2, hidden: 1, values };
-    let parts = individual.parts(&net).unwrap();
+    let parts = individual.value_groups(&net).unwrap();
     assert_eq!(parts.globals, [0.0]);
     assert_eq!(parts.inputs, [1.0, 2.0]);
     assert_eq!(parts.outputs, [3.0, 4.0]);
     assert_eq!(parts.hidden, [5.0, 6.0, 7.0]);
     assert_eq!((parts.weights.first(), parts.weights.len()), (Some(&8.0), 8));
-    let refused = |individual: &Individual, net: &NetParameters| individual.parts(net).unwrap_err().to_string();
+    let refused = |individual: &Individual, net: &NetParameters| individual.value_groups(net).unwrap_err().to_string();
     let other = Individual { hidden: 0, ..individual.clone() };
     assert_eq!(refused(&other, &net), "an individual with 0 hidden neurons has 8 values, not 16");
     let other = Individual { hidden: 3, ..individual.clone() };
@@ -199,7 +199,7 @@ fn json_from_from_world(message: &FromWorld) -> Value {
             "type": "YourPosition", "ID": id.get(), "X": at.x, "Y": at.y, "Z": at.z, "Dir": at.dir,
             "TiltS": at.tilt_straight, "TiltC": at.tilt_across, "Stress": at.stress, "Death": u8::from(at.death),
         }),
-        FromWorld::VisualSensorReading(id, Sight { distance, color }) => {
+        FromWorld::VisualSensorReading(id, VisualReading { distance, color }) => {
             json!({"type": "VisualSensorReading", "ID": id.get(), "Dist": distance, "color": color})
         }
         FromWorld::SonicSensorReading(id, distance) => {
@@ -331,7 +331,7 @@ fn throughput() {
     let (x, y, dir) = (1_234.567_890_123_4, 987.654_321_098_76, 2.345_678_901_234_5);
     let beam = Beam { x, y, z: 25.0, dir, tilt: 0.0, angle_h: 0.523, angle_v: 0.523 };
     let asked = ToWorld::VisualSensor(robot(17), beam);
-    let told = FromWorld::VisualSensorReading(robot(17), Sight { distance: x, color: [12, 34, 56] });
+    let told = FromWorld::VisualSensorReading(robot(17), VisualReading { distance: x, color: [12, 34, 56] });
     let position = Position { x, y, z: 0.0, dir, tilt_straight: 0.0, tilt_across: 0.0, stress: 0.0, death: false };
     fn measure(what: &str, mut once: impl FnMut()) {
         let began = std::time::Instant::now();

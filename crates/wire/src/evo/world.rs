@@ -62,7 +62,7 @@ pub struct Beam {
 
 /// What a visual sensor finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sight {
+pub struct VisualReading {
     /// To what is nearest, in mm.
     pub distance: f64,
     /// Red, green and blue of what is nearest.
@@ -96,7 +96,7 @@ pub enum FromWorld {
     /// The answer to [`ToWorld::BodyShape`], [`ToWorld::JumpTo`] and [`ToWorld::MoveTo`].
     YourPosition(RobotId, Position),
     /// The answer to [`ToWorld::VisualSensor`].
-    VisualSensorReading(RobotId, Sight),
+    VisualSensorReading(RobotId, VisualReading),
     /// The answer to [`ToWorld::SonicSensor`]: the distance to what is nearest, in mm.
     SonicSensorReading(RobotId, f64),
 }
@@ -212,7 +212,7 @@ impl Line for FromWorld {
             Self::YourPosition(id, position) => {
                 put_of(out, name::YOUR_POSITION, *id, |out| put_position(out, position))
             }
-            Self::VisualSensorReading(id, Sight { distance, color }) => {
+            Self::VisualSensorReading(id, VisualReading { distance, color }) => {
                 put_of(out, name::VISUAL_SENSOR_READING, *id, |out| {
                     put_number(out, *distance)?;
                     color.iter().for_each(|&part| put_whole(out, part.into()));
@@ -254,10 +254,10 @@ fn position(words: &mut Words<'_>) -> Result<Position, LineError> {
     Ok(Position { x, y, z, dir, tilt_straight, tilt_across, stress, death })
 }
 
-fn sight(words: &mut Words<'_>) -> Result<Sight, LineError> {
+fn sight(words: &mut Words<'_>) -> Result<VisualReading, LineError> {
     let distance = words.number("Dist")?;
     let mut part = |field| words.whole(field, 0, u8::MAX.into()).map(|part| part as u8);
-    Ok(Sight { distance, color: [part("CR")?, part("CG")?, part("CB")?] })
+    Ok(VisualReading { distance, color: [part("CR")?, part("CG")?, part("CB")?] })
 }
 
 fn put_of(

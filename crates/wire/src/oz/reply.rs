@@ -24,7 +24,7 @@ pub struct Welcome {
 impl Welcome {
     /// The answer of a robot that speaks [`VERSION`]. Names are cut to [`MAX_NAME`](super::MAX_NAME) bytes.
     pub fn new(name: &str, long_name: &str) -> Self {
-        Self { version: VERSION, name: Text::cut(name), long_name: Text::cut(long_name) }
+        Self { version: VERSION, name: Text::truncated(name), long_name: Text::truncated(long_name) }
     }
 
     /// The version the robot speaks: at least 0x01000000, its first byte is the major number.

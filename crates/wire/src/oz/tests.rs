@@ -42,7 +42,7 @@ fn versions() {
 #[test]
 fn texts_end_between_characters() {
     fn check(whole: &str, bytes: usize) {
-        let cut = Text::cut(whole);
+        let cut = Text::truncated(whole);
         assert_eq!(cut.len(), bytes);
         assert!(whole.starts_with(cut.as_str()));
     }

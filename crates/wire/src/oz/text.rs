@@ -32,7 +32,7 @@ impl Text {
     }
 
     /// The first characters of a text that fit in [`MAX_NAME`] bytes.
-    pub fn cut(text: &str) -> Self {
+    pub fn truncated(text: &str) -> Self {
         Self(text.get(..text.floor_char_boundary(MAX_NAME)).unwrap_or_default().to_owned())
     }
 
@@ -42,7 +42,7 @@ impl Text {
     }
 
     pub(super) fn shortened(self) -> Self {
-        if self.len() > MAX_NAME { Self::cut(&self) } else { self }
+        if self.len() > MAX_NAME { Self::truncated(&self) } else { self }
     }
 
     pub(super) fn decode(r: &mut Reader<'_>, field: &'static str) -> Result<Self, DecodeError> {

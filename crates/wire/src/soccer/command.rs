@@ -18,7 +18,7 @@ pub struct MonitorRequest {
     pub commands: Vec<Command>,
     /// What was wrong with the first list that did not become a command. Not sent, and no part of what makes two
     /// messages equal.
-    pub lost: Option<DecodeError>,
+    pub first_error: Option<DecodeError>,
 }
 
 impl PartialEq for MonitorRequest {
@@ -29,7 +29,7 @@ impl PartialEq for MonitorRequest {
 
 impl From<Vec<Command>> for MonitorRequest {
     fn from(commands: Vec<Command>) -> Self {
-        Self { commands, lost: None }
+        Self { commands, first_error: None }
     }
 }
 
@@ -48,7 +48,7 @@ pub enum Command {
         velocity: Option<[f64; 3]>,
     },
     /// Puts a robot somewhere, sets its joints, or both.
-    PlaceAgent(AgentPlace),
+    PlaceAgent(AgentPlacement),
     /// Sets what the game is at.
     SetPlayMode(PlayMode),
     /// Ends the server.
@@ -72,7 +72,7 @@ pub enum Command {
 
 /// Where a robot goes, and how.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AgentPlace {
+pub struct AgentPlacement {
     /// The player's number.
     pub number: u8,
     /// The player's team.
@@ -117,8 +117,8 @@ pub enum Pose {
 impl Message for MonitorRequest {
     fn decode(payload: &[u8]) -> Result<Self, DecodeError> {
         let lists = sexp::parse(payload, MAX_DEPTH)?;
-        let (commands, lost) = decode_lists(lists, MAX_COMMANDS, "commands", Command::decode);
-        Ok(Self { commands, lost })
+        let (commands, first_error) = decode_lists(lists, MAX_COMMANDS, "commands", Command::decode);
+        Ok(Self { commands, first_error })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -134,7 +134,7 @@ impl Command {
             b"kickOff" => Ok(Self::KickOff(first.and_then(Side::from_word))),
             b"dropBall" => Ok(Self::DropBall),
             b"ball" => decode_ball(list),
-            b"agent" => AgentPlace::decode(list).map(Self::PlaceAgent),
+            b"agent" => AgentPlacement::decode(list).map(Self::PlaceAgent),
             b"playMode" => Ok(Self::SetPlayMode(first.and_then(PlayMode::from_name).ok_or(skip("playMode"))?)),
             b"killsim" => Ok(Self::KillSim),
             b"init" => Ok(Self::Init),
@@ -200,7 +200,7 @@ fn decode_ball(list: List<'_>) -> Result<Command, Fault> {
     Ok(Command::PlaceBall { position: position.ok_or(skip("pos"))?, velocity })
 }
 
-impl AgentPlace {
+impl AgentPlacement {
     /// Of parts that are there twice, the last one counts. One that cannot be read costs all that follows.
     fn decode(list: List<'_>) -> Result<Self, Fault> {
         let mut number = None;
@@ -317,12 +317,12 @@ mod tests {
     fn check(payload: &str, expected: &[Command]) {
         let request = MonitorRequest::decode(payload.as_bytes()).unwrap();
         assert_eq!(request.commands, expected, "{payload}");
-        assert_eq!(request.lost, None, "{payload}");
+        assert_eq!(request.first_error, None, "{payload}");
     }
 
     fn place(team: TeamRef, pose: Option<Pose>, joints: &[(&str, f64)]) -> Command {
         let joints = joints.iter().map(|(joint, angle)| (name(joint), *angle)).collect();
-        Command::PlaceAgent(AgentPlace { number: 2, team, pose, joints })
+        Command::PlaceAgent(AgentPlacement { number: 2, team, pose, joints })
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
         fn check(bad: &str, expected: usize) {
             let request = MonitorRequest::decode(format!("(dropBall){bad}(kickOff)").as_bytes()).unwrap();
             assert_eq!(request.commands.len(), expected, "{bad}");
-            assert!(request.lost.is_some(), "{bad}");
+            assert!(request.first_error.is_some(), "{bad}");
         }
         for bad in [
             "(foo)",
@@ -445,7 +445,7 @@ mod tests {
             (position(), proptest::option::of(position()))
                 .prop_map(|(position, velocity)| Command::PlaceBall { position, velocity }),
             (any::<u8>(), team, proptest::option::of(pose), joints).prop_map(|(number, team, pose, joints)| {
-                Command::PlaceAgent(AgentPlace { number, team, pose, joints })
+                Command::PlaceAgent(AgentPlacement { number, team, pose, joints })
             }),
             proptest::sample::select(PlayMode::ALL.to_vec()).prop_map(Command::SetPlayMode),
             proptest::option::of(any::<u64>()).prop_map(|seed| Command::Reset { seed }),
@@ -466,7 +466,7 @@ mod tests {
         fn requests_arrive(commands in proptest::collection::vec(any_command(), 0..10)) {
             let request = MonitorRequest::decode(&MonitorRequest::from(commands.clone()).to_bytes()).unwrap();
             prop_assert_eq!(request.commands, commands);
-            prop_assert_eq!(request.lost, None);
+            prop_assert_eq!(request.first_error, None);
         }
 
         #[test]

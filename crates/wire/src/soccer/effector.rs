@@ -18,7 +18,7 @@ pub struct AgentMessage {
     pub effectors: Vec<Effector>,
     /// What was wrong with the first list that did not become an effector. Not sent, and no part of what makes two
     /// messages equal.
-    pub lost: Option<DecodeError>,
+    pub first_error: Option<DecodeError>,
 }
 
 impl PartialEq for AgentMessage {
@@ -29,7 +29,7 @@ impl PartialEq for AgentMessage {
 
 impl From<Vec<Effector>> for AgentMessage {
     fn from(effectors: Vec<Effector>) -> Self {
-        Self { effectors, lost: None }
+        Self { effectors, first_error: None }
     }
 }
 
@@ -103,8 +103,8 @@ pub struct Speak {
 impl Message for AgentMessage {
     fn decode(payload: &[u8]) -> Result<Self, DecodeError> {
         let lists = sexp::parse(payload, MAX_DEPTH)?;
-        let (effectors, lost) = decode_lists(lists, MAX_EFFECTORS, "effectors", Effector::decode);
-        Ok(Self { effectors, lost })
+        let (effectors, first_error) = decode_lists(lists, MAX_EFFECTORS, "effectors", Effector::decode);
+        Ok(Self { effectors, first_error })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -247,12 +247,12 @@ mod tests {
         Effector::Speak(Speak { speaker: name("say"), volume, text: b"hello".to_vec() })
     }
 
-    fn check(payload: impl AsRef<[u8]>, expected: &[Effector], lost: Option<DecodeError>) {
+    fn check(payload: impl AsRef<[u8]>, expected: &[Effector], first_error: Option<DecodeError>) {
         let payload = payload.as_ref();
         let shown = String::from_utf8_lossy(payload);
         let message = AgentMessage::decode(payload).unwrap_or_else(|error| panic!("{shown}: {error}"));
         assert_eq!(message.effectors, expected, "{shown}");
-        assert_eq!(message.lost, lost, "{shown}");
+        assert_eq!(message.first_error, first_error, "{shown}");
     }
 
     fn check_whole(payload: &str, expected: &[Effector]) {
@@ -294,7 +294,7 @@ mod tests {
         for bad in ["2.5", "x", "--2", "-", "1_0", "(2)", "2 3"] {
             let message = AgentMessage::decode(format!("(init T1 A {bad})(syn)").as_bytes()).unwrap();
             assert_eq!(message.effectors, [Effector::Sync], "{bad}");
-            assert!(message.lost.is_some());
+            assert!(message.first_error.is_some());
         }
     }
 
@@ -322,7 +322,7 @@ mod tests {
         for bad in bad {
             let message = AgentMessage::decode(format!("(a 1 2 3 4 5){bad}(b 1 2 3 4 5)").as_bytes()).unwrap();
             assert_eq!(message.effectors, [motor("a"), motor("b")], "{bad}");
-            assert!(message.lost.is_some(), "{bad}");
+            assert!(message.first_error.is_some(), "{bad}");
         }
     }
 
@@ -347,10 +347,10 @@ mod tests {
         for bad in bad {
             let message = AgentMessage::decode(format!("(a 1 2 3 4 5){bad}(b 1 2 3 4 5)").as_bytes()).unwrap();
             assert_eq!(message.effectors, [motor("a")], "{bad}");
-            assert!(message.lost.is_some(), "{bad}");
+            assert!(message.first_error.is_some(), "{bad}");
         }
-        let lost = Some(malformed("motor name"));
-        check(b"(a 1 2 3 4 5)(\xFF 1 2 3 4 5)(b 1 2 3 4 5)", &[motor("a")], lost);
+        let first_error = Some(malformed("motor name"));
+        check(b"(a 1 2 3 4 5)(\xFF 1 2 3 4 5)(b 1 2 3 4 5)", &[motor("a")], first_error);
     }
 
     #[test]
@@ -366,8 +366,11 @@ mod tests {
     fn only_so_many_effectors_are_read() {
         let message = AgentMessage::decode(&b"(syn)".repeat(513)).unwrap();
         assert_eq!(message.effectors.len(), MAX_EFFECTORS);
-        assert_eq!(message.lost, Some(DecodeError::OutOfRange { field: "effectors", value: 513, min: 0, max: 512 }));
-        assert_eq!(AgentMessage::decode(&b"(syn)".repeat(512)).unwrap().lost, None);
+        assert_eq!(
+            message.first_error,
+            Some(DecodeError::OutOfRange { field: "effectors", value: 513, min: 0, max: 512 })
+        );
+        assert_eq!(AgentMessage::decode(&b"(syn)".repeat(512)).unwrap().first_error, None);
     }
 
     fn any_name() -> impl Strategy<Value = Name> {
@@ -404,7 +407,7 @@ mod tests {
             let bytes = AgentMessage::from(effectors.clone()).to_bytes();
             let message = AgentMessage::decode(&bytes).unwrap();
             prop_assert_eq!(message.effectors, effectors);
-            prop_assert_eq!(message.lost, None);
+            prop_assert_eq!(message.first_error, None);
         }
 
         #[test]

@@ -332,7 +332,7 @@ impl Environment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::soccer::{Look, Mesh, NodeKind, Transform};
+    use crate::soccer::{Mesh, NodeKind, Surface, Transform};
     use proptest::prelude::*;
 
     fn check(payload: &str) -> MonitorUpdate {
@@ -435,18 +435,23 @@ mod tests {
     }
 
     fn any_kind() -> impl Strategy<Value = NodeKind> {
-        let look = prop_oneof![
-            any_name().prop_map(Look::Material),
-            [0.0..1.0, 0.0..1.0, 0.0..1.0, 0.0..1.0].prop_map(Look::Rgba)
+        let surface = prop_oneof![
+            any_name().prop_map(Surface::Material),
+            [0.0..1.0, 0.0..1.0, 0.0..1.0, 0.0..1.0].prop_map(Surface::Rgba)
         ];
-        let mesh = (any::<bool>(), any_name(), look, proptest::option::of([-9.0..9.0, -9.0..9.0, -1e9..1e9]));
+        let mesh = (any::<bool>(), any_name(), surface, proptest::option::of([-9.0..9.0, -9.0..9.0, -1e9..1e9]));
         prop_oneof![
             Just(NodeKind::Same),
             Just(NodeKind::Ball),
             proptest::array::uniform16(-100.0..100.0)
                 .prop_map(|columns| NodeKind::Transform(Transform::rounded(columns))),
             (any_name(), any::<u8>()).prop_map(|(team, number)| NodeKind::Agent { team, number }),
-            mesh.prop_map(|(is_visible, shape, look, scale)| NodeKind::Mesh(Mesh { is_visible, shape, look, scale })),
+            mesh.prop_map(|(is_visible, shape, surface, scale)| NodeKind::Mesh(Mesh {
+                is_visible,
+                shape,
+                surface,
+                scale
+            })),
         ]
     }
 

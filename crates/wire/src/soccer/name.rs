@@ -16,11 +16,11 @@ impl Name {
     ///
     /// # Errors
     ///
-    /// [`BadName`] for a text that would not arrive as one word.
-    pub fn new(text: &str) -> Result<Self, BadName> {
+    /// [`InvalidName`] for a text that would not arrive as one word.
+    pub fn new(text: &str) -> Result<Self, InvalidName> {
         let is_bad = |byte: u8| matches!(byte, b' ' | b'(' | b')') || byte.is_ascii_control();
         if text.is_empty() || text.len() > MAX_NAME || text.bytes().any(is_bad) {
-            return Err(BadName { text: text.chars().take(MAX_NAME).collect() });
+            return Err(InvalidName { text: text.chars().take(MAX_NAME).collect() });
         }
         Ok(Self(text.into()))
     }
@@ -48,9 +48,9 @@ impl fmt::Display for Name {
 }
 
 impl std::str::FromStr for Name {
-    type Err = BadName;
+    type Err = InvalidName;
 
-    fn from_str(text: &str) -> Result<Self, BadName> {
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
         Self::new(text)
     }
 }
@@ -58,7 +58,7 @@ impl std::str::FromStr for Name {
 /// A text that would not arrive as one word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} cannot be a name: 1 to {MAX_NAME} bytes, without spaces, parentheses and control characters")]
-pub struct BadName {
+pub struct InvalidName {
     /// The text, or its beginning.
     pub text: String,
 }

@@ -70,7 +70,7 @@ pub struct Perception {
     /// Bumpers, in the order of the model (D11).
     pub touches: Vec<Touch>,
     /// What is heard. Heard but not understood is `Some` of nothing (D12).
-    pub heard: Option<Vec<Heard>>,
+    pub heard: Option<Vec<HeardSpeech>>,
     /// What is seen, every second cycle.
     pub see: Option<See>,
 }
@@ -132,7 +132,7 @@ pub struct Touch {
 
 /// Something that another agent said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeardSpeech {
     /// Where it comes from, counter-clockwise from ahead.
     pub azimuth_deg: i16,
     /// What was said; any bytes, but not none.
@@ -357,10 +357,10 @@ impl Touch {
     }
 }
 
-fn put_heard(out: &mut Vec<u8>, dialect: Dialect, heard: &[Heard]) {
+fn put_heard(out: &mut Vec<u8>, dialect: Dialect, heard: &[HeardSpeech]) {
     out.extend_from_slice(b"(MIC hear ");
     let mut gap = dialect.gaps();
-    for Heard { azimuth_deg, text } in heard {
+    for HeardSpeech { azimuth_deg, text } in heard {
         gap.put(out);
         out.push(b'(');
         put_int(out, *azimuth_deg);
@@ -371,11 +371,11 @@ fn put_heard(out: &mut Vec<u8>, dialect: Dialect, heard: &[Heard]) {
     out.push(b')');
 }
 
-fn decode_heard(list: List<'_>) -> Result<Vec<Heard>, DecodeError> {
+fn decode_heard(list: List<'_>) -> Result<Vec<HeardSpeech>, DecodeError> {
     let decode = |heard: List<'_>| {
         let [azimuth, text] = heard.exactly().ok_or(malformed("MIC"))?;
         let text = text.atom().and_then(base64::decode).ok_or(malformed("MIC"))?;
-        Ok(Heard { azimuth_deg: azimuth.int("MIC")?, text })
+        Ok(HeardSpeech { azimuth_deg: azimuth.int("MIC")?, text })
     };
     list.lists().map(decode).collect()
 }
@@ -531,7 +531,7 @@ mod tests {
         ) -> Perception {
             let joint = |(name, angle_deg, velocity_deg)| Joint { name, angle_deg, velocity_deg };
             let touch = |(name, is_active)| Touch { name, is_active };
-            let hear = |(azimuth_deg, text)| Heard { azimuth_deg, text };
+            let hear = |(azimuth_deg, text)| HeardSpeech { azimuth_deg, text };
             Perception {
                 dialect,
                 time: dialect.time(seconds),

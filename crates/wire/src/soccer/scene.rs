@@ -57,14 +57,14 @@ pub struct Mesh {
     /// The shape: `StdUnitBox`, `StdUnitSphere`, `StdUnitCylinder`, or a file such as `models/T1/H1.STL`.
     pub shape: Name,
     /// What its surface is like.
-    pub look: Look,
+    pub surface: Surface,
     /// How much larger than the shape it is, along x, y and z.
     pub scale: Option<[f64; 3]>,
 }
 
 /// What a surface is like.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Look {
+pub enum Surface {
     /// One of the monitor's materials.
     Material(Name),
     /// Red, green, blue and opacity, 0 to 1.
@@ -149,12 +149,12 @@ impl Mesh {
         out.push(if self.is_visible { b'1' } else { b'0' });
         out.extend_from_slice(b")(load ");
         self.shape.put(out);
-        match &self.look {
-            Look::Material(material) => {
+        match &self.surface {
+            Surface::Material(material) => {
                 out.extend_from_slice(b")(sMat ");
                 material.put(out);
             }
-            Look::Rgba(colour) => {
+            Surface::Rgba(colour) => {
                 out.extend_from_slice(b")(rgba");
                 put_floats(out, colour);
             }
@@ -167,14 +167,14 @@ impl Mesh {
     }
 
     fn decode(list: List<'_>) -> Result<Self, DecodeError> {
-        let look = match list.find_any("rgba") {
-            Some(colour) => Look::Rgba(colour.floats("rgba")?),
-            None => Look::Material(list.find("sMat")?.value("sMat")?.name("sMat")?),
+        let surface = match list.find_any("rgba") {
+            Some(colour) => Surface::Rgba(colour.floats("rgba")?),
+            None => Surface::Material(list.find("sMat")?.value("sMat")?.name("sMat")?),
         };
         Ok(Self {
             is_visible: list.find("setVisible")?.value("setVisible")?.int::<i64>("setVisible")? != 0,
             shape: list.find("load")?.value("load")?.name("load")?,
-            look,
+            surface,
             scale: list.find_any("sSc").map(|scale| scale.floats("sSc")).transpose()?,
         })
     }

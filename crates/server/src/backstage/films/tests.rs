@@ -5,7 +5,7 @@ use wire::{
     Message,
     console::{Frame, LookShape},
     soccer::{
-        Graph, Hundredths, Look, Mesh, MonitorGame, MonitorMessage, MonitorUpdate, Name, Node, NodeKind, PlayMode,
+        Graph, Hundredths, Mesh, MonitorGame, MonitorMessage, MonitorUpdate, Name, Node, NodeKind, PlayMode, Surface,
         Teams, Transform,
     },
 };
@@ -134,15 +134,15 @@ fn moved(x: f64, children: Vec<Node>) -> Node {
     node(NodeKind::Transform(Transform::rounded(columns)), children)
 }
 
-fn mesh(shape: &str, look: Look, scale: Option<[f64; 3]>) -> Node {
-    Node::leaf(NodeKind::Mesh(Mesh { is_visible: true, shape: Name::new(shape).unwrap(), look, scale }))
+fn mesh(shape: &str, surface: Surface, scale: Option<[f64; 3]>) -> Node {
+    Node::leaf(NodeKind::Mesh(Mesh { is_visible: true, shape: Name::new(shape).unwrap(), surface, scale }))
 }
 
 /// A robot with an arm, whose hand is a shape that nobody knows, and the ball.
 fn whole(robot: f64) -> Node {
-    let red = || Look::Material(Name::new("matLeft").unwrap());
+    let red = || Surface::Material(Name::new("matLeft").unwrap());
     let hand = moved(0.1, vec![mesh("models/X9/hand.STL", red(), None)]);
-    let arm = moved(0.5, vec![mesh("StdUnitBox", Look::Rgba([0.5; 4]), Some([0.2, 0.4, 0.6])), hand]);
+    let arm = moved(0.5, vec![mesh("StdUnitBox", Surface::Rgba([0.5; 4]), Some([0.2, 0.4, 0.6])), hand]);
     let shoulder = moved(0.25, vec![mesh("StdUnitSphere", red(), Some([0.1; 3]))]);
     let agent = NodeKind::Agent { team: Name::new("Reds").unwrap(), number: 3 };
     let robot = node(agent, vec![moved(robot, vec![shoulder, arm])]);

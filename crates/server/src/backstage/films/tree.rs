@@ -10,7 +10,7 @@ use glam::{DAffine3, DMat4, DQuat, DVec3};
 use physics::Assembly;
 use wire::{
     console::{AgentCard, Look, LookShape, PoseOf, Scene},
-    soccer::{Environment, Look as Surface, Mesh, Name, Node, NodeKind, Transform},
+    soccer::{Environment, Mesh, Name, Node, NodeKind, Surface, Transform},
 };
 use world::Catalogue;
 
@@ -256,7 +256,7 @@ fn look(mesh: &Mesh, body: usize, at: DAffine3) -> Option<Look> {
         "StdUnitCylinder" => (LookShape::Cylinder, vec![x, z / 2.0]),
         _ => (LookShape::Sphere, vec![UNKNOWN_RADIUS]),
     };
-    let (rgba, material) = match &mesh.look {
+    let (rgba, material) = match &mesh.surface {
         Surface::Rgba(rgba) => (rgba.map(|part| part as f32), None),
         Surface::Material(name) => (colour(name.as_str()), Some(name.as_str().to_owned())),
     };

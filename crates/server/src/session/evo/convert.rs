@@ -70,7 +70,7 @@ pub(crate) fn message_from_answer(robot: Option<RobotId>, answer: Answer) -> Opt
             FromWorld::YourPosition(robot?.0, position)
         }
         Answer::Seen(arena::Sight { distance, color }) => {
-            FromWorld::VisualSensorReading(robot?.0, evo::Sight { distance, color })
+            FromWorld::VisualSensorReading(robot?.0, evo::VisualReading { distance, color })
         }
         Answer::Heard(distance) => FromWorld::SonicSensorReading(robot?.0, distance),
     })
@@ -84,7 +84,7 @@ pub(crate) fn answer_from_message(robot: Option<RobotId>, message: FromWorld) ->
             let position = arena::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death };
             (Some(RobotId(id)), Answer::Placed(position))
         }
-        FromWorld::VisualSensorReading(id, evo::Sight { distance, color }) => {
+        FromWorld::VisualSensorReading(id, evo::VisualReading { distance, color }) => {
             (Some(RobotId(id)), Answer::Seen(arena::Sight { distance, color }))
         }
         FromWorld::SonicSensorReading(id, distance) => (Some(RobotId(id)), Answer::Heard(distance)),
@@ -116,7 +116,7 @@ pub(crate) fn genotype_from_message(
     individual: &evo::Individual,
     net: &evo::NetParameters,
 ) -> Result<Genotype, ShapeError> {
-    let parts = individual.parts(net)?;
+    let parts = individual.value_groups(net)?;
     Ok(Genotype {
         hidden: individual.hidden,
         globals: parts.globals.to_vec(),

@@ -11,7 +11,7 @@ use std::{
 };
 
 use arena::{Arena, Ask, Refusal, RobotId};
-use wire::evo::{FromWorld, Line, LineBuffer, LineError, NotFinite, Position, Sight, ToWorld};
+use wire::evo::{FromWorld, Line, LineBuffer, LineError, NotFinite, Position, ToWorld, VisualReading};
 
 use self::lockstep::{Lockstep, Move};
 use super::convert::{ask_from_message, message_from_answer, robot_of};
@@ -322,7 +322,7 @@ fn stand_in(ask: &Ask, max_range: f64) -> Option<FromWorld> {
         Ask::Create | Ask::Kill(_) => None,
         Ask::Shape(robot, _) | Ask::Jump(robot, _) | Ask::Move(robot, _) => Some(nowhere(*robot)),
         Ask::See(robot, _) => {
-            Some(FromWorld::VisualSensorReading(robot.0, Sight { distance: max_range, color: [0; 3] }))
+            Some(FromWorld::VisualSensorReading(robot.0, VisualReading { distance: max_range, color: [0; 3] }))
         }
         Ask::Hear(robot, _) => Some(FromWorld::SonicSensorReading(robot.0, max_range)),
     }

@@ -1,6 +1,6 @@
 //! What is kept of an agent that a client controls.
 
-use wire::osp::Number;
+use wire::osp::SequenceNumber;
 use world::AgentId;
 
 /// One agent that the client controls.
@@ -12,7 +12,7 @@ pub(super) struct Control {
     pub(super) wants_reset: bool,
     /// The last request that was new, and its number.
     request: Vec<u8>,
-    number: Option<Number>,
+    number: Option<SequenceNumber>,
 }
 
 /// How far the last request has come.
@@ -50,7 +50,7 @@ impl Control {
     }
 
     /// Takes in a request, and says what it is (D32, D35).
-    pub(super) fn arrives(&mut self, datagram: &[u8], number: Option<Number>) -> Arrival {
+    pub(super) fn arrives(&mut self, datagram: &[u8], number: Option<SequenceNumber>) -> Arrival {
         let arrival = match (number, self.number) {
             (Some(number), Some(last)) if number == last => Arrival::Again,
             (Some(number), Some(last)) if !number.is_after(last) => Arrival::Late,
@@ -70,7 +70,7 @@ impl Control {
     }
 
     /// The number that all answers have.
-    pub(super) fn number(&self) -> Option<Number> {
+    pub(super) fn number(&self) -> Option<SequenceNumber> {
         self.number
     }
 
@@ -92,10 +92,13 @@ mod tests {
 
     fn check(stage: Stage, arrivals: &[(&[u8], Option<u32>, Arrival)]) {
         let mut control = Control::new(AgentId(1));
-        assert_eq!(control.arrives(b"a", arrivals.first().and_then(|first| first.1).map(|_| Number(7))), Arrival::New);
+        assert_eq!(
+            control.arrives(b"a", arrivals.first().and_then(|first| first.1).map(|_| SequenceNumber(7))),
+            Arrival::New
+        );
         control.stage = stage;
         for (datagram, number, wanted) in arrivals {
-            assert_eq!(control.arrives(datagram, number.map(Number)), *wanted, "{datagram:?} {number:?}");
+            assert_eq!(control.arrives(datagram, number.map(SequenceNumber)), *wanted, "{datagram:?} {number:?}");
         }
     }
 

@@ -78,10 +78,10 @@ impl Hall {
 
     fn ask_numbered(&mut self, client: usize, request: &Request, number: u32) -> Vec<Reply> {
         let mut datagram = request.to_bytes_in(self.clients[client].session.dialect);
-        Number(number).append_to(&mut datagram);
+        SequenceNumber(number).append_to(&mut datagram);
         let replies = self.send(client, &datagram);
         for got in &self.clients[client].got {
-            assert_eq!(Number::at_end(got), Some(Number(number)), "{got:?}");
+            assert_eq!(SequenceNumber::at_end(got), Some(SequenceNumber(number)), "{got:?}");
         }
         replies
     }

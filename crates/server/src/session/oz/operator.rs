@@ -236,7 +236,7 @@ fn event_from_happening(what: &Happening) -> Option<Event> {
         Happening::SpeakDone(_) => Event::SpeakDone,
         Happening::GestureDone(_) => Event::GestureDone,
         Happening::Utterance(options) => Event::Utterance(Utterance::new(
-            options.iter().map(|heard| Hypothesis { confidence: heard.confidence, text: Text::cut(&heard.text) }),
+            options.iter().map(|heard| Hypothesis { confidence: heard.confidence, text: Text::truncated(&heard.text) }),
         )?),
         Happening::Faces(faces) => Event::Faces(Faces::new(faces.iter().map(|face| Face {
             confidence: face.confidence,
@@ -244,7 +244,7 @@ fn event_from_happening(what: &Happening) -> Option<Event> {
             y: face.y,
             width: face.width,
             height: face.height,
-            name: Text::cut(&face.name),
+            name: Text::truncated(&face.name),
         }))),
     })
 }

@@ -113,7 +113,7 @@ impl AgentSession {
             _ => None,
         });
         let Some(Init { model, team, number }) = init else {
-            if !message.effectors.is_empty() || message.lost.is_some() {
+            if !message.effectors.is_empty() || message.first_error.is_some() {
                 out.close("the first message has no init that can be read");
             }
             return;
@@ -143,7 +143,7 @@ impl AgentSession {
 
     /// In sync mode one message counts a cycle; the others wait for theirs. Otherwise each counts at once.
     fn hear(&mut self, message: AgentMessage, world: &Snapshot, out: &mut Outbox<Perception>) {
-        if let Some(lost) = &message.lost {
+        if let Some(lost) = &message.first_error {
             out.refuse(Some(self.peer), lost);
         }
         if let State::Playing(playing) = &mut self.state {
@@ -206,7 +206,7 @@ impl Session for AgentSession {
             (State::AwaitingInit, Input::Message { message, .. }) => self.init(&message, out),
             // a spoiled message asks for nothing, but it is one
             (_, Input::Malformed { error, .. }) => {
-                self.hear(AgentMessage { effectors: Vec::new(), lost: Some(error) }, world, out);
+                self.hear(AgentMessage { effectors: Vec::new(), first_error: Some(error) }, world, out);
             }
             (_, Input::Message { message, .. }) => self.hear(message, world, out),
             (State::Joining, Input::Answer(Answer::Joined(agent))) => self.joined(agent, world, out),

@@ -11,7 +11,7 @@ use soccer::{
 use wire::{
     Message,
     soccer::{
-        self as told, AgentPlace, Environment, FoulKind, Graph, Hundredths, MonitorGame, MonitorMessage,
+        self as told, AgentPlacement, Environment, FoulKind, Graph, Hundredths, MonitorGame, MonitorMessage,
         MonitorRequest, MonitorUpdate, Name, PlayMode, Pose, TeamRef, Teams,
     },
 };
@@ -70,7 +70,7 @@ impl Session for MonitorSession {
     fn handle(&mut self, input: Input<MonitorRequest>, world: &Snapshot, out: &mut Outbox<MonitorMessage>) {
         match input {
             Input::Message { message, .. } => {
-                if let Some(lost) = &message.lost {
+                if let Some(lost) = &message.first_error {
                     out.refuse(Some(self.peer), lost);
                 }
                 for command in message.commands {
@@ -144,8 +144,8 @@ fn pause(paused: bool, world: &Snapshot, out: &mut Outbox<MonitorMessage>) {
 }
 
 /// The order to place a player, or why there is none.
-fn placed(place: AgentPlace, world: &Snapshot) -> Result<Order, String> {
-    let AgentPlace { number, team, pose, joints } = place;
+fn placed(place: AgentPlacement, world: &Snapshot) -> Result<Order, String> {
+    let AgentPlacement { number, team, pose, joints } = place;
     let game = view(world).ok_or("there is no game")?;
     let side = match &team {
         TeamRef::Side(side) => side_of(*side),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use physics::{Look, LookShape, Pose};
 use soccer::{Side, game::GameView};
-use wire::soccer::{Look as Surface, Mesh, Name, Node, NodeKind, Transform};
+use wire::soccer::{Mesh, Name, Node, NodeKind, Surface, Transform};
 use world::{Catalogue, Snapshot};
 
 /// A transform is told again when one of its 16 numbers has moved by more than this.
@@ -155,7 +155,7 @@ fn drawn(look: &Look, side: Option<Side>) -> Option<Node> {
     let solid = |shape: &str, scale: [f64; 3]| {
         let shape = Name::new(shape).ok()?;
         let scale = (scale != [1.0; 3]).then_some(scale);
-        Some(Node::leaf(NodeKind::Mesh(Mesh { is_visible: true, shape, look: surface.clone(), scale })))
+        Some(Node::leaf(NodeKind::Mesh(Mesh { is_visible: true, shape, surface: surface.clone(), scale })))
     };
     let ball = |radii: [f64; 3]| solid("StdUnitSphere", radii);
     let cuboid = |half_sizes: [f64; 3]| solid("StdUnitBox", half_sizes.map(|half| 2.0 * half));

@@ -10,8 +10,8 @@ use soccer::{
     vision::{Camera, Crowd, Detection, Ideal, MarkedPlayer, Marker, Noise, Noisy, Sights, Vision},
 };
 use wire::soccer::{
-    self as told, Dialect, GameState, Heard, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer, Sensor,
-    Thousandths, Touch,
+    self as told, Dialect, GameState, HeardSpeech, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer,
+    Sensor, Thousandths, Touch,
 };
 use world::{AgentId, Catalogue, Snapshot, interface::Port, interface::Role, snapshot::SiteCard};
 
@@ -143,7 +143,10 @@ impl Senses {
             .map(|(name, index)| Touch { name: name.clone(), is_active: value(world, *index) > 0.0 })
             .collect();
         told.heard = game.heard.get(&player).map(|words| {
-            words.iter().map(|(azimuth, text)| Heard { azimuth_deg: *azimuth as i16, text: text.clone() }).collect()
+            words
+                .iter()
+                .map(|(azimuth, text)| HeardSpeech { azimuth_deg: *azimuth as i16, text: text.clone() })
+                .collect()
         });
         told.see = world.step.is_multiple_of(SEE_EVERY).then(|| self.see(eyes, player, game, world)).flatten();
         told

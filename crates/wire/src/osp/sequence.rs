@@ -9,20 +9,20 @@ const MARK: [u8; 4] = *b"NUM:";
 /// have one; all that answers it then has the same.
 ///
 /// ```
-/// use wire::osp::{Dialect, LocalAgent, Number, Request};
+/// use wire::osp::{Dialect, LocalAgent, SequenceNumber, Request};
 ///
 /// let request = Request::NextStep { agent: LocalAgent(1), inputs: vec![] };
 /// let mut datagram = request.to_bytes_in(Dialect::Original);
-/// assert_eq!(Number::of(&request, &datagram), None);
-/// Number(7).append_to(&mut datagram);
-/// assert_eq!(Number::of(&request, &datagram), Some(Number(7)));
-/// assert_eq!(Number::at_end(&datagram), Some(Number(7)));
+/// assert_eq!(SequenceNumber::of(&request, &datagram), None);
+/// SequenceNumber(7).append_to(&mut datagram);
+/// assert_eq!(SequenceNumber::of(&request, &datagram), Some(SequenceNumber(7)));
+/// assert_eq!(SequenceNumber::at_end(&datagram), Some(SequenceNumber(7)));
 /// assert_eq!(Request::decode(&datagram), Ok(request));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Number(pub u32);
+pub struct SequenceNumber(pub u32);
 
-impl Number {
+impl SequenceNumber {
     /// Bytes that it takes up.
     pub const BYTES: usize = 8;
 
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn numbers_go_round() {
-        assert!(Number(u32::MAX).next().is_after(Number(u32::MAX)));
-        assert!(!Number(u32::MAX).is_after(Number(0)));
-        assert!(!Number(3).is_after(Number(3)));
+        assert!(SequenceNumber(u32::MAX).next().is_after(SequenceNumber(u32::MAX)));
+        assert!(!SequenceNumber(u32::MAX).is_after(SequenceNumber(0)));
+        assert!(!SequenceNumber(3).is_after(SequenceNumber(3)));
     }
 
     #[test]
@@ -82,16 +82,16 @@ mod tests {
         for dialect in Dialect::ALL {
             for request in [&step, &reset] {
                 let mut bytes = request.to_bytes_in(dialect);
-                assert_eq!(Number::of(request, &bytes), None);
-                Number(9).append_to(&mut bytes);
-                assert_eq!(Number::of(request, &bytes), Some(Number(9)));
+                assert_eq!(SequenceNumber::of(request, &bytes), None);
+                SequenceNumber(9).append_to(&mut bytes);
+                assert_eq!(SequenceNumber::of(request, &bytes), Some(SequenceNumber(9)));
                 assert_eq!(Request::decode(&bytes).as_ref(), Ok(request));
                 bytes.push(0);
-                assert_eq!(Number::of(request, &bytes), None, "surplus of another kind");
+                assert_eq!(SequenceNumber::of(request, &bytes), None, "surplus of another kind");
             }
             let mut other = Request::GetAgentOverview.to_bytes_in(dialect);
-            Number(9).append_to(&mut other);
-            assert_eq!(Number::of(&Request::GetAgentOverview, &other), None);
+            SequenceNumber(9).append_to(&mut other);
+            assert_eq!(SequenceNumber::of(&Request::GetAgentOverview, &other), None);
         }
     }
 }

@@ -14,7 +14,7 @@ use client::console::{Client, ClientError, Incoming};
 use running::{DEADLINE, Running, rossum};
 use serde_json::Value;
 use tempfile::TempDir;
-use wire::console::{Command as Order, Frame, Message, PoseOf, Role, Topic};
+use wire::console::{Command as Order, Frame, Message, Pose, Role, Topic};
 
 /// A server, and the folder of its tokens.
 struct Served {
@@ -86,7 +86,7 @@ fn read(client: &mut Client, name: &str) -> String {
     })
 }
 
-fn poses(heard: &Incoming) -> Option<(u64, Vec<PoseOf>)> {
+fn poses(heard: &Incoming) -> Option<(u64, Vec<Pose>)> {
     let Incoming::Frame(bytes) = heard else { return None };
     match Frame::decode(bytes).expect("a frame") {
         Frame::Poses { tick, poses, .. } => Some((tick, poses)),

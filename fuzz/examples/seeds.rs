@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write_corpus("oz_session", vec![play])?;
 
     for command in CONSOLE {
-        wire::console::Asked::decode(command).map_err(|error| format!("{command}: {error:?}"))?;
+        wire::console::Request::decode(command).map_err(|error| format!("{command}: {error:?}"))?;
     }
     // by a viewer, by an operator, and each command alone
     let talks = [0, 1].map(|who| [&[who], CONSOLE.join("\n\n").as_bytes()].concat());

@@ -21,7 +21,7 @@ use std::{
 };
 
 use tungstenite::{Message as WebFrame, WebSocket, client::client_with_config, protocol::WebSocketConfig};
-use wire::console::{Asked, Command, Hello, Message};
+use wire::console::{Command, Hello, Message, Request};
 
 /// How long the server may take to answer.
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -114,7 +114,7 @@ impl Client {
     /// When the connection has ended.
     pub fn send(&mut self, command: Command) -> Result<u64, ClientError> {
         self.last_id += 1;
-        let asked = Asked { id: Some(self.last_id), command };
+        let asked = Request { id: Some(self.last_id), command };
         self.socket.send(WebFrame::Text(asked.to_text().into()))?;
         Ok(self.last_id)
     }

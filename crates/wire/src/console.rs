@@ -9,8 +9,8 @@ mod frame;
 mod message;
 
 pub use self::{
-    command::{Asked, Command, NewRun, PuppetOrder, Side, Topic},
-    frame::{BODY_BYTES, Frame, POSES_HEADER, PoseOf, encode_poses},
+    command::{Command, NewRun, PuppetCommand, Request, Side, Topic},
+    frame::{BODY_BYTES, Frame, POSES_HEADER, Pose, encode_poses},
     message::*,
 };
 

@@ -23,7 +23,7 @@ use std::{
     time::SystemTime,
 };
 
-use wire::console::{FilmCard, FilmKind};
+use wire::console::{PlaybackEntry, PlaybackKind};
 
 pub use self::reel::Film;
 use self::reel::Reel;
@@ -71,7 +71,7 @@ impl Films {
     }
 
     /// The folder, and what is in it, the latest first, [`MAX_LISTED`] at most.
-    pub fn list(&self) -> (String, Vec<FilmCard>) {
+    pub fn list(&self) -> (String, Vec<PlaybackEntry>) {
         let shown = self.0.folder.display().to_string();
         // there need not be a folder
         let Ok(entries) = fs::read_dir(&self.0.folder) else { return (shown, Vec::new()) };
@@ -80,9 +80,9 @@ impl Films {
             // no links: they may lead anywhere
             let found = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let kind = kind_of(&entry.path())?;
-            Some((found.modified().ok(), FilmCard { name, bytes: found.len(), kind }))
+            Some((found.modified().ok(), PlaybackEntry { name, bytes: found.len(), kind }))
         };
-        let mut films: Vec<(Option<SystemTime>, FilmCard)> =
+        let mut films: Vec<(Option<SystemTime>, PlaybackEntry)> =
             entries.filter_map(|entry| of_entry(entry.ok()?)).collect();
         films.sort_by(|(a, a_card), (b, b_card)| b.cmp(a).then_with(|| a_card.name.cmp(&b_card.name)));
         (shown, films.into_iter().map(|(_, card)| card).take(MAX_LISTED).collect())
@@ -138,24 +138,24 @@ impl Drop for Turn {
 }
 
 /// What a file is, by its name and beginning.
-fn kind_of(path: &Path) -> Option<FilmKind> {
+fn kind_of(path: &Path) -> Option<PlaybackKind> {
     match path.extension()?.to_str()? {
-        "mcap" => Some(FilmKind::Recording),
+        "mcap" => Some(PlaybackKind::Recording),
         "log" | "txt" => {
             let mut start = [0; LOG_START.len()];
             File::open(path).ok()?.read_exact(&mut start).ok()?;
-            (start == LOG_START).then_some(FilmKind::Log)
+            (start == LOG_START).then_some(PlaybackKind::Log)
         }
         _ => None,
     }
 }
 
-fn read(path: &Path, kind: FilmKind, mut reel: Reel) {
+fn read(path: &Path, kind: PlaybackKind, mut reel: Reel) {
     // computing is not urgent, ticks are
     crate::processor::leave_first();
     let outcome = match kind {
-        FilmKind::Recording => recording::read(path, &mut reel),
-        FilmKind::Log => log::read(path, &mut reel),
+        PlaybackKind::Recording => recording::read(path, &mut reel),
+        PlaybackKind::Log => log::read(path, &mut reel),
     };
     reel.end(outcome);
 }

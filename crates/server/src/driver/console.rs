@@ -247,7 +247,7 @@ fn work(errand: Errand, shared: &Shared) -> Result<Found, String> {
         Errand::Replay(name, generation) => Message::Replay(runs.replay(&name, generation)?).into(),
         Errand::Films => {
             let (folder, films) = shared.films.list();
-            Message::Films { folder, films }.into()
+            Message::Playbacks { folder, films }.into()
         }
         Errand::OpenFilm(name) => Found { messages: Vec::new(), film: Some(shared.films.open(&name)?) },
         Errand::Save(key, value) => {

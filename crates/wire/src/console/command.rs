@@ -6,7 +6,7 @@ use super::MAX_COMMAND;
 
 /// A command, and the number under which its sender wants to hear of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct Request {
     /// The number, if it wants to hear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
@@ -15,7 +15,7 @@ pub struct Asked {
     pub command: Command,
 }
 
-impl Asked {
+impl Request {
     /// Reads a text frame, or says what is wrong with it; then also under which number, if that can be read.
     pub fn decode(text: &str) -> Result<Self, (Option<u64>, String)> {
         if text.len() > MAX_COMMAND {
@@ -172,7 +172,7 @@ pub enum Command {
     /// An order to the puppet.
     Puppet {
         /// Which.
-        order: PuppetOrder,
+        order: PuppetCommand,
     },
     /// Give a face in view a name.
     NameFace {
@@ -218,14 +218,17 @@ pub enum Command {
         generation: Option<u64>,
     },
     /// What recordings and logs there are.
-    Films,
+    #[serde(rename = "films")]
+    ListPlaybacks,
     /// Read one of them.
-    OpenFilm {
+    #[serde(rename = "open-film")]
+    OpenPlayback {
         /// Which.
         name: String,
     },
     /// Let go of it.
-    CloseFilm,
+    #[serde(rename = "close-film")]
+    ClosePlayback,
     /// Send frames of it.
     Frames {
         /// The first one.
@@ -244,7 +247,7 @@ pub enum Command {
 
 impl Command {
     /// Whether those may ask it who may only look on.
-    pub fn only_looks(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         matches!(
             self,
             Self::Watch { .. }
@@ -255,9 +258,9 @@ impl Command {
                 | Self::Observe { .. }
                 | Self::Run { .. }
                 | Self::Replay { .. }
-                | Self::Films
-                | Self::OpenFilm { .. }
-                | Self::CloseFilm
+                | Self::ListPlaybacks
+                | Self::OpenPlayback { .. }
+                | Self::ClosePlayback
                 | Self::Frames { .. }
         )
     }
@@ -266,7 +269,7 @@ impl Command {
 /// What an operator wants of the puppet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PuppetOrder {
+pub enum PuppetCommand {
     /// Fall silent, stop moving, and go back to the defaults.
     Reset,
     /// Say a text with tags.
@@ -327,9 +330,9 @@ mod tests {
     #[test]
     fn commands_read_as_the_document_writes_them() {
         let check = |text: &str, id: Option<u64>, command: Command| {
-            let asked = Asked::decode(text).expect(text);
-            assert_eq!(asked, Asked { id, command });
-            assert_eq!(Asked::decode(&asked.to_text()), Ok(asked));
+            let asked = Request::decode(text).expect(text);
+            assert_eq!(asked, Request { id, command });
+            assert_eq!(Request::decode(&asked.to_text()), Ok(asked));
         };
         check(
             r#"{"do":"watch","topics":["world","poses"]}"#,
@@ -344,12 +347,16 @@ mod tests {
             Command::Act { agent: "Rover1".to_owned(), motors: vec![(0, 1.5)] },
         );
         check(r#"{"do":"kick-off","side":null}"#, None, Command::KickOff { side: None });
+        check(r#"{"do":"films"}"#, None, Command::ListPlaybacks);
+        let open = Command::OpenPlayback { name: "a.mcap".to_owned() };
+        check(r#"{"do":"open-film","name":"a.mcap"}"#, None, open);
+        check(r#"{"do":"close-film"}"#, None, Command::ClosePlayback);
         for (text, order) in [
-            (r#""reset""#, PuppetOrder::Reset),
-            (r#"{"speak":"Hello"}"#, PuppetOrder::Speak("Hello".to_owned())),
-            (r#"{"look-at":3}"#, PuppetOrder::LookAt(3)),
-            (r#"{"weigh":["direct",0.5]}"#, PuppetOrder::Weigh("direct".to_owned(), 0.5)),
-            (r#"{"servo":[3,0.25]}"#, PuppetOrder::Servo(3, 0.25)),
+            (r#""reset""#, PuppetCommand::Reset),
+            (r#"{"speak":"Hello"}"#, PuppetCommand::Speak("Hello".to_owned())),
+            (r#"{"look-at":3}"#, PuppetCommand::LookAt(3)),
+            (r#"{"weigh":["direct",0.5]}"#, PuppetCommand::Weigh("direct".to_owned(), 0.5)),
+            (r#"{"servo":[3,0.25]}"#, PuppetCommand::Servo(3, 0.25)),
         ] {
             check(&format!(r#"{{"do":"puppet","order":{text}}}"#), None, Command::Puppet { order });
         }
@@ -365,8 +372,8 @@ mod tests {
             (r#"{"do":"speed","factor":"fast","id":5}"#, Some(5)),
             (r#"{"do":"speed","factor":1e999,"id":-1}"#, None),
         ] {
-            assert_eq!(Asked::decode(text).expect_err(text).0, id, "{text}");
+            assert_eq!(Request::decode(text).expect_err(text).0, id, "{text}");
         }
-        assert!(Asked::decode(&" ".repeat(MAX_COMMAND + 1)).is_err());
+        assert!(Request::decode(&" ".repeat(MAX_COMMAND + 1)).is_err());
     }
 }

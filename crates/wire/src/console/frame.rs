@@ -10,7 +10,7 @@ pub const BODY_BYTES: usize = 15;
 const POSES: u8 = 1;
 const VIDEO: u8 = 2;
 const SOUND: u8 = 3;
-const FILM: u8 = 4;
+const PLAYBACK: u8 = 4;
 
 /// Positions are in steps of this, in m.
 const STEP: f64 = 1e-4;
@@ -20,7 +20,7 @@ const FARTHEST: f64 = 8_388_607.0;
 const PARTS: f64 = 32_767.0;
 
 /// Where a body is.
-pub type PoseOf = ([f64; 3], [f64; 4]);
+pub type Pose = ([f64; 3], [f64; 4]);
 
 /// A frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub enum Frame<'a> {
         /// Time of the try, in s.
         time: f64,
         /// In the scene's order.
-        poses: Vec<PoseOf>,
+        poses: Vec<Pose>,
     },
     /// A picture.
     Video {
@@ -53,7 +53,7 @@ pub enum Frame<'a> {
         samples: Vec<i16>,
     },
     /// A frame of a film.
-    Film {
+    Playback {
         /// Its number.
         number: u32,
         /// A frame of poses.
@@ -73,7 +73,7 @@ impl<'a> Frame<'a> {
                 let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
                 labelled(SOUND, u8::from(*cuts), *rate, &bytes)
             }
-            Self::Film { number, poses } => labelled(FILM, 0, *number, poses),
+            Self::Playback { number, poses } => labelled(PLAYBACK, 0, *number, poses),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a> Frame<'a> {
                 let samples = samples.iter().map(|sample| i16::from_le_bytes(*sample)).collect();
                 Self::Sound { cuts: flag == 1, rate: number, samples }
             }
-            FILM => Self::Film { number, poses: rest },
+            PLAYBACK => Self::Playback { number, poses: rest },
             id => return Err(DecodeError::UnknownId { id: id.into() }),
         })
     }
@@ -116,7 +116,7 @@ fn labelled(kind: u8, flag: u8, number: u32, rest: &[u8]) -> Vec<u8> {
 }
 
 /// A frame of poses. What is farther away than 838 m is shown there; what is not a number, at 0.
-pub fn encode_poses(generation: u32, tick: u64, time: f64, poses: impl ExactSizeIterator<Item = PoseOf>) -> Vec<u8> {
+pub fn encode_poses(generation: u32, tick: u64, time: f64, poses: impl ExactSizeIterator<Item = Pose>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(POSES_HEADER + poses.len() * BODY_BYTES);
     bytes.extend([POSES, 0, 0, 0]);
     bytes.extend(generation.to_le_bytes());
@@ -151,7 +151,7 @@ fn packed(quaternion: [f64; 4]) -> [u16; 3] {
     [next() | (missing >> 1) << 15, next() | (missing & 1) << 15, next()]
 }
 
-fn pose_from_bytes(bytes: &[u8; BODY_BYTES]) -> PoseOf {
+fn pose_from_bytes(bytes: &[u8; BODY_BYTES]) -> Pose {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = *bytes;
     let length = |low, middle, high| f64::from(i32::from_le_bytes([0, low, middle, high]) >> 8) * STEP;
     let (first, second, third) = (u16::from_le_bytes([j, k]), u16::from_le_bytes([l, m]), u16::from_le_bytes([n, o]));

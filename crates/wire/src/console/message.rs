@@ -1,8 +1,8 @@
 //! What a browser is told. The parts that messages are made of are in a file for each topic.
 
 mod evolution;
-mod film;
 mod health;
+mod playback;
 mod puppet;
 mod soccer;
 mod world;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::{evolution::*, film::*, health::*, puppet::*, soccer::*, world::*};
+pub use self::{evolution::*, health::*, playback::*, puppet::*, soccer::*, world::*};
 
 /// A text frame from the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,13 +22,13 @@ pub enum Message {
     /// What is there, and how it looks.
     Scene(Scene),
     /// How time passes, and who is there.
-    State(State),
+    State(WorldState),
     /// What an agent measures.
-    Agent(AgentNews),
+    Agent(AgentReadings),
     /// What happened.
     Events {
         /// The latest last.
-        events: Vec<Event>,
+        events: Vec<WorldEvent>,
     },
     /// How a game stands.
     Game(Game),
@@ -47,7 +47,7 @@ pub enum Message {
     /// How the parts are doing.
     Health {
         /// All that have said something.
-        parts: Vec<Part>,
+        parts: Vec<Component>,
         /// Numbers for people.
         gauges: Vec<Gauge>,
     },
@@ -96,14 +96,16 @@ pub enum Message {
         values: BTreeMap<String, String>,
     },
     /// Recordings and logs.
-    Films {
+    #[serde(rename = "films")]
+    Playbacks {
         /// Where they are.
         folder: String,
         /// The latest first.
-        films: Vec<FilmCard>,
+        films: Vec<PlaybackEntry>,
     },
     /// One of them.
-    Film(Film),
+    #[serde(rename = "film")]
+    Playback(PlaybackState),
     /// Something kept for the desk.
     Saved {
         /// Under this name.
@@ -199,16 +201,34 @@ mod tests {
         };
         check(Message::Done { id: 3 }, r#"{"type":"done","id":3}"#);
         check(Message::Refused { id: None, why: "no".to_owned() }, r#"{"type":"refused","why":"no"}"#);
-        let what = PuppetNews::SpeakDone { speech: 2 };
+        let what = PuppetEventKind::SpeakDone { speech: 2 };
         check(
             Message::PuppetEvents { events: vec![PuppetEvent { number: 1, time: 0.5, what }] },
             r#"{"type":"puppet-events","events":[{"number":1,"time":0.5,"what":"speak-done","speech":2}]}"#,
         );
-        let look = Look {
+        let entry = PlaybackEntry { name: "a.mcap".to_owned(), bytes: 9, kind: PlaybackKind::Recording };
+        check(
+            Message::Playbacks { folder: ".".to_owned(), films: vec![entry] },
+            r#"{"type":"films","folder":".","films":[{"name":"a.mcap","bytes":9,"kind":"recording"}]}"#,
+        );
+        let playback = PlaybackState {
+            name: "a.log".to_owned(),
+            ready: 2,
+            complete: true,
+            trouble: None,
+            rate: 25.0,
+            scenes: Vec::new(),
+            marks: vec![TimelineMark { frame: 1, text: "goal".to_owned() }],
+        };
+        check(
+            Message::Playback(playback),
+            r#"{"type":"film","name":"a.log","ready":2,"complete":true,"trouble":null,"rate":25.0,"scenes":[],"marks":[{"frame":1,"text":"goal"}]}"#,
+        );
+        let look = Visual {
             body: 1,
             position: [0.0; 3],
             quaternion: [1.0, 0.0, 0.0, 0.0],
-            shape: LookShape::Sphere,
+            shape: VisualShape::Sphere,
             size: vec![0.5],
             rgba: [1.0; 4],
             material: None,

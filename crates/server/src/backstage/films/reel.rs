@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use wire::console::{self, FilmScene, Mark, Scene};
+use wire::console::{self, PlaybackScene, Scene, TimelineMark};
 
 /// Frames a second.
 pub(super) const RATE: f64 = 25.0;
@@ -37,8 +37,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Content {
     frames: Vec<Arc<[u8]>>,
-    scenes: Vec<FilmScene>,
-    marks: Vec<Mark>,
+    scenes: Vec<PlaybackScene>,
+    marks: Vec<TimelineMark>,
     is_complete: bool,
     trouble: Option<String>,
 }
@@ -58,9 +58,9 @@ impl Film {
     }
 
     /// How far it is, with scenes and marks from these places on.
-    pub fn state(&self, scenes_from: usize, marks_from: usize) -> console::Film {
+    pub fn state(&self, scenes_from: usize, marks_from: usize) -> console::PlaybackState {
         let content = self.0.content();
-        console::Film {
+        console::PlaybackState {
             name: self.0.name.clone(),
             ready: content.frames.len(),
             complete: content.is_complete,
@@ -168,7 +168,7 @@ impl Reel {
         let meshes: usize = scene.meshes.iter().map(|mesh| 4 * (mesh.vertices.len() + mesh.faces.len())).sum();
         self.take_room(LOOK_ROOM * (scene.looks.len() + scene.bodies.len()) + meshes)?;
         self.shared.change(|content| {
-            content.scenes.push(FilmScene { from: content.frames.len(), scene });
+            content.scenes.push(PlaybackScene { from: content.frames.len(), scene });
         });
         Ok(())
     }
@@ -177,7 +177,7 @@ impl Reel {
     pub(super) fn mark(&self, text: String) {
         self.shared.change(|content| {
             if content.marks.len() < MAX_MARKS {
-                content.marks.push(Mark { frame: content.frames.len(), text });
+                content.marks.push(TimelineMark { frame: content.frames.len(), text });
             }
         });
     }

@@ -3,7 +3,7 @@ use std::io::Cursor;
 use tempfile::TempDir;
 use wire::{
     Message,
-    console::{Frame, LookShape},
+    console::{Frame, VisualShape},
     soccer::{
         Graph, Hundredths, Mesh, MonitorGame, MonitorMessage, MonitorUpdate, Name, Node, NodeKind, PlayMode, Surface,
         Teams, Transform,
@@ -60,7 +60,7 @@ fn films(files: &[(&str, &[u8])]) -> (TempDir, Films) {
 }
 
 /// The film, once it has been read.
-fn read(films: &Films, name: &str) -> (Arc<Film>, wire::console::Film) {
+fn read(films: &Films, name: &str) -> (Arc<Film>, wire::console::PlaybackState) {
     let film = films.open(name).unwrap();
     until("the end of a film", || {
         let state = film.state(0, 0);
@@ -71,7 +71,7 @@ fn read(films: &Films, name: &str) -> (Arc<Film>, wire::console::Film) {
 }
 
 /// Where the bodies of a frame are.
-fn poses(film: &Film, number: usize) -> Vec<wire::console::PoseOf> {
+fn poses(film: &Film, number: usize) -> Vec<wire::console::Pose> {
     let bytes = film.frame(number).unwrap();
     let Ok(Frame::Poses { poses, .. }) = Frame::decode(&bytes) else { panic!("frame {number} is none") };
     poses
@@ -208,14 +208,14 @@ fn a_log_becomes_a_film() {
     let seen: Vec<_> = scene.looks.iter().filter(|look| look.body > 0).collect();
     let found: Vec<_> = seen.iter().map(|look| (look.body, look.shape, look.position[0], look.size[0])).collect();
     let expected = [
-        (1, LookShape::Sphere, 0.25, 0.1),
-        (2, LookShape::Box, 0.0, 0.1),
-        (2, LookShape::Sphere, 0.1, 0.04),
-        (3, LookShape::Sphere, 0.0, 0.11),
+        (1, VisualShape::Sphere, 0.25, 0.1),
+        (2, VisualShape::Box, 0.0, 0.1),
+        (2, VisualShape::Sphere, 0.1, 0.04),
+        (3, VisualShape::Sphere, 0.0, 0.11),
     ];
     assert_eq!(found, expected);
     // our own field, as the log has none
-    assert!(scene.looks.iter().any(|look| look.body == 0 && look.shape == LookShape::Plane));
+    assert!(scene.looks.iter().any(|look| look.body == 0 && look.shape == VisualShape::Plane));
     assert!(scene.looks.iter().filter(|look| look.body == 0).count() > 10);
     // the other game has the same robots
     assert_eq!(state.scenes.len(), 1);
@@ -271,7 +271,7 @@ fn only_films_are_in_the_list() {
     list.sort_by(|a, b| a.name.cmp(&b.name));
     assert_eq!(shown, folder.path().display().to_string());
     let found: Vec<_> = list.iter().map(|card| (card.name.as_str(), card.bytes, card.kind)).collect();
-    assert_eq!(found, [("a.mcap", 1, FilmKind::Recording), ("b.log", 16, FilmKind::Log)]);
+    assert_eq!(found, [("a.mcap", 1, PlaybackKind::Recording), ("b.log", 16, PlaybackKind::Log)]);
     let said = |name: &str| films.open(name).unwrap_err();
     for name in ["", "..", "../x.mcap", "/etc/passwd", ".hidden.mcap", "e f.mcap", "g.mcap/inner.mcap"] {
         assert!(said(name).contains("this is no name"), "{name}: {}", said(name));

@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::OnceLock};
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use physics::Assembly;
 use wire::{
-    console::{AgentCard, Look, LookShape, PoseOf, Scene},
+    console::{AgentInfo, Pose, Scene, Visual, VisualShape},
     soccer::{Environment, Mesh, Name, Node, NodeKind, Surface, Transform},
 };
 use world::Catalogue;
@@ -166,13 +166,13 @@ impl Tree {
             places.push(place);
         }
         // monitors draw the ground themselves, and those of the league its lines and goals as well
-        let is_wanted = |look: &&Look| !has_field || look.shape == LookShape::Plane;
+        let is_wanted = |look: &&Visual| !has_field || look.shape == VisualShape::Plane;
         scene.looks.extend(field(self.is_long).iter().filter(is_wanted).cloned());
         scene
     }
 
     /// Where the bodies are.
-    pub(super) fn poses(&self) -> Vec<PoseOf> {
+    pub(super) fn poses(&self) -> Vec<Pose> {
         let mut places: Vec<DAffine3> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let on = places.get(node.parent).copied().unwrap_or(DAffine3::IDENTITY);
@@ -230,19 +230,19 @@ fn parts(place: DAffine3) -> (DVec3, DQuat, DVec3) {
 
 fn add_robot(scene: &mut Scene, name: &str) -> usize {
     let (motors, senses) = (Vec::new(), Vec::new());
-    scene.agents.push(AgentCard { name: name.to_owned(), robot: String::new(), body: -1, motors, senses });
+    scene.agents.push(AgentInfo { name: name.to_owned(), robot: String::new(), body: -1, motors, senses });
     scene.agents.len() - 1
 }
 
 /// Models of the league are in folders: `models/T1/H1.STL`.
-fn name_model(agent: &mut AgentCard, mesh: &Mesh) {
+fn name_model(agent: &mut AgentInfo, mesh: &Mesh) {
     if let (true, Some((folder, _))) = (agent.robot.is_empty(), mesh.shape.as_str().rsplit_once('/')) {
         agent.robot = folder.rsplit('/').next().unwrap_or_default().to_owned();
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "nobody sees more than a float holds")]
-fn look(mesh: &Mesh, body: usize, at: DAffine3) -> Option<Look> {
+fn look(mesh: &Mesh, body: usize, at: DAffine3) -> Option<Visual> {
     if !mesh.is_visible {
         return None;
     }
@@ -250,17 +250,17 @@ fn look(mesh: &Mesh, body: usize, at: DAffine3) -> Option<Look> {
     let [x, y, z] = mesh.scale.unwrap_or([1.0; 3]);
     let DVec3 { x, y, z } = (DVec3::new(x, y, z) * scale).abs();
     let (shape, size) = match mesh.shape.as_str() {
-        "StdUnitBox" => (LookShape::Box, vec![x / 2.0, y / 2.0, z / 2.0]),
-        "StdUnitSphere" if x == y && y == z => (LookShape::Sphere, vec![x]),
-        "StdUnitSphere" => (LookShape::Ellipsoid, vec![x, y, z]),
-        "StdUnitCylinder" => (LookShape::Cylinder, vec![x, z / 2.0]),
-        _ => (LookShape::Sphere, vec![UNKNOWN_RADIUS]),
+        "StdUnitBox" => (VisualShape::Box, vec![x / 2.0, y / 2.0, z / 2.0]),
+        "StdUnitSphere" if x == y && y == z => (VisualShape::Sphere, vec![x]),
+        "StdUnitSphere" => (VisualShape::Ellipsoid, vec![x, y, z]),
+        "StdUnitCylinder" => (VisualShape::Cylinder, vec![x, z / 2.0]),
+        _ => (VisualShape::Sphere, vec![UNKNOWN_RADIUS]),
     };
     let (rgba, material) = match &mesh.surface {
         Surface::Rgba(rgba) => (rgba.map(|part| part as f32), None),
         Surface::Material(name) => (colour(name.as_str()), Some(name.as_str().to_owned())),
     };
-    Some(Look {
+    Some(Visual {
         body,
         position: position.to_array().map(|part| part as f32),
         quaternion: [turn.w, turn.x, turn.y, turn.z].map(|part| part as f32),
@@ -282,8 +282,8 @@ fn colour(material: &str) -> [f32; 4] {
 }
 
 /// How our own field looks, without the ball.
-fn field(is_long: bool) -> &'static [Look] {
-    static FIELDS: [OnceLock<Vec<Look>>; 2] = [OnceLock::new(), OnceLock::new()];
+fn field(is_long: bool) -> &'static [Visual] {
+    static FIELDS: [OnceLock<Vec<Visual>>; 2] = [OnceLock::new(), OnceLock::new()];
     let [short, long] = &FIELDS;
     let (of, name) = if is_long { (long, "fifa") } else { (short, "fifa7vs7") };
     of.get_or_init(|| {

@@ -24,11 +24,11 @@ impl ConsoleSession {
             return;
         }
         self.left_out = 0;
-        let console::Asked { id, command } = match console::Asked::decode(text) {
+        let console::Request { id, command } = match console::Request::decode(text) {
             Ok(asked) => asked,
             Err((id, why)) => return out.refuse(id, why),
         };
-        if self.role == Role::Viewer && !command.only_looks() {
+        if self.role == Role::Viewer && !command.is_read_only() {
             return out.refuse(id, "this link may look on only; open the operator's link to take part");
         }
         self.obey(id, command, world, out);
@@ -110,9 +110,9 @@ impl ConsoleSession {
                 }
             }
             C::Replay { run, generation } => self.errand(id, Errand::Replay(run, generation), out),
-            C::Films => self.errand(id, Errand::Films, out),
-            C::OpenFilm { name } => self.errand(id, Errand::OpenFilm(name), out),
-            C::CloseFilm => {
+            C::ListPlaybacks => self.errand(id, Errand::Films, out),
+            C::OpenPlayback { name } => self.errand(id, Errand::OpenFilm(name), out),
+            C::ClosePlayback => {
                 self.film = None;
                 out.done(id);
             }
@@ -199,7 +199,7 @@ impl ConsoleSession {
         for number in from..from.saturating_add(count.min(limits::CONSOLE_FRAMES)) {
             let Some(poses) = film.frame(number) else { break };
             let number = u32::try_from(number).unwrap_or(u32::MAX);
-            out.frames.push(console::Frame::Film { number, poses: &poses }.to_bytes().into());
+            out.frames.push(console::Frame::Playback { number, poses: &poses }.to_bytes().into());
         }
         out.done(id);
     }

@@ -9,7 +9,8 @@ use puppet::{
     servo::SERVOS,
 };
 use wire::console::{
-    FaceBox, GestureCard, Heard, Numbered, Puppet, PuppetEvent, PuppetInfo, PuppetNews, PuppetOrder, ServoCard,
+    FaceBox, GestureInfo, Hypothesis, NamedId, Puppet, PuppetCommand, PuppetEvent, PuppetEventKind, PuppetInfo,
+    ServoInfo,
 };
 use world::Command;
 
@@ -31,12 +32,12 @@ const SUBSYSTEMS: [(&str, Subsystem); 7] = [
 ];
 
 impl ConsoleSession {
-    pub(super) fn puppet(&mut self, id: Option<u64>, order: PuppetOrder, out: &mut Out) {
+    pub(super) fn puppet(&mut self, id: Option<u64>, order: PuppetCommand, out: &mut Out) {
         if self.shared.desk.is_none() {
             return out.refuse(id, "there is no puppet in this world");
         }
         // the red button is for whoever sees the need
-        if !matches!(order, PuppetOrder::Reset) && !self.has_control() {
+        if !matches!(order, PuppetCommand::Reset) && !self.has_control() {
             return out.refuse(id, "somebody else is in control");
         }
         match order_from(order) {
@@ -58,26 +59,26 @@ impl ConsoleSession {
     }
 }
 
-fn order_from(order: PuppetOrder) -> Result<Order, String> {
+fn order_from(order: PuppetCommand) -> Result<Order, String> {
     Ok(match order {
-        PuppetOrder::Reset => Order::Reset,
-        PuppetOrder::Speak(text) if text.len() > limits::CONSOLE_TEXT => {
+        PuppetCommand::Reset => Order::Reset,
+        PuppetCommand::Speak(text) if text.len() > limits::CONSOLE_TEXT => {
             return Err(format!("a text of {} bytes is too long; say it in parts", text.len()));
         }
-        PuppetOrder::Speak(text) => Order::Speak(text),
-        PuppetOrder::Volume(volume) => Order::Volume(volume),
-        PuppetOrder::Pitch(pitch) => Order::Pitch(pitch),
-        PuppetOrder::Gesture(gesture) => Order::Gesture(gesture),
-        PuppetOrder::Expression(expression) => Order::Expression(expression),
-        PuppetOrder::LookAt(mode) => Order::LookAt(mode),
-        PuppetOrder::Blink(speed) => Order::Blink(speed),
-        PuppetOrder::Weigh(name, weight) => {
+        PuppetCommand::Speak(text) => Order::Speak(text),
+        PuppetCommand::Volume(volume) => Order::Volume(volume),
+        PuppetCommand::Pitch(pitch) => Order::Pitch(pitch),
+        PuppetCommand::Gesture(gesture) => Order::Gesture(gesture),
+        PuppetCommand::Expression(expression) => Order::Expression(expression),
+        PuppetCommand::LookAt(mode) => Order::LookAt(mode),
+        PuppetCommand::Blink(speed) => Order::Blink(speed),
+        PuppetCommand::Weigh(name, weight) => {
             let subsystem = SUBSYSTEMS.iter().find(|(other, _)| *other == name);
             let (_, subsystem) = subsystem.ok_or_else(|| format!("nothing called {name:.40} has a weight"))?;
             Order::Weigh(*subsystem, weight)
         }
-        PuppetOrder::Servo(servo, position) => Order::Servo(servo, position),
-        PuppetOrder::Servos(positions) => Order::Servos(positions),
+        PuppetCommand::Servo(servo, position) => Order::Servo(servo, position),
+        PuppetCommand::Servos(positions) => Order::Servos(positions),
     })
 }
 
@@ -90,7 +91,7 @@ pub(super) fn info(desk: &Desk) -> Result<PuppetInfo, String> {
         robot: desk.config.robot.clone(),
         gestures: gestures
             .iter()
-            .map(|gesture| GestureCard {
+            .map(|gesture| GestureInfo {
                 id: gesture.id,
                 name: gesture.title.clone(),
                 tag: gesture.tag.clone(),
@@ -99,16 +100,16 @@ pub(super) fn info(desk: &Desk) -> Result<PuppetInfo, String> {
             .collect(),
         expressions: (0..)
             .zip(&EXPRESSIONS)
-            .map(|(id, expression)| Numbered { id, name: expression.name.to_owned() })
+            .map(|(id, expression)| NamedId { id, name: expression.name.to_owned() })
             .collect(),
         look_ats: (0..)
             .zip(LOOK_ATS)
-            .map(|(id, mode)| Numbered { id, name: format!("{mode:?}").to_lowercase() })
+            .map(|(id, mode)| NamedId { id, name: format!("{mode:?}").to_lowercase() })
             .collect(),
         servos: SERVOS
             .iter()
             .enumerate()
-            .map(|(place, servo)| ServoCard {
+            .map(|(place, servo)| ServoInfo {
                 id: number(place),
                 name: servo.name.to_owned(),
                 part: part_of(servo.name).to_owned(),
@@ -172,14 +173,14 @@ pub(super) fn events(view: &PuppetView, from: u64) -> (Vec<PuppetEvent>, u64) {
     let events = view.events.since(from).into_iter().flatten();
     let told = events.filter_map(|event| {
         let what = match &event.what {
-            Happening::SpeakBegun(speech) => PuppetNews::SpeakBegun { speech: *speech },
-            Happening::SpeakDone(speech) => PuppetNews::SpeakDone { speech: *speech },
-            Happening::SpeakGesture(gesture) => PuppetNews::SpeakGesture { gesture: *gesture },
-            Happening::GestureDone(gesture) => PuppetNews::GestureDone { gesture: *gesture },
-            Happening::Utterance(options) => PuppetNews::Utterance {
+            Happening::SpeakBegun(speech) => PuppetEventKind::SpeakBegun { speech: *speech },
+            Happening::SpeakDone(speech) => PuppetEventKind::SpeakDone { speech: *speech },
+            Happening::SpeakGesture(gesture) => PuppetEventKind::SpeakGesture { gesture: *gesture },
+            Happening::GestureDone(gesture) => PuppetEventKind::GestureDone { gesture: *gesture },
+            Happening::Utterance(options) => PuppetEventKind::Utterance {
                 options: options
                     .iter()
-                    .map(|heard| Heard { text: heard.text.clone(), confidence: heard.confidence })
+                    .map(|heard| Hypothesis { text: heard.text.clone(), confidence: heard.confidence })
                     .collect(),
             },
             // they are part of how the puppet is

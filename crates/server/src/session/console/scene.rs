@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use physics::{Look, LookShape as Shape, Mesh};
-use wire::console::{self, LookShape, Scene};
+use wire::console::{self, Scene, VisualShape};
 use world::{
     Catalogue, Snapshot,
     interface::{MotorKind, Role},
@@ -31,24 +31,24 @@ pub(crate) fn scene(catalogue: &Catalogue) -> Scene {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "nobody sees more than a float holds")]
-fn look(look: &Look, meshes: &mut Vec<Arc<Mesh>>) -> console::Look {
+fn look(look: &Look, meshes: &mut Vec<Arc<Mesh>>) -> console::Visual {
     let (shape, size) = match &look.shape {
-        Shape::Plane { half_sizes } => (LookShape::Plane, half_sizes.to_vec()),
-        Shape::Sphere { radius } => (LookShape::Sphere, vec![*radius]),
-        Shape::Capsule { radius, half_length } => (LookShape::Capsule, vec![*radius, *half_length]),
-        Shape::Cylinder { radius, half_length } => (LookShape::Cylinder, vec![*radius, *half_length]),
-        Shape::Ellipsoid { radii } => (LookShape::Ellipsoid, radii.to_vec()),
-        Shape::Box { half_sizes } => (LookShape::Box, half_sizes.to_vec()),
+        Shape::Plane { half_sizes } => (VisualShape::Plane, half_sizes.to_vec()),
+        Shape::Sphere { radius } => (VisualShape::Sphere, vec![*radius]),
+        Shape::Capsule { radius, half_length } => (VisualShape::Capsule, vec![*radius, *half_length]),
+        Shape::Cylinder { radius, half_length } => (VisualShape::Cylinder, vec![*radius, *half_length]),
+        Shape::Ellipsoid { radii } => (VisualShape::Ellipsoid, radii.to_vec()),
+        Shape::Box { half_sizes } => (VisualShape::Box, half_sizes.to_vec()),
         Shape::Mesh(mesh) => {
             let known = meshes.iter().position(|other| Arc::ptr_eq(other, mesh));
             let place = known.unwrap_or_else(|| {
                 meshes.push(Arc::clone(mesh));
                 meshes.len() - 1
             });
-            (LookShape::Mesh, vec![place as f64])
+            (VisualShape::Mesh, vec![place as f64])
         }
     };
-    console::Look {
+    console::Visual {
         body: look.body,
         position: look.pose.pos.map(|part| part as f32),
         quaternion: look.pose.quat.map(|part| part as f32),
@@ -65,7 +65,7 @@ pub(crate) fn first_body(catalogue: &Catalogue, agent: &AgentCard) -> Option<usi
     catalogue.bodies.iter().position(|name| is_own(name))
 }
 
-fn agent(catalogue: &Catalogue, agent: &AgentCard) -> console::AgentCard {
+fn agent(catalogue: &Catalogue, agent: &AgentCard) -> console::AgentInfo {
     let motor = |motor: &world::snapshot::MotorCard| console::Motor {
         name: motor.name.clone(),
         kind: match motor.kind {
@@ -76,13 +76,13 @@ fn agent(catalogue: &Catalogue, agent: &AgentCard) -> console::AgentCard {
         range: [motor.range.min, motor.range.max],
     };
     let senses = [Role::Output, Role::Info].into_iter().flat_map(|role| {
-        agent.values.iter().filter(move |value| value.role == role).map(move |value| console::Sense {
+        agent.values.iter().filter(move |value| value.role == role).map(move |value| console::Sensor {
             name: value.name.clone(),
             info: role == Role::Info,
             range: [value.normalized.min, value.normalized.max],
         })
     });
-    console::AgentCard {
+    console::AgentInfo {
         name: agent.name.clone(),
         robot: agent.robot.clone(),
         body: first_body(catalogue, agent).and_then(|body| i64::try_from(body).ok()).unwrap_or(-1),
@@ -94,7 +94,7 @@ fn agent(catalogue: &Catalogue, agent: &AgentCard) -> console::AgentCard {
 /// A frame of the poses of all bodies but the world.
 pub(crate) fn poses(world: &Snapshot) -> Vec<u8> {
     let bodies = world.positions.iter().copied().zip(world.orientations.iter().copied());
-    let bodies: Vec<console::PoseOf> = bodies.skip(1).collect();
+    let bodies: Vec<console::Pose> = bodies.skip(1).collect();
     let generation = u32::try_from(world.catalogue.generation).unwrap_or(u32::MAX);
     console::encode_poses(generation, world.tick.0, world.time, bodies.into_iter())
 }

@@ -12,7 +12,7 @@ use std::{
 use axum::body::Bytes;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use wire::console::{Address, EvolutionInfo, Gauge, Message, Part, PuppetInfo};
+use wire::console::{Address, Component, EvolutionInfo, Gauge, Message, PuppetInfo};
 use world::Snapshot;
 
 use super::{puppet, scene};
@@ -154,8 +154,8 @@ impl Shared {
     }
 
     /// How all parts are doing.
-    pub(super) fn parts(&self) -> Vec<Part> {
-        let part = |name: &str, works: bool, words: String| Part { name: name.to_owned(), works, words };
+    pub(super) fn parts(&self) -> Vec<Component> {
+        let part = |name: &str, works: bool, words: String| Component { name: name.to_owned(), works, words };
         let failure = self.sim.failure();
         let physics = failure.as_ref().map_or_else(|| "runs".to_owned(), |cause| format!("{STANDSTILL}: {cause}"));
         let recorder = match &self.recording {

@@ -10,7 +10,7 @@ use std::{
 use ::puppet::puppet::PuppetView;
 use axum::body::Bytes;
 use soccer::game::GameView;
-use wire::console::{AgentNews, Client, Event, Frame, Game, Message, Puppet, Role, State, Topic};
+use wire::console::{AgentReadings, Client, Frame, Game, Message, Puppet, Role, Topic, WorldEvent, WorldState};
 use world::{Snapshot, VariableId, interface, snapshot::EventCard};
 
 use super::{ConsoleSession, Errand, Out, Shared, puppet, words};
@@ -149,12 +149,12 @@ impl ConsoleSession {
             self.sights.scene = Some(world.catalogue.generation);
             out.texts.push(self.shared.scene(world).to_string());
         }
-        let events: Vec<Event> = world
+        let events: Vec<WorldEvent> = world
             .recent
             .since(self.sights.events)
             .filter_map(|raised| {
                 let card = world.catalogue.events.iter().find(|EventCard { id, .. }| *id == raised.event)?;
-                Some(Event { tick: raised.tick.0, time: raised.time, name: card.name.to_string() })
+                Some(WorldEvent { tick: raised.tick.0, time: raised.time, name: card.name.to_string() })
             })
             .collect();
         self.sights.events = world.recent.next();
@@ -169,7 +169,7 @@ impl ConsoleSession {
         if !self.sights.state_due.comes(now, STATE) {
             return;
         }
-        let state = State {
+        let state = WorldState {
             tick: world.tick.0,
             step: world.step,
             tries: world.tries,
@@ -232,7 +232,7 @@ impl ConsoleSession {
         let motors = (0..card.motors.len()).map(|motor| world.motor(card, motor).unwrap_or_default()).collect();
         let roles = [interface::Role::Output, interface::Role::Info];
         let senses = roles.into_iter().flat_map(|role| world.sensed(card, role)).collect();
-        out.say(&Message::Agent(AgentNews { name: name.clone(), time: world.time, motors, senses }));
+        out.say(&Message::Agent(AgentReadings { name: name.clone(), time: world.time, motors, senses }));
     }
 
     fn look_at_game(&mut self, world: &Snapshot, now: Instant, out: &mut Out) {
@@ -356,6 +356,6 @@ impl ConsoleSession {
         let state = film.state(*scenes, *marks);
         *scenes += state.scenes.len();
         *marks += state.marks.len();
-        out.say(&Message::Film(state));
+        out.say(&Message::Playback(state));
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a part is doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct Component {
     /// Which.
     pub name: String,
     /// Whether it does what it is there for.

@@ -12,20 +12,20 @@ pub struct PuppetInfo {
     /// Name of the agent.
     pub robot: String,
     /// What it can do.
-    pub gestures: Vec<GestureCard>,
+    pub gestures: Vec<GestureInfo>,
     /// Faces it can make.
-    pub expressions: Vec<Numbered>,
+    pub expressions: Vec<NamedId>,
     /// What it can look at.
-    pub look_ats: Vec<Numbered>,
+    pub look_ats: Vec<NamedId>,
     /// Its servos, in order.
-    pub servos: Vec<ServoCard>,
+    pub servos: Vec<ServoInfo>,
     /// What has a weight.
     pub subsystems: Vec<String>,
 }
 
 /// A gesture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GestureCard {
+pub struct GestureInfo {
     /// Its number.
     pub id: u32,
     /// For people.
@@ -38,7 +38,7 @@ pub struct GestureCard {
 
 /// Something with a number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Numbered {
+pub struct NamedId {
     /// Its number.
     pub id: u32,
     /// Its name.
@@ -47,7 +47,7 @@ pub struct Numbered {
 
 /// A servo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ServoCard {
+pub struct ServoInfo {
     /// Its number.
     pub id: u32,
     /// Its name.
@@ -117,13 +117,13 @@ pub struct PuppetEvent {
     pub time: f64,
     /// What.
     #[serde(flatten)]
-    pub what: PuppetNews,
+    pub what: PuppetEventKind,
 }
 
 /// What happened to the puppet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
-pub enum PuppetNews {
+pub enum PuppetEventKind {
     /// A text begins to be said.
     SpeakBegun {
         /// Which.
@@ -147,13 +147,13 @@ pub enum PuppetNews {
     /// Somebody said something.
     Utterance {
         /// What it may have been, the most likely first.
-        options: Vec<Heard>,
+        options: Vec<Hypothesis>,
     },
 }
 
 /// What somebody may have said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Heard {
+pub struct Hypothesis {
     /// The words.
     pub text: String,
     /// 0 to 1.

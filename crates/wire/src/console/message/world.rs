@@ -14,16 +14,16 @@ pub struct Scene {
     /// The body each hangs on.
     pub parents: Vec<usize>,
     /// Everything to be seen.
-    pub looks: Vec<Look>,
+    pub looks: Vec<Visual>,
     /// Triangles of those that are meshes.
     pub meshes: Vec<Mesh>,
     /// The robots.
-    pub agents: Vec<AgentCard>,
+    pub agents: Vec<AgentInfo>,
 }
 
 /// Something to draw, fixed to a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Look {
+pub struct Visual {
     /// The body's place.
     pub body: usize,
     /// Where it is on the body, in m.
@@ -31,7 +31,7 @@ pub struct Look {
     /// How it is turned, w first.
     pub quaternion: [f32; 4],
     /// What it is.
-    pub shape: LookShape,
+    pub shape: VisualShape,
     /// Measures in m, as the shape wants them; the place of a mesh.
     pub size: Vec<f32>,
     /// Red, green, blue and opacity, 0 to 1.
@@ -44,7 +44,7 @@ pub struct Look {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "as in the document")]
-pub enum LookShape {
+pub enum VisualShape {
     Plane,
     Sphere,
     Capsule,
@@ -65,7 +65,7 @@ pub struct Mesh {
 
 /// A robot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AgentCard {
+pub struct AgentInfo {
     /// Its name.
     pub name: String,
     /// Name of its model.
@@ -75,7 +75,7 @@ pub struct AgentCard {
     /// Its motors, in order.
     pub motors: Vec<Motor>,
     /// What it senses: outputs, then infos.
-    pub senses: Vec<Sense>,
+    pub senses: Vec<Sensor>,
 }
 
 /// A motor.
@@ -101,7 +101,7 @@ pub enum MotorKind {
 
 /// Something a robot senses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sense {
+pub struct Sensor {
     /// Within the robot.
     pub name: String,
     /// Whether it is for people, not for controllers.
@@ -112,7 +112,7 @@ pub struct Sense {
 
 /// How time passes, and who is there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct WorldState {
     /// Ticks since the start.
     pub tick: u64,
     /// Ticks in this try.
@@ -154,7 +154,7 @@ pub struct Client {
 
 /// What an agent measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AgentNews {
+pub struct AgentReadings {
     /// Its name.
     pub name: String,
     /// In s.
@@ -167,7 +167,7 @@ pub struct AgentNews {
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Event {
+pub struct WorldEvent {
     /// When, in ticks.
     pub tick: u64,
     /// When, in s of its try.

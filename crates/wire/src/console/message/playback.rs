@@ -6,19 +6,19 @@ use super::Scene;
 
 /// A recording or a log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FilmCard {
+pub struct PlaybackEntry {
     /// Of the file.
     pub name: String,
     /// Its size.
     pub bytes: u64,
     /// What it is.
-    pub kind: FilmKind,
+    pub kind: PlaybackKind,
 }
 
 /// What a film is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FilmKind {
+pub enum PlaybackKind {
     /// A recording, which is run again.
     Recording,
     /// What monitors of a soccer game were sent.
@@ -27,7 +27,7 @@ pub enum FilmKind {
 
 /// A film, as far as it is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Film {
+pub struct PlaybackState {
     /// Of the file.
     pub name: String,
     /// Frames that can be asked for.
@@ -39,14 +39,14 @@ pub struct Film {
     /// Frames a second.
     pub rate: f64,
     /// Looks that are new, and from which frame on.
-    pub scenes: Vec<FilmScene>,
+    pub scenes: Vec<PlaybackScene>,
     /// On the time line.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<TimelineMark>,
 }
 
 /// How a film looks from a frame on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FilmScene {
+pub struct PlaybackScene {
     /// Number of the frame.
     pub from: usize,
     /// What is there then.
@@ -55,7 +55,7 @@ pub struct FilmScene {
 
 /// Something on the time line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct TimelineMark {
     /// Number of the frame.
     pub frame: usize,
     /// What.

@@ -1,17 +1,17 @@
-//! What the robot sees: pictures of the simulated scene, of files, of films and of real cameras.
+//! The robot's camera: images of the simulated scene, of image and video files, and of real cameras.
 //!
-//! The scene is drawn in software, so that it needs no graphics card and gives the same picture everywhere.
+//! The scene is rendered in software, so it needs no GPU and looks the same on every machine.
 
 mod ground;
 pub mod image;
 mod mesh;
-mod people;
+mod mipmap;
 mod raster;
 pub mod source;
 pub mod view;
 
 pub use self::{
     image::{Image, ImageError},
-    source::{CameraSource, Feed, Film, SourceError, Stopper},
+    source::{CameraSource, Feed, SourceError, StopHandle, Video},
     view::{Billboard, Camera, Renderer},
 };

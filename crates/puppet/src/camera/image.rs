@@ -1,4 +1,4 @@
-//! Pictures, and how they are read and written.
+//! RGB images: decoding, encoding and scaling.
 
 use std::io::Cursor;
 
@@ -9,40 +9,40 @@ use ::image::{
 use jpeg_encoder::{Encoder, SamplingFactor};
 use thiserror::Error;
 
-/// Largest width and height of a picture, in pixels.
+/// Maximum width and height of an image, in pixels.
 pub const MAX_SIDE: usize = 4096;
-/// Most bytes that a decoder may take for one picture.
+/// Memory limit for decoding one image, in bytes.
 const MAX_DECODING_BYTES: u64 = 128 << 20;
 
-/// Why a picture could not be read or written.
+/// Error of decoding or encoding an image.
 #[derive(Debug, Error)]
 pub enum ImageError {
-    /// Neither a PNG nor a JPEG.
-    #[error("the picture is neither a PNG nor a JPEG: give one of these")]
+    /// The file is neither a PNG nor a JPEG.
+    #[error("the image is neither a PNG nor a JPEG")]
     Format,
-    /// It has no pixels or too many.
-    #[error("a picture of {width} x {height} pixels cannot be used: both must be 1 to {MAX_SIDE}")]
+    /// The size is out of range, or does not match the pixel data.
+    #[error("invalid image size {width} x {height}: width and height must be 1 to {MAX_SIDE} pixels")]
     Size {
-        /// Its width in pixels.
+        /// Width in pixels.
         width: usize,
-        /// Its height in pixels.
+        /// Height in pixels.
         height: usize,
     },
-    /// The bytes are damaged.
-    #[error("the picture cannot be decoded: {reason}")]
+    /// The file is corrupt.
+    #[error("failed to decode the image: {reason}")]
     Decode {
-        /// What the decoder says.
+        /// Message of the decoder.
         reason: String,
     },
     /// The encoder failed.
-    #[error("the picture cannot be encoded: {reason}")]
+    #[error("failed to encode the image: {reason}")]
     Encode {
-        /// What the encoder says.
+        /// Message of the encoder.
         reason: String,
     },
 }
 
-/// A picture: rows from top to bottom, pixels from left to right, three bytes each.
+/// An RGB image: rows from top to bottom, pixels from left to right, three bytes each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
     /// Width in pixels.
@@ -54,13 +54,13 @@ pub struct Image {
 }
 
 impl Image {
-    /// A black picture. Sides are brought into 1 to [`MAX_SIDE`].
+    /// A black image. Width and height are clamped to 1 to [`MAX_SIDE`].
     pub fn new(width: usize, height: usize) -> Self {
         let (width, height) = (width.clamp(1, MAX_SIDE), height.clamp(1, MAX_SIDE));
         Self { width, height, rgb: vec![0; 3 * width * height] }
     }
 
-    /// Red, green and blue of the pixel in column `x` and row `y`, counted from the top left. `None` outside.
+    /// Red, green and blue of the pixel in column `x` and row `y`, from the top left. `None` outside the image.
     pub fn pixel(&self, x: usize, y: usize) -> Option<[u8; 3]> {
         if x >= self.width || y >= self.height {
             return None;
@@ -69,7 +69,7 @@ impl Image {
         self.rgb.get(start..start + 3)?.try_into().ok()
     }
 
-    /// The picture as a JPEG with halved colour (4:2:0). Quality 1 to 100.
+    /// Encodes as JPEG with 4:2:0 chroma subsampling. `quality` is clamped to 1 to 100.
     pub fn jpeg(&self, quality: u8) -> Result<Vec<u8>, ImageError> {
         let (width, height) = self.sides()?;
         let mut bytes = Vec::new();
@@ -80,7 +80,7 @@ impl Image {
         Ok(bytes)
     }
 
-    /// The picture as a PNG.
+    /// Encodes as PNG.
     pub fn png(&self) -> Result<Vec<u8>, ImageError> {
         let (width, height) = self.sides()?;
         let mut bytes = Vec::new();
@@ -90,7 +90,7 @@ impl Image {
         Ok(bytes)
     }
 
-    /// Reads a PNG or a JPEG. What is transparent in it is drawn on white.
+    /// Decodes a PNG or JPEG. Transparent pixels are blended with white.
     pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
         let damaged = |error: ::image::ImageError| ImageError::Decode { reason: error.to_string() };
         let format = ::image::guess_format(bytes).map_err(|_| ImageError::Format)?;
@@ -116,8 +116,7 @@ impl Image {
         Ok(Self { width, height, rgb })
     }
 
-    /// The same picture in another size, in which each pixel is the mean of what it covers. Sides are brought into
-    /// 1 to [`MAX_SIDE`].
+    /// Scales the image with an area filter. Width and height are clamped to 1 to [`MAX_SIDE`].
     pub fn resized(&self, width: usize, height: usize) -> Self {
         let mut other = Self::new(width, height);
         if self.sides().is_err() {
@@ -131,8 +130,8 @@ impl Image {
         other
     }
 
-    /// The middle of the picture in another size: as much of it as there is room for without stretching it. Sides are
-    /// brought into 1 to [`MAX_SIDE`].
+    /// Scales the image to cover this size and crops what is left over at the edges. Width and height are clamped to
+    /// 1 to [`MAX_SIDE`].
     pub fn covering(&self, width: usize, height: usize) -> Self {
         let (width, height) = (width.clamp(1, MAX_SIDE), height.clamp(1, MAX_SIDE));
         if self.sides().is_err() {
@@ -147,7 +146,7 @@ impl Image {
         Self { width: kept_width, height: kept_height, rgb }.resized(width, height)
     }
 
-    /// Weighted mean of the pixels in the columns and rows given.
+    /// Weighted mean of the pixels in these columns and rows.
     fn mean(&self, columns: &Cover, rows: &Cover) -> [u8; 3] {
         let mut sums = [0.0_f32; 3];
         for (y, row_weight) in (rows.first..).zip(&rows.weights) {
@@ -161,12 +160,12 @@ impl Image {
         sums.map(|sum| (sum + 0.5) as u8)
     }
 
-    /// Width and height, where the picture is whole.
+    /// Width and height, if they are valid and match the pixel data.
     fn sides(&self) -> Result<(u16, u16), ImageError> {
         let (width, height) = (self.width, self.height);
-        let whole = are_sides(width, height) && self.rgb.len() == 3 * width * height;
+        let is_valid = are_sides(width, height) && self.rgb.len() == 3 * width * height;
         match (u16::try_from(width), u16::try_from(height)) {
-            (Ok(width), Ok(height)) if whole => Ok((width, height)),
+            (Ok(width), Ok(height)) if is_valid => Ok((width, height)),
             _ => Err(ImageError::Size { width, height }),
         }
     }
@@ -181,18 +180,18 @@ fn on_white(part: u8, opacity: u8) -> u8 {
     ((part * opacity + 255 * (255 - opacity) + 127) / 255) as u8
 }
 
-/// The old pixels that a new one is made of, along one side; the weights sum up to 1.
+/// The source pixels that contribute to one target pixel, along one axis. The weights sum to 1.
 struct Cover {
     first: usize,
     weights: Vec<f32>,
 }
 
-/// What each of `new` pixels covers of `old` ones: the mean when there are fewer, neighbours mixed when there are more.
+/// The coverage of each of `new` target pixels over `old` source pixels.
 fn cover(old: usize, new: usize) -> Vec<Cover> {
     let scale = old as f32 / new as f32;
     let reach = scale.max(1.0);
-    let one = |place: usize| {
-        let centre = (place as f32 + 0.5) * scale;
+    let one = |index: usize| {
+        let centre = (index as f32 + 0.5) * scale;
         let (from, to) = (centre - reach / 2.0, centre + reach / 2.0);
         let first = (from.floor().max(0.0) as usize).min(old - 1);
         let last = (to.ceil() as usize).clamp(first + 1, old);
@@ -277,12 +276,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_told() {
+    fn invalid_images_are_refused() {
         for (bytes, expected) in [
             (&b""[..], "neither a PNG nor a JPEG"),
             (b"GIF89a..............", "neither a PNG nor a JPEG"),
-            (b"\x89PNG\r\n\x1a\n", "cannot be decoded"),
-            (b"\xff\xd8\xff\xe0", "cannot be decoded"),
+            (b"\x89PNG\r\n\x1a\n", "failed to decode"),
+            (b"\xff\xd8\xff\xe0", "failed to decode"),
         ] {
             let error = Image::read(bytes).unwrap_err().to_string();
             assert!(error.contains(expected), "{bytes:?}: {error}");
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_pictures_are_refused() {
+    fn huge_images_are_refused() {
         let mut bytes = Vec::new();
         let png = PngEncoder::new(&mut bytes);
         png.write_image(&vec![7; 5000 * 3], 5000, 1, ColorType::Rgb8.into()).unwrap();
@@ -318,7 +317,7 @@ mod tests {
         }
 
         #[test]
-        fn damaged_pictures_do_not_panic(place in 0_usize..400, to in any::<u8>(), jpeg in any::<bool>()) {
+        fn corrupt_images_do_not_panic(place in 0_usize..400, to in any::<u8>(), jpeg in any::<bool>()) {
             let image = quarters(16, 16);
             let mut bytes = if jpeg { image.jpeg(50).unwrap() } else { image.png().unwrap() };
             let place = place % bytes.len();

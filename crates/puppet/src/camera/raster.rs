@@ -1,24 +1,24 @@
-//! Triangles to pixels, the nearest in front.
+//! A triangle rasteriser with a depth buffer.
 
 use glam::Vec3;
 
-/// Nothing nearer than this to the camera is drawn, in m.
+/// Distance of the near clipping plane, in m.
 pub(super) const NEAR: f32 = 0.02;
-/// How far triangles reach over their edges, in pixels, so that there are no gaps between neighbours.
+/// How far triangles extend over their edges, in pixels, so that neighbours leave no gaps.
 const OVERLAP: f32 = 1e-3;
-/// Triangles of less than this are not seen, in pixels.
+/// Smaller triangles are not drawn, in pixels.
 const LEAST_AREA: f32 = 1e-6;
 
-/// A corner in the camera's frame (x forward, y left, z up, in m) with what is mixed between corners.
+/// A vertex in the camera frame (x forward, y left, z up, in m) with values to interpolate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex<const N: usize> {
     pub(super) point: Vec3,
     pub(super) values: [f32; N],
 }
 
-/// A corner on the screen.
+/// A vertex projected onto the screen.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot<const N: usize> {
+pub(super) struct ScreenVertex<const N: usize> {
     /// Pixels from the left and from the top.
     x: f32,
     y: f32,
@@ -27,29 +27,29 @@ pub(super) struct Spot<const N: usize> {
     values: [f32; N],
 }
 
-/// Pixels with their depths.
+/// Colour and depth buffer.
 #[derive(Debug)]
 pub(super) struct Canvas {
     pub(super) width: usize,
     pub(super) height: usize,
-    /// Pixels per unit of slope.
+    /// Focal length, in pixels.
     pub(super) focal: f32,
     pub(super) rgb: Vec<[u8; 3]>,
-    /// 1 / depth of what is seen, in 1/m; 0 for the sky.
+    /// 1 / depth, in 1/m; 0 for the sky.
     pub(super) nearness: Vec<f32>,
 }
 
-/// One value that changes linearly over the screen.
+/// A value that varies linearly over the screen.
 #[derive(Clone, Copy)]
-struct Slope {
+struct Gradient {
     start: f32,
     along_x: f32,
     along_y: f32,
 }
 
-impl Slope {
-    /// Through three values at the corners of a triangle with this double area.
-    fn through<const N: usize>(spots: &[Spot<N>; 3], values: [f32; 3], area: f32) -> Self {
+impl Gradient {
+    /// From the values at the vertices of a triangle, whose doubled area is `area`.
+    fn through<const N: usize>(spots: &[ScreenVertex<N>; 3], values: [f32; 3], area: f32) -> Self {
         let [a, b, c] = spots;
         let (to_b, to_c) = (values[1] - values[0], values[2] - values[0]);
         let along_x = (to_b * (c.y - a.y) - to_c * (b.y - a.y)) / area;
@@ -68,24 +68,24 @@ impl Canvas {
         Self { width, height, focal: 1.0, rgb: vec![[0; 3]; pixels], nearness: vec![0.0; pixels] }
     }
 
-    /// Slopes of the ray through the middle of the pixel, to the left and up, for each m forward.
+    /// Slopes of the ray through the centre of a pixel: to the left and up, per m forward.
     pub(super) fn ray(&self, x: usize, y: usize) -> [f32; 2] {
         let left = (self.width as f32 / 2.0 - x as f32 - 0.5) / self.focal;
         let up = (self.height as f32 / 2.0 - y as f32 - 0.5) / self.focal;
         [left, up]
     }
 
-    /// Where a corner in front of the camera is on the screen. With `perspective` its values are made ready to be mixed
-    /// over nearness.
-    pub(super) fn spot<const N: usize>(&self, vertex: &Vertex<N>, perspective: bool) -> Spot<N> {
+    /// Projects a vertex in front of the camera. With `perspective`, its values are divided by the depth, for
+    /// perspective-correct interpolation.
+    pub(super) fn project<const N: usize>(&self, vertex: &Vertex<N>, perspective: bool) -> ScreenVertex<N> {
         let nearness = 1.0 / vertex.point.x;
         let x = self.width as f32 / 2.0 - self.focal * vertex.point.y * nearness;
         let y = self.height as f32 / 2.0 - self.focal * vertex.point.z * nearness;
         let values = if perspective { vertex.values.map(|value| value * nearness) } else { vertex.values };
-        Spot { x, y, nearness, values }
+        ScreenVertex { x, y, nearness, values }
     }
 
-    /// Draws a triangle of which a part may be behind the camera.
+    /// Draws a triangle that may extend behind the camera.
     pub(super) fn clipped<const N: usize>(
         &mut self,
         vertices: &[Vertex<N>; 3],
@@ -96,11 +96,11 @@ impl Canvas {
         let mut spots = [None; 4];
         let mut count = 0;
         let mut push = |vertex: &Vertex<N>| {
-            spots[count] = Some(self.spot(vertex, perspective));
+            spots[count] = Some(self.project(vertex, perspective));
             count += 1;
         };
-        for (place, from) in vertices.iter().enumerate() {
-            let to = &vertices[(place + 1) % 3];
+        for (index, from) in vertices.iter().enumerate() {
+            let to = &vertices[(index + 1) % 3];
             if from.point.x >= NEAR {
                 push(from);
             }
@@ -120,33 +120,33 @@ impl Canvas {
         }
     }
 
-    /// Draws a triangle that is wholly in front of the camera, if its front is seen. `paint` gets each pixel with
-    /// 1 / depth and the mixed values.
+    /// Draws a triangle that is entirely in front of the camera, unless it faces away. `paint` is called for each visible
+    /// pixel with 1 / depth and the interpolated values.
     pub(super) fn triangle<const N: usize>(
         &mut self,
-        spots: &[Spot<N>; 3],
+        spots: &[ScreenVertex<N>; 3],
         keep_depth: bool,
         paint: &impl Fn(&mut [u8; 3], f32, [f32; N]),
     ) {
         let [a, b, c] = spots;
         let area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
-        // counter-clockwise on a screen whose y runs down; not finite is neither
+        // counter-clockwise triangles have a negative area, as y points down
         if area.is_nan() || area > -LEAST_AREA {
             return;
         }
         let (top, bottom) = (a.y.min(b.y).min(c.y), a.y.max(b.y).max(c.y));
-        let rows = first_middle(top, self.height)..first_middle(bottom, self.height);
+        let rows = first_centre(top, self.height)..first_centre(bottom, self.height);
         if rows.is_empty() {
             return;
         }
-        let nearness = Slope::through(spots, [a.nearness, b.nearness, c.nearness], area);
-        let values: [Slope; N] =
-            std::array::from_fn(|i| Slope::through(spots, [a.values[i], b.values[i], c.values[i]], area));
+        let nearness = Gradient::through(spots, [a.nearness, b.nearness, c.nearness], area);
+        let values: [Gradient; N] =
+            std::array::from_fn(|i| Gradient::through(spots, [a.values[i], b.values[i], c.values[i]], area));
         let edges = Edges::of(spots);
         for row in rows {
             let y = row as f32 + 0.5;
             let (left, right) = edges.span(y);
-            let (from, to) = (first_middle(left - OVERLAP, self.width), first_middle(right + OVERLAP, self.width));
+            let (from, to) = (first_centre(left - OVERLAP, self.width), first_centre(right + OVERLAP, self.width));
             if from >= to {
                 continue;
             }
@@ -173,23 +173,23 @@ impl Canvas {
     }
 }
 
-/// The first pixel whose middle is not before `edge`.
-fn first_middle(edge: f32, count: usize) -> usize {
-    // a cast rounds towards 0 and brings everything into range
-    let place = (edge + 0.5).max(0.0);
-    let whole = place as usize;
-    (if place > whole as f32 { whole } else { whole.saturating_sub(1) }).min(count)
+/// The first pixel whose centre is not before `edge`.
+fn first_centre(edge: f32, count: usize) -> usize {
+    // casts round towards 0 and saturate
+    let position = (edge + 0.5).max(0.0);
+    let whole = position as usize;
+    (if position > whole as f32 { whole } else { whole.saturating_sub(1) }).min(count)
 }
 
-/// The edges of a triangle, for finding what it covers of a row.
+/// The edges of a triangle, sorted from top to bottom.
 struct Edges {
-    /// From the highest corner to the lowest, from the highest to the middle one and from there to the lowest.
+    /// From the top vertex to the bottom one, from the top to the middle one, and from the middle to the bottom one.
     long: Edge,
     upper: Edge,
     lower: Edge,
 }
 
-/// A line from its upper end down.
+/// An edge, from its upper end down.
 struct Edge {
     x: f32,
     y: f32,
@@ -198,7 +198,7 @@ struct Edge {
 }
 
 impl Edge {
-    fn between<const N: usize>(upper: &Spot<N>, lower: &Spot<N>) -> Self {
+    fn between<const N: usize>(upper: &ScreenVertex<N>, lower: &ScreenVertex<N>) -> Self {
         let height = lower.y - upper.y;
         let slope = if height > 0.0 { (lower.x - upper.x) / height } else { 0.0 };
         Self { x: upper.x, y: upper.y, slope }
@@ -210,7 +210,7 @@ impl Edge {
 }
 
 impl Edges {
-    fn of<const N: usize>(spots: &[Spot<N>; 3]) -> Self {
+    fn of<const N: usize>(spots: &[ScreenVertex<N>; 3]) -> Self {
         let [mut top, mut middle, mut bottom] = [&spots[0], &spots[1], &spots[2]];
         if top.y > middle.y {
             (top, middle) = (middle, top);
@@ -228,7 +228,7 @@ impl Edges {
         }
     }
 
-    /// From where to where the triangle covers the line at `y`, which is between its ends.
+    /// Left and right end of the triangle at `y`, which lies between its top and bottom.
     fn span(&self, y: f32) -> (f32, f32) {
         let (a, b) = (self.long.at(y), if y < self.lower.y { self.upper.at(y) } else { self.lower.at(y) });
         (a.min(b), a.max(b))
@@ -240,13 +240,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pixels_begin_with_their_middles() {
+    fn pixels_count_from_their_centres() {
         for (edge, expected) in
             [(-3.0, 0), (0.0, 0), (0.4, 0), (0.5, 0), (0.6, 1), (1.5, 1), (1.51, 2), (9.9, 8), (f32::INFINITY, 8)]
         {
-            assert_eq!(first_middle(edge, 8), expected, "{edge}");
+            assert_eq!(first_centre(edge, 8), expected, "{edge}");
         }
-        assert_eq!(first_middle(f32::NAN, 8), 0);
+        assert_eq!(first_centre(f32::NAN, 8), 0);
     }
 
     fn vertex(x: f32, y: f32, z: f32) -> Vertex<0> {
@@ -262,9 +262,9 @@ mod tests {
     }
 
     #[test]
-    fn triangles_are_seen_from_the_front_and_clipped() {
+    fn triangles_are_culled_and_clipped() {
         let front = [[2.0, 0.5, -0.5], [2.0, -0.5, -0.5], [2.0, 0.5, 0.5]];
-        // half of 10 x 10 pixels, with the middles of the diagonal
+        // half of 10 x 10 pixels, with those on the diagonal
         assert!((45..=55).contains(&painted(front)), "{}", painted(front));
         assert_eq!(painted([front[0], front[2], front[1]]), 0);
         assert_eq!(painted(front.map(|[x, y, z]| [-x, y, z])), 0);
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Two triangles with a common edge leave no pixel out.
+    /// Two triangles with a common edge cover every pixel.
     #[test]
     fn there_are_no_gaps() {
         let mut canvas = Canvas::new(64, 64);

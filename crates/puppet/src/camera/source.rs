@@ -1,4 +1,4 @@
-//! Where the robot's pictures come from when they are not drawn: files, films and real cameras.
+//! Camera images that are not rendered: image files, video files and real cameras.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -8,80 +8,81 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
     str::FromStr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread::JoinHandle,
 };
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::image::{Image, ImageError, MAX_SIDE};
 
-/// Longest name of a source, in bytes.
+/// Maximum length of a source's text, in bytes.
 pub const MAX_NAME: usize = 4096;
-/// Largest file of a picture, in bytes.
+/// Maximum size of an image file, in bytes.
 pub const MAX_PICTURE_FILE: u64 = 64 << 20;
-/// Most pictures a second of a film or a camera.
+/// Maximum frame rate of a video or a camera, in Hz.
 pub const MAX_RATE_HZ: u32 = 240;
-/// What is kept of the last words of the program that reads films, in bytes.
-const MAX_LAST_WORDS: usize = 2048;
-/// The program that reads films and cameras.
+/// How much of ffmpeg's error output is kept, in bytes.
+const MAX_STDERR: usize = 2048;
+/// The program that decodes videos and reads cameras.
 const FFMPEG: &str = "ffmpeg";
-/// Endings of files that are pictures, in lower case.
-const PICTURES: [&str; 3] = ["png", "jpg", "jpeg"];
-/// What to do about a file that cannot be opened.
-const FILE_ADVICE: &str = "give the path of a file that can be read";
-/// What to do about a camera that cannot be opened.
-const DEVICE_ADVICE: &str = "plug the camera in, and see that this user may read it (group video)";
+/// File extensions of images, in lower case.
+const IMAGE_EXTENSIONS: [&str; 3] = ["png", "jpg", "jpeg"];
+/// Advice for a file that cannot be opened.
+const FILE_ADVICE: &str = "give the path of a readable file";
+/// Advice for a camera that cannot be opened.
+const DEVICE_ADVICE: &str = "check that the camera is plugged in and that this user may read it (group `video`)";
 
-/// Why there are no pictures.
+/// Error of an image source.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The text names no source.
-    #[error("{text:?} is no source of pictures: say scene, none, a PNG, JPEG or video file, or v4l:/dev/video0")]
+    /// The text does not describe a source.
+    #[error("{text:?} is not an image source; use `scene`, `none`, a PNG, JPEG or video file, or `v4l:/dev/video0`")]
     Unknown {
-        /// What was given, shortened.
+        /// The text, shortened.
         text: String,
     },
-    /// The file or the device is not there or may not be read.
-    #[error("{} cannot be opened: {error}; {advice}", path.display())]
+    /// The file or device does not exist or is not readable.
+    #[error("failed to open {}: {error}; {advice}", path.display())]
     Open {
-        /// Which one.
+        /// Path of the file or device.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         error: std::io::Error,
-        /// What to do.
+        /// What the user can do about it.
         advice: &'static str,
     },
-    /// The file is too large for a picture.
-    #[error("{} has more than {MAX_PICTURE_FILE} bytes: make the picture smaller", path.display())]
+    /// The image file is too large.
+    #[error("{} is larger than {MAX_PICTURE_FILE} bytes; use a smaller image", path.display())]
     TooLarge {
-        /// Which one.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The file is no picture.
+    /// The file is not a valid image.
     #[error("{}: {error}", path.display())]
-    Picture {
-        /// Which one.
+    Image {
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Error of the decoder.
         error: ImageError,
     },
-    /// The program that reads films does not start.
-    #[error("{program} does not start: {error}; it reads films and cameras: install it (Debian: apt install ffmpeg)")]
+    /// The program that decodes videos could not be started.
+    #[error("failed to start {program}: {error}; it decodes videos and cameras (Debian: apt install ffmpeg)")]
     Program {
         /// Name of the program.
         program: String,
-        /// What the system says.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// The film has ended, or the camera is gone.
-    #[error("{} gives no more pictures: {last_words}; open it again", path.display())]
+    /// The video has ended, or the camera is gone.
+    #[error("{} delivers no more images: {message}; open it again", path.display())]
     Ended {
-        /// The film or camera.
+        /// Path of the video or camera.
         path: PathBuf,
-        /// What the program said at the end.
-        last_words: String,
+        /// Last error output of the program.
+        message: String,
     },
 }
 
@@ -119,7 +120,7 @@ impl FromStr for CameraSource {
                 let path = PathBuf::from(path);
                 let ending = path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
                 let ending = ending.ok_or_else(unknown)?;
-                Ok(if PICTURES.contains(&&*ending) { Self::Still(path) } else { Self::Video(path) })
+                Ok(if IMAGE_EXTENSIONS.contains(&&*ending) { Self::Still(path) } else { Self::Video(path) })
             }
         }
     }
@@ -165,20 +166,20 @@ impl CameraSource {
             Self::Scene | Self::None => Ok(None),
             Self::Still(path) => Ok(Some(Feed::Still(Arc::new(Image::open(path)?.covering(width, height))))),
             Self::Video(path) | Self::Device(path) => {
-                let reel = Reel { path, device: matches!(self, Self::Device(_)), width, height, rate_hz };
-                Film::start(OsStr::new(FFMPEG), &reel).map(|film| Some(Feed::Film(film)))
+                let input = VideoInput { path, is_device: matches!(self, Self::Device(_)), width, height, rate_hz };
+                Video::start(OsStr::new(FFMPEG), &input).map(|video| Some(Feed::Video(video)))
             }
         }
     }
 }
 
-/// Pictures that come in.
+/// An open image source.
 #[derive(Debug)]
 pub enum Feed {
-    /// Always the same one.
+    /// A constant image.
     Still(Arc<Image>),
-    /// One after the other.
-    Film(Film),
+    /// A sequence of images.
+    Video(Video),
 }
 
 impl Image {
@@ -190,30 +191,30 @@ impl Image {
         if read.map_err(opened)? as u64 > MAX_PICTURE_FILE {
             return Err(SourceError::TooLarge { path: path.into() });
         }
-        Self::read(&content).map_err(|error| SourceError::Picture { path: path.into(), error })
+        Self::read(&content).map_err(|error| SourceError::Image { path: path.into(), error })
     }
 }
 
-/// What a film is to be read from, and how.
-struct Reel<'a> {
+/// What ffmpeg is to read, and in which format.
+struct VideoInput<'a> {
     path: &'a Path,
-    device: bool,
+    is_device: bool,
     width: usize,
     height: usize,
     rate_hz: u32,
 }
 
-impl Reel<'_> {
+impl VideoInput<'_> {
     fn arguments(&self) -> Vec<OsString> {
-        let Self { path, device, width, height, rate_hz } = *self;
+        let Self { path, is_device, width, height, rate_hz } = *self;
         let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
         let mut arguments = words("-nostdin -hide_banner -loglevel error");
         let mut input = OsString::new();
-        if device {
+        if is_device {
             arguments.extend(words(&format!("-f v4l2 -framerate {rate_hz} -video_size {width}x{height}")));
         } else {
             arguments.extend(words("-re -stream_loop -1"));
-            // whatever the name looks like, it is a file
+            // keeps ffmpeg from taking the name for a URL or an option
             input.push("file:");
         }
         input.push(path);
@@ -224,104 +225,105 @@ impl Reel<'_> {
     }
 }
 
-/// A video file or a camera, read by a process of its own that ends with this.
+/// A video file or a camera, decoded by a child process that is killed on drop.
 #[derive(Debug)]
-pub struct Film {
+pub struct Video {
     path: PathBuf,
     process: Arc<Mutex<Child>>,
-    pictures: ChildStdout,
-    last_words: Arc<Mutex<Vec<u8>>>,
-    listener: Option<JoinHandle<()>>,
+    frames: ChildStdout,
+    /// Tail of the child's error output.
+    stderr: Arc<Mutex<Vec<u8>>>,
+    stderr_reader: Option<JoinHandle<()>>,
     width: usize,
     height: usize,
 }
 
-impl Film {
-    fn start(program: &OsStr, reel: &Reel<'_>) -> Result<Self, SourceError> {
+impl Video {
+    fn start(program: &OsStr, input: &VideoInput<'_>) -> Result<Self, SourceError> {
         let side = |pixels: usize| pixels.clamp(1, MAX_SIDE);
-        let (width, height, rate_hz) = (side(reel.width), side(reel.height), reel.rate_hz.clamp(1, MAX_RATE_HZ));
-        let reel = Reel { width, height, rate_hz, ..*reel };
-        let path = reel.path.to_owned();
-        let advice = if reel.device { DEVICE_ADVICE } else { FILE_ADVICE };
-        // the program says less clearly what is wrong
+        let (width, height, rate_hz) = (side(input.width), side(input.height), input.rate_hz.clamp(1, MAX_RATE_HZ));
+        let input = VideoInput { width, height, rate_hz, ..*input };
+        let path = input.path.to_owned();
+        let advice = if input.is_device { DEVICE_ADVICE } else { FILE_ADVICE };
+        // the program's own message is less clear
         File::open(&path).map_err(|error| SourceError::Open { path: path.clone(), error, advice })?;
         let failed = |error| SourceError::Program { program: program.to_string_lossy().into_owned(), error };
         let mut command = Command::new(program);
-        command.args(reel.arguments()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(input.arguments()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().map_err(failed)?;
-        let (Some(pictures), Some(words)) = (process.stdout.take(), process.stderr.take()) else {
-            end(&mut process);
+        let (Some(frames), Some(errors)) = (process.stdout.take(), process.stderr.take()) else {
+            kill(&mut process);
             return Err(failed(ErrorKind::BrokenPipe.into()));
         };
-        let last_words = Arc::new(Mutex::new(Vec::new()));
+        let stderr = Arc::new(Mutex::new(Vec::new()));
         let process = Arc::new(Mutex::new(process));
-        let mut film = Self { path, process, pictures, last_words, listener: None, width, height };
-        // a process that nobody listens to would stop when its pipe is full
-        let kept = Arc::clone(&film.last_words);
-        let listener = std::thread::Builder::new().name("film".into()).spawn(move || listen(words, &kept));
-        film.listener = Some(listener.map_err(failed)?);
-        Ok(film)
+        let mut video = Self { path, process, frames, stderr, stderr_reader: None, width, height };
+        // the child would block once the pipe is full
+        let tail = Arc::clone(&video.stderr);
+        let reader = std::thread::Builder::new().name("video-stderr".into()).spawn(move || keep_tail(errors, &tail));
+        video.stderr_reader = Some(reader.map_err(failed)?);
+        Ok(video)
     }
 
-    /// Waits for the next picture and puts it into `picture`. After an error there are no more: open the source again.
-    pub fn next(&mut self, picture: &mut Image) -> Result<(), SourceError> {
-        if (picture.width, picture.height) != (self.width, self.height) {
-            *picture = Image::new(self.width, self.height);
+    /// Waits for the next frame and stores it in `image`. An error is final: open the source again.
+    pub fn next(&mut self, image: &mut Image) -> Result<(), SourceError> {
+        if (image.width, image.height) != (self.width, self.height) {
+            *image = Image::new(self.width, self.height);
         }
-        self.pictures.read_exact(&mut picture.rgb).map_err(|error| self.ended(&error))
+        self.frames.read_exact(&mut image.rgb).map_err(|error| self.ended(&error))
     }
 
-    /// What ends this film while somebody waits for its next picture.
-    pub fn stopper(&self) -> Stopper {
-        Stopper { process: Arc::clone(&self.process) }
+    /// A handle that stops the video while another thread waits in [`Video::next`].
+    pub fn stop_handle(&self) -> StopHandle {
+        StopHandle { process: Arc::clone(&self.process) }
     }
 
     fn ended(&mut self, error: &std::io::Error) -> SourceError {
-        self.stopper().stop();
-        if self.listener.take().is_some_and(|listener| listener.join().is_err()) {
-            tracing::debug!("the film's listener failed");
+        self.stop_handle().stop();
+        if self.stderr_reader.take().is_some_and(|reader| reader.join().is_err()) {
+            tracing::debug!("the thread reading ffmpeg's errors panicked");
         }
-        let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = String::from_utf8_lossy(&words);
-        let last_words = if words.trim().is_empty() { format!("it ended ({error})") } else { words.trim().to_owned() };
-        SourceError::Ended { path: self.path.clone(), last_words }
+        let stderr = self.stderr.lock();
+        let stderr = String::from_utf8_lossy(&stderr);
+        let message = if stderr.trim().is_empty() { format!("it ended ({error})") } else { stderr.trim().to_owned() };
+        SourceError::Ended { path: self.path.clone(), message }
     }
 }
 
-impl Drop for Film {
+impl Drop for Video {
     fn drop(&mut self) {
-        self.stopper().stop();
+        self.stop_handle().stop();
     }
 }
 
-/// Ends a film from outside, also while [`Film::next`] waits for a camera that has stopped to answer.
+/// Stops a video from another thread, even if its camera no longer responds.
 #[derive(Clone, Debug)]
-pub struct Stopper {
+pub struct StopHandle {
     process: Arc<Mutex<Child>>,
 }
 
-impl Stopper {
-    /// Ends the film's process: who waits for a picture gets an error.
+impl StopHandle {
+    /// Kills the child process; a blocked [`Video::next`] returns an error.
     pub fn stop(&self) {
-        end(&mut self.process.lock().unwrap_or_else(PoisonError::into_inner));
+        kill(&mut self.process.lock());
     }
 }
 
-/// Ends a process and takes its status, so that nothing of it is left.
-fn end(process: &mut Child) {
+/// Kills a child process and reaps it.
+fn kill(process: &mut Child) {
     if let Err(error) = process.kill().and_then(|()| process.wait()) {
-        tracing::debug!(%error, "the film's process does not end");
+        tracing::debug!(%error, "failed to kill ffmpeg");
     }
 }
 
-/// Keeps the last that was said.
-fn listen(mut words: impl Read, kept: &Mutex<Vec<u8>>) {
+/// Keeps the last [`MAX_STDERR`] bytes of an output.
+fn keep_tail(mut output: impl Read, tail: &Mutex<Vec<u8>>) {
     let mut bytes = [0; 512];
-    while let Ok(count @ 1..) = words.read(&mut bytes) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(&bytes[..count]);
-        let old = kept.len().saturating_sub(MAX_LAST_WORDS);
-        kept.drain(..old);
+    while let Ok(count @ 1..) = output.read(&mut bytes) {
+        let mut tail = tail.lock();
+        tail.extend(&bytes[..count]);
+        let old = tail.len().saturating_sub(MAX_STDERR);
+        tail.drain(..old);
     }
 }
 
@@ -332,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_understood() {
+    fn sources_are_parsed() {
         for (text, expected) in [
             ("scene", Some(CameraSource::Scene)),
             ("none", Some(CameraSource::None)),
@@ -354,11 +356,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn missing_sources_are_reported() {
         for (text, expected) in [
-            ("/nowhere/face.png", "/nowhere/face.png cannot be opened"),
-            ("/nowhere/talk.mp4", "give the path of a file"),
-            ("v4l:/dev/video-that-is-not-there", "plug the camera in"),
+            ("/nowhere/face.png", "failed to open /nowhere/face.png"),
+            ("/nowhere/talk.mp4", "give the path of a readable file"),
+            ("v4l:/dev/video-that-is-not-there", "camera is plugged in"),
         ] {
             let error = text.parse::<CameraSource>().unwrap().open(64, 48, 30).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -368,13 +370,13 @@ mod tests {
     }
 
     #[test]
-    fn a_still_picture_has_the_size_asked_for() {
+    fn a_still_image_has_the_requested_size() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("grey.png");
         std::fs::write(&path, Image { width: 4, height: 2, rgb: vec![99; 24] }.png().unwrap()).unwrap();
         let Some(Feed::Still(image)) = path.to_str().unwrap().parse::<CameraSource>().unwrap().open(8, 6, 30).unwrap()
         else {
-            panic!("no picture")
+            panic!("no image")
         };
         assert_eq!(*image, Image { width: 8, height: 6, rgb: vec![99; 144] });
         assert_eq!(Image::open(&path).unwrap(), Image { width: 4, height: 2, rgb: vec![99; 24] });
@@ -384,73 +386,73 @@ mod tests {
         assert!(matches!(Image::open(Path::new("/dev/zero")), Err(SourceError::TooLarge { .. })));
     }
 
-    /// A film of a script that stands for the program, in its folder.
-    fn film(script: &str) -> (Film, tempfile::TempDir) {
+    /// A video decoded by a shell script instead of ffmpeg, and the folder of both.
+    fn video(script: &str) -> (Video, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("film.mp4");
+        let path = folder.path().join("video.mp4");
         std::fs::write(&path, "abc").unwrap();
-        let reel = Reel { path: &path, device: false, width: 2, height: 1, rate_hz: 30 };
+        let input = VideoInput { path: &path, is_device: false, width: 2, height: 1, rate_hz: 30 };
         let program = folder.path().join("program");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         // a file that this process has just written may still be open in a child of another test
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         loop {
-            match Film::start(program.as_os_str(), &reel) {
+            match Video::start(program.as_os_str(), &input) {
                 Err(SourceError::Program { error, .. }) if error.kind() == ErrorKind::ExecutableFileBusy => {}
-                film => return (film.unwrap(), folder),
+                video => return (video.unwrap(), folder),
             }
         }
     }
 
     #[test]
-    fn films_give_pictures_until_they_end() {
-        let (mut film, _folder) = film("printf abcdefghijklmno; echo the tape is torn >&2");
+    fn a_video_delivers_frames_until_it_ends() {
+        let (mut video, _folder) = video("printf abcdefghijklmno; echo corrupt stream >&2");
         let mut picture = Image::new(9, 9);
         for expected in [b"abcdef", b"ghijkl"] {
-            film.next(&mut picture).unwrap();
+            video.next(&mut picture).unwrap();
             assert_eq!((picture.width, picture.height, &picture.rgb[..]), (2, 1, &expected[..]));
         }
-        let error = film.next(&mut picture).unwrap_err().to_string();
-        assert!(error.contains("film.mp4 gives no more pictures: the tape is torn;"), "{error}");
-        assert!(film.next(&mut picture).is_err());
+        let error = video.next(&mut picture).unwrap_err().to_string();
+        assert!(error.contains("video.mp4 delivers no more images: corrupt stream;"), "{error}");
+        assert!(video.next(&mut picture).is_err());
     }
 
     #[test]
-    fn a_film_that_is_dropped_ends_its_process() {
-        let (film, _folder) = film("exec cat /dev/zero");
-        let process = PathBuf::from(format!("/proc/{}", film.process.lock().unwrap().id()));
+    fn dropping_a_video_kills_its_process() {
+        let (video, _folder) = video("exec cat /dev/zero");
+        let process = PathBuf::from(format!("/proc/{}", video.process.lock().id()));
         assert!(process.exists());
-        drop(film);
+        drop(video);
         assert!(!process.exists());
     }
 
     #[test]
-    fn a_film_that_hangs_can_be_stopped() {
-        let (mut film, _folder) = film("mkfifo \"$0.pipe\" && exec cat <> \"$0.pipe\"");
-        let stopper = film.stopper();
-        let waiting = std::thread::spawn(move || film.next(&mut Image::new(2, 1)));
-        stopper.stop();
+    fn a_hanging_video_can_be_stopped() {
+        let (mut video, _folder) = video("mkfifo \"$0.pipe\" && exec cat <> \"$0.pipe\"");
+        let handle = video.stop_handle();
+        let waiting = std::thread::spawn(move || video.next(&mut Image::new(2, 1)));
+        handle.stop();
         assert!(matches!(waiting.join().unwrap(), Err(SourceError::Ended { .. })));
-        stopper.stop();
+        handle.stop();
     }
 
     #[test]
-    fn a_missing_program_is_told() {
+    fn a_missing_program_is_reported() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-        let reel = Reel { path: &path, device: false, width: 2, height: 1, rate_hz: 30 };
-        let error = Film::start(OsStr::new("no-such-program"), &reel).unwrap_err().to_string();
-        assert!(error.contains("no-such-program does not start") && error.contains("install it"), "{error}");
+        let input = VideoInput { path: &path, is_device: false, width: 2, height: 1, rate_hz: 30 };
+        let error = Video::start(OsStr::new("no-such-program"), &input).unwrap_err().to_string();
+        assert!(error.contains("failed to start no-such-program") && error.contains("apt install"), "{error}");
     }
 
     #[test]
-    fn names_of_files_are_no_options() {
-        let said = |device: bool, path: &str| {
-            let reel = Reel { path: Path::new(path), device, width: 640, height: 480, rate_hz: 30 };
-            reel.arguments().join(OsStr::new(" ")).into_string().unwrap()
+    fn file_names_are_not_options() {
+        let arguments = |is_device: bool, path: &str| {
+            let input = VideoInput { path: Path::new(path), is_device, width: 640, height: 480, rate_hz: 30 };
+            input.arguments().join(OsStr::new(" ")).into_string().unwrap()
         };
-        let film = said(false, "-y.mp4");
-        assert!(film.contains("-i file:-y.mp4 ") && film.contains("-pix_fmt rgb24"), "{film}");
-        let device = said(true, "/dev/video0");
+        let file = arguments(false, "-y.mp4");
+        assert!(file.contains("-i file:-y.mp4 ") && file.contains("-pix_fmt rgb24"), "{file}");
+        let device = arguments(true, "/dev/video0");
         assert!(device.contains("-f v4l2 -framerate 30 -video_size 640x480 -i /dev/video0 "), "{device}");
     }
 
@@ -464,11 +466,11 @@ mod tests {
         }
 
         #[test]
-        fn last_words_are_bounded(words in proptest::collection::vec(any::<u8>(), 0..9000)) {
-            let kept = Mutex::new(Vec::new());
-            listen(&words[..], &kept);
-            let kept = kept.into_inner().unwrap();
-            prop_assert!(kept.len() <= MAX_LAST_WORDS && words.ends_with(&kept));
+        fn error_output_is_bounded(output in proptest::collection::vec(any::<u8>(), 0..9000)) {
+            let tail = Mutex::new(Vec::new());
+            keep_tail(&output[..], &tail);
+            let tail = tail.into_inner();
+            prop_assert!(tail.len() <= MAX_STDERR && output.ends_with(&tail));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The scene from where a camera is, drawn in software.
+//! Renders the scene as a camera sees it.
 
 use std::sync::Arc;
 
@@ -9,32 +9,32 @@ use world::Snapshot;
 use super::{
     ground::{Plane, Sky},
     image::{Image, MAX_SIDE},
-    mesh::{self, Solid, Solids},
-    people::Album,
-    raster::{Canvas, NEAR, Spot, Vertex},
+    mesh::{self, TriangleMesh, UnitShapes},
+    mipmap::MipmapCache,
+    raster::{Canvas, NEAR, ScreenVertex, Vertex},
 };
 
-/// Most samples along each side of a pixel.
+/// Maximum number of samples along each side of a pixel.
 pub const MAX_SAMPLES: usize = 4;
-/// Smallest and largest angle of view, in degrees.
+/// Smallest and largest field of view, in degrees.
 const FOV_DEG: (f64, f64) = (1.0, 170.0);
-/// Where most light comes from, world frame; not of unit length.
+/// Direction of the sun, world frame; not normalised.
 const SUN: Vec3 = Vec3::new(0.35, 0.25, 0.9);
-/// Light from everywhere, from above, from the camera and from the sun, as parts of a colour's brightness.
+/// Brightness of the ambient light, and of the light from above, from the camera and from the sun.
 const LIGHTS: [f32; 4] = [0.54, 0.1, 0.18, 0.3];
 
-/// A camera and where it is.
+/// A pinhole camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
-    /// World frame, in m: x is where it looks, y is to the left of the picture, z is up in it.
+    /// Pose in the world frame, in m: x points forward, y to the left of the image, z up.
     pub pose: Pose,
-    /// Angle from the lower to the upper edge of the picture, in degrees, 1 to 170.
+    /// Vertical field of view, in degrees, 1 to 170.
     pub vertical_fov_deg: f64,
 }
 
 impl Camera {
-    /// Where a point (m, world frame) is in a picture of this size: pixels from the left and from the top, also outside
-    /// of the picture. `None` behind the camera.
+    /// Projects a point (m, world frame) into an image of this size: pixels from the left and from the top, possibly
+    /// outside the image. `None` behind the camera.
     pub fn pixel_of(&self, point: [f64; 3], width: usize, height: usize) -> Option<[f64; 2]> {
         let [forward, left, up] = self.pose.inverse().then(&Pose { pos: point, ..Pose::IDENTITY }).pos;
         let scale = self.focal(height) / forward;
@@ -42,8 +42,8 @@ impl Camera {
         (forward > 0.0 && pixel.iter().all(|part| part.is_finite())).then_some(pixel)
     }
 
-    /// Which way, as a unit vector in the world frame, the camera looks at this place of a picture of this size: pixels
-    /// from the left and from the top.
+    /// The ray through a pixel (from the left and from the top) of an image of this size, as a unit vector in the world
+    /// frame.
     pub fn ray_of(&self, pixel: [f64; 2], width: usize, height: usize) -> [f64; 3] {
         let focal = self.focal(height);
         let (left, up) = ((width as f64 / 2.0 - pixel[0]) / focal, (height as f64 / 2.0 - pixel[1]) / focal);
@@ -51,7 +51,7 @@ impl Camera {
         self.pose.turn([1.0 / length, left / length, up / length])
     }
 
-    /// Pixels per unit of slope.
+    /// Focal length, in pixels.
     fn focal(&self, height: usize) -> f64 {
         let fov =
             if self.vertical_fov_deg.is_finite() { self.vertical_fov_deg.clamp(FOV_DEG.0, FOV_DEG.1) } else { 60.0 };
@@ -59,100 +59,102 @@ impl Camera {
     }
 }
 
-/// A picture of somebody that stands in the scene, upright and turned to the camera about the vertical.
+/// An image of a person in the scene, upright and turned towards the camera.
 #[derive(Clone, Debug)]
 pub struct Billboard {
-    /// What is on it.
+    /// The image.
     pub picture: Arc<Image>,
-    /// Its middle, in m, world frame.
+    /// Centre, in m, world frame.
     pub position: [f64; 3],
-    /// Its width, in m; the height follows from the picture.
+    /// Width, in m; the height follows from the aspect ratio of the image.
     pub width_m: f64,
 }
 
 /// A look, ready to be drawn.
 #[derive(Debug)]
-struct Piece {
-    form: Form,
+struct Primitive {
+    shape: PrimitiveShape,
     /// Size along each axis, in m.
     scale: Vec3,
-    /// How far the ends of a capsule are from its middle, in m.
+    /// Distance of the ends of a capsule from its centre, in m.
     lift: f32,
-    /// Radius of a ball around it all, in m.
+    /// Radius of the bounding sphere, in m.
     reach: f32,
     rgb: [f32; 3],
     opacity: f32,
 }
 
 #[derive(Debug)]
-enum Form {
+enum PrimitiveShape {
     Plane,
     Capsule,
     Cylinder,
     Cube,
-    /// Place among the own solids.
+    /// Index into the renderer's meshes.
     Mesh(usize),
 }
 
-impl Piece {
-    fn of(look: &Look, meshes: &mut Vec<Solid>) -> Self {
+impl Primitive {
+    fn of(look: &Look, meshes: &mut Vec<TriangleMesh>) -> Self {
         let size = |sizes: [f64; 3]| Vec3::from(sizes.map(|size| size as f32));
-        let (form, scale, lift) = match &look.shape {
-            LookShape::Plane { half_sizes: [x, y] } => (Form::Plane, size([*x, *y, 0.0]), 0.0),
-            LookShape::Sphere { radius } => (Form::Capsule, size([*radius; 3]), 0.0),
-            LookShape::Capsule { radius, half_length } => (Form::Capsule, size([*radius; 3]), *half_length as f32),
-            LookShape::Cylinder { radius, half_length } => {
-                (Form::Cylinder, size([*radius, *radius, *half_length]), 0.0)
+        let (shape, scale, lift) = match &look.shape {
+            LookShape::Plane { half_sizes: [x, y] } => (PrimitiveShape::Plane, size([*x, *y, 0.0]), 0.0),
+            LookShape::Sphere { radius } => (PrimitiveShape::Capsule, size([*radius; 3]), 0.0),
+            LookShape::Capsule { radius, half_length } => {
+                (PrimitiveShape::Capsule, size([*radius; 3]), *half_length as f32)
             }
-            LookShape::Ellipsoid { radii } => (Form::Capsule, size(*radii), 0.0),
-            LookShape::Box { half_sizes } => (Form::Cube, size(*half_sizes), 0.0),
+            LookShape::Cylinder { radius, half_length } => {
+                (PrimitiveShape::Cylinder, size([*radius, *radius, *half_length]), 0.0)
+            }
+            LookShape::Ellipsoid { radii } => (PrimitiveShape::Capsule, size(*radii), 0.0),
+            LookShape::Box { half_sizes } => (PrimitiveShape::Cube, size(*half_sizes), 0.0),
             LookShape::Mesh(mesh) => {
-                meshes.push(mesh::of_mesh(mesh));
-                (Form::Mesh(meshes.len() - 1), Vec3::ONE, 0.0)
+                meshes.push(mesh::from_model(mesh));
+                (PrimitiveShape::Mesh(meshes.len() - 1), Vec3::ONE, 0.0)
             }
         };
-        let reach = match form {
-            Form::Plane if scale.x == 0.0 || scale.y == 0.0 => f32::INFINITY,
-            Form::Capsule => scale.max_element() + lift,
-            Form::Plane | Form::Cylinder | Form::Cube => scale.length(),
-            Form::Mesh(place) => meshes[place].corners.iter().map(|c| c.point.length()).fold(0.0, f32::max),
+        let reach = match shape {
+            PrimitiveShape::Plane if scale.x == 0.0 || scale.y == 0.0 => f32::INFINITY,
+            PrimitiveShape::Capsule => scale.max_element() + lift,
+            PrimitiveShape::Plane | PrimitiveShape::Cylinder | PrimitiveShape::Cube => scale.length(),
+            PrimitiveShape::Mesh(index) => meshes[index].vertices.iter().map(|c| c.point.length()).fold(0.0, f32::max),
         };
         let [red, green, blue, opacity] = look.rgba;
-        Self { form, scale, lift, reach, rgb: [red, green, blue], opacity }
+        Self { shape, scale, lift, reach, rgb: [red, green, blue], opacity }
     }
 }
 
-/// A piece in the camera's frame.
-struct Placed {
-    piece: usize,
+/// A primitive in the camera frame.
+struct PlacedPrimitive {
+    primitive: usize,
     centre: Vec3,
-    camera_from_piece: Mat3,
-    world_from_piece: Quat,
+    camera_from_primitive: Mat3,
+    world_from_primitive: Quat,
 }
 
-/// Draws scenes, each frame into the same buffers.
+/// Renders scenes, reusing its buffers from frame to frame.
 #[derive(Debug)]
 pub struct Renderer {
     samples: usize,
     image: Image,
     canvas: Canvas,
     sky: Sky,
-    solids: Solids,
-    /// What the pieces were made of.
+    shapes: UnitShapes,
+    /// What the primitives were built from.
     looks: Option<Arc<[Look]>>,
-    pieces: Vec<Piece>,
-    meshes: Vec<Solid>,
-    vertices: Vec<(Vertex<1>, Option<Spot<1>>)>,
-    album: Album,
+    primitives: Vec<Primitive>,
+    meshes: Vec<TriangleMesh>,
+    vertices: Vec<(Vertex<1>, Option<ScreenVertex<1>>)>,
+    mipmaps: MipmapCache,
 }
 
 impl Renderer {
-    /// For pictures of this size, in pixels, 1 to [`MAX_SIDE`].
+    /// A renderer for images of this size, in pixels, 1 to [`MAX_SIDE`].
     pub fn new(width: usize, height: usize) -> Self {
         Self::with_samples(width, height, 1)
     }
 
-    /// With smooth edges: each pixel is the mean of `samples` x `samples`, 1 to [`MAX_SAMPLES`].
+    /// With antialiasing: each pixel is the mean of `samples` x `samples`, 1 to [`MAX_SAMPLES`].
     pub fn with_samples(width: usize, height: usize, samples: usize) -> Self {
         let image = Image::new(width, height);
         let most = MAX_SIDE / image.width.max(image.height);
@@ -162,17 +164,17 @@ impl Renderer {
             canvas: Canvas::new(image.width * samples, image.height * samples),
             image,
             sky: Sky::new(),
-            solids: Solids::new(),
+            shapes: UnitShapes::new(),
             looks: None,
-            pieces: Vec::new(),
+            primitives: Vec::new(),
             meshes: Vec::new(),
             vertices: Vec::new(),
-            album: Album::default(),
+            mipmaps: MipmapCache::default(),
         }
     }
 
-    /// Draws what the camera sees of the world and of `people`. Bodies of which `hide` says so, by their place in
-    /// [`Catalogue::bodies`](world::Catalogue::bodies), are left out. What has no finite place is not drawn.
+    /// Renders the world and `people`. Bodies for which `hide` returns true, called with their index in
+    /// [`Catalogue::bodies`](world::Catalogue::bodies), are skipped, and so is everything without a finite position.
     pub fn render(
         &mut self,
         snapshot: &Snapshot,
@@ -184,31 +186,31 @@ impl Renderer {
         self.canvas.focal = camera.focal(self.canvas.height) as f32;
         let Some(eye) = frame(&camera.pose) else {
             self.sky.draw(&mut self.canvas, Vec3::Z);
-            self.album.keep_only(&[]);
+            self.mipmaps.keep_only(&[]);
             return self.finish();
         };
-        let world_to_camera = eye.1.inverse();
-        let up = (world_to_camera * DVec3::Z).as_vec3();
+        let camera_from_world = eye.1.inverse();
+        let up = (camera_from_world * DVec3::Z).as_vec3();
         self.sky.draw(&mut self.canvas, up);
         let (mut clear, mut planes) = (Vec::new(), Vec::new());
-        for (place, look) in snapshot.catalogue.looks.iter().enumerate() {
+        for (index, look) in snapshot.catalogue.looks.iter().enumerate() {
             if hide(look.body) {
                 continue;
             }
-            let Some(placed) = self.place(place, look, snapshot, eye) else { continue };
-            match &self.pieces[place] {
-                piece if piece.opacity < 1.0 => clear.push(placed),
-                Piece { form: Form::Plane, .. } => planes.push(placed),
+            let Some(placed) = self.index(index, look, snapshot, eye) else { continue };
+            match &self.primitives[index] {
+                primitive if primitive.opacity < 1.0 => clear.push(placed),
+                Primitive { shape: PrimitiveShape::Plane, .. } => planes.push(placed),
                 _ => self.draw(&placed, up),
             }
         }
-        self.album.keep_only(people);
+        self.mipmaps.keep_only(people);
         for person in people {
-            self.album.draw(&mut self.canvas, person, eye);
+            self.mipmaps.draw(&mut self.canvas, person, eye);
         }
-        // most of the ground is behind something, and what is behind costs least
+        // most of the ground is hidden, and hidden pixels are the cheapest
         planes.iter().for_each(|placed| self.draw(placed, up));
-        // what lies behind shines through, so the farthest come first
+        // transparent surfaces are blended from back to front
         clear.sort_by(|a, b| b.centre.length_squared().total_cmp(&a.centre.length_squared()));
         for placed in &clear {
             self.draw(placed, up);
@@ -216,79 +218,79 @@ impl Renderer {
         self.finish()
     }
 
-    /// Makes pieces of new looks; most frames have the same as the one before.
+    /// Makes primitives of new looks; most frames have the same as the one before.
     fn prepare(&mut self, looks: &Arc<[Look]>) {
         if self.looks.as_ref().is_some_and(|known| Arc::ptr_eq(known, looks)) {
             return;
         }
         self.meshes.clear();
-        self.pieces = looks.iter().map(|look| Piece::of(look, &mut self.meshes)).collect();
+        self.primitives = looks.iter().map(|look| Primitive::of(look, &mut self.meshes)).collect();
         self.looks = Some(Arc::clone(looks));
     }
 
     /// Where a look is for the camera. `None` where it cannot be seen.
-    fn place(&self, place: usize, look: &Look, snapshot: &Snapshot, eye: (DVec3, DQuat)) -> Option<Placed> {
-        let piece = self.pieces.get(place)?;
+    fn index(&self, index: usize, look: &Look, snapshot: &Snapshot, eye: (DVec3, DQuat)) -> Option<PlacedPrimitive> {
+        let primitive = self.primitives.get(index)?;
         let (position, turn) = frame(&snapshot.look_pose(look)?)?;
-        let world_to_camera = eye.1.inverse();
-        let centre = (world_to_camera * (position - eye.0)).as_vec3();
-        self.in_sight(centre, piece.reach).then(|| {
-            let camera_from_piece = Mat3::from_quat((world_to_camera * turn).as_quat());
-            Placed { piece: place, centre, camera_from_piece, world_from_piece: turn.as_quat() }
+        let camera_from_world = eye.1.inverse();
+        let centre = (camera_from_world * (position - eye.0)).as_vec3();
+        self.in_sight(centre, primitive.reach).then(|| {
+            let camera_from_primitive = Mat3::from_quat((camera_from_world * turn).as_quat());
+            PlacedPrimitive { primitive: index, centre, camera_from_primitive, world_from_primitive: turn.as_quat() }
         })
     }
 
-    /// Whether any of a ball is between the edges of the picture and in front of the camera.
+    /// Whether a sphere intersects the view frustum.
     fn in_sight(&self, centre: Vec3, reach: f32) -> bool {
         let beside = |offset: f32, pixels: usize| {
             let half = pixels as f32 / 2.0 / self.canvas.focal;
-            // distance from the plane through the eye and the edge of the picture
+            // distance from the plane through the eye and the edge of the image
             (offset.abs() - centre.x * half) / (1.0 + half * half).sqrt() > reach
         };
         centre.x + reach > NEAR && !beside(centre.y, self.canvas.width) && !beside(centre.z, self.canvas.height)
     }
 
-    fn draw(&mut self, placed: &Placed, up: Vec3) {
-        let Some(piece) = self.pieces.get(placed.piece) else { return };
-        let radius_px = self.canvas.focal * piece.scale.max_element() / placed.centre.length().max(NEAR);
+    fn draw(&mut self, placed: &PlacedPrimitive, up: Vec3) {
+        let Some(primitive) = self.primitives.get(placed.primitive) else { return };
+        let radius_px = self.canvas.focal * primitive.scale.max_element() / placed.centre.length().max(NEAR);
         let level = mesh::level(radius_px);
-        let solid = match piece.form {
-            Form::Plane => {
-                let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placed.camera_from_piece * axis);
+        let mesh = match primitive.shape {
+            PrimitiveShape::Plane => {
+                let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| placed.camera_from_primitive * axis);
                 let plane = Plane {
                     centre: placed.centre,
                     axes,
-                    half_sizes: [piece.scale.x, piece.scale.y],
-                    rgb: piece.rgb,
-                    opacity: piece.opacity,
+                    half_sizes: [primitive.scale.x, primitive.scale.y],
+                    rgb: primitive.rgb,
+                    opacity: primitive.opacity,
                 };
                 let [all, above, _, sun] = LIGHTS;
                 let light = all + above * axes[2].dot(up) + sun + 0.04;
                 return plane.draw(&mut self.canvas, light.min(1.0));
             }
-            Form::Capsule => &self.solids.capsules[level],
-            Form::Cylinder => &self.solids.cylinders[level],
-            Form::Cube => &self.solids.cube,
-            Form::Mesh(place) => &self.meshes[place],
+            PrimitiveShape::Capsule => &self.shapes.capsules[level],
+            PrimitiveShape::Cylinder => &self.shapes.cylinders[level],
+            PrimitiveShape::Cube => &self.shapes.cube,
+            PrimitiveShape::Mesh(index) => &self.meshes[index],
         };
-        place_corners(&mut self.vertices, &self.canvas, solid, piece, placed);
-        let bright = piece.rgb.map(|part| part.clamp(0.0, 1.0) * 255.0);
-        if piece.opacity < 1.0 {
-            let opacity = piece.opacity;
-            paint(&mut self.canvas, solid, &self.vertices, false, |pixel, _, [light]| {
+        project_vertices(&mut self.vertices, &self.canvas, mesh, primitive, placed);
+        let bright = primitive.rgb.map(|part| part.clamp(0.0, 1.0) * 255.0);
+        if primitive.opacity < 1.0 {
+            let opacity = primitive.opacity;
+            paint(&mut self.canvas, mesh, &self.vertices, false, |pixel, _, [light]| {
                 for (part, bright) in pixel.iter_mut().zip(bright) {
                     let under = f32::from(*part);
                     *part = (under + opacity * (bright * light - under)) as u8;
                 }
             });
         } else {
-            paint(&mut self.canvas, solid, &self.vertices, true, |pixel, _, [light]| {
+            paint(&mut self.canvas, mesh, &self.vertices, true, |pixel, _, [light]| {
                 *pixel = bright.map(|bright| (bright * light) as u8);
             });
         }
     }
 
-    /// Brings the canvas into the picture.
+    /// Downsamples the canvas into the image.
     fn finish(&mut self) -> &Image {
         let (samples, width) = (self.samples, self.canvas.width);
         if samples == 1 {
@@ -296,8 +298,8 @@ impl Renderer {
             return &self.image;
         }
         let count = (samples * samples) as u32;
-        for (place, pixel) in self.image.rgb.chunks_exact_mut(3).enumerate() {
-            let (x, y) = (place % self.image.width * samples, place / self.image.width * samples);
+        for (index, pixel) in self.image.rgb.chunks_exact_mut(3).enumerate() {
+            let (x, y) = (index % self.image.width * samples, index / self.image.width * samples);
             let mut sums = [count / 2; 3];
             for row in y..y + samples {
                 for sample in &self.canvas.rgb[row * width + x..row * width + x + samples] {
@@ -310,7 +312,7 @@ impl Renderer {
     }
 }
 
-/// Position and unit quaternion, where both are finite.
+/// Position and unit quaternion, if both are finite.
 fn frame(pose: &Pose) -> Option<(DVec3, DQuat)> {
     let ([w, x, y, z], position) = (pose.quat, DVec3::from(pose.pos));
     let turn = DQuat::from_xyzw(x, y, z, w);
@@ -318,41 +320,41 @@ fn frame(pose: &Pose) -> Option<(DVec3, DQuat)> {
     (position.is_finite() && length.is_finite() && length > 1e-9).then(|| (position, turn * (1.0 / length)))
 }
 
-/// Brings the corners of a solid into the camera's frame, with the light on them, and on the screen.
-fn place_corners(
-    vertices: &mut Vec<(Vertex<1>, Option<Spot<1>>)>,
+/// Transforms the vertices of a mesh into the camera frame, lights and projects them.
+fn project_vertices(
+    vertices: &mut Vec<(Vertex<1>, Option<ScreenVertex<1>>)>,
     canvas: &Canvas,
-    solid: &Solid,
-    piece: &Piece,
-    placed: &Placed,
+    mesh: &TriangleMesh,
+    primitive: &Primitive,
+    placed: &PlacedPrimitive,
 ) {
     let [all, above, head, sun] = LIGHTS;
-    let world_to_piece = placed.world_from_piece.inverse();
-    let sun_ray = world_to_piece * SUN.normalize() * sun;
-    let to_camera = placed.camera_from_piece.transpose() * (-placed.centre).normalize_or_zero();
-    let soft = world_to_piece * Vec3::Z * above + to_camera * head;
-    let shrink = piece.scale.map(|size| if size > 0.0 { 1.0 / size } else { 1.0 });
+    let primitive_from_world = placed.world_from_primitive.inverse();
+    let sun_ray = primitive_from_world * SUN.normalize() * sun;
+    let to_camera = placed.camera_from_primitive.transpose() * (-placed.centre).normalize_or_zero();
+    let soft = primitive_from_world * Vec3::Z * above + to_camera * head;
+    let shrink = primitive.scale.map(|size| if size > 0.0 { 1.0 / size } else { 1.0 });
     vertices.clear();
-    vertices.extend(solid.corners.iter().map(|corner| {
-        let mut local = corner.point * piece.scale;
-        local.z += corner.end * piece.lift;
-        let normal = (corner.normal * shrink).normalize_or_zero();
+    vertices.extend(mesh.vertices.iter().map(|vertex| {
+        let mut local = vertex.point * primitive.scale;
+        local.z += vertex.end * primitive.lift;
+        let normal = (vertex.normal * shrink).normalize_or_zero();
         let light = (all + soft.dot(normal) + sun_ray.dot(normal).max(0.0)).clamp(0.0, 1.0);
-        let vertex = Vertex { point: placed.camera_from_piece * local + placed.centre, values: [light] };
-        (vertex, (vertex.point.x >= NEAR).then(|| canvas.spot(&vertex, false)))
+        let vertex = Vertex { point: placed.camera_from_primitive * local + placed.centre, values: [light] };
+        (vertex, (vertex.point.x >= NEAR).then(|| canvas.project(&vertex, false)))
     }));
 }
 
-/// Draws the faces of a solid whose corners have been placed.
+/// Draws the faces of a mesh whose vertices have been projected.
 fn paint(
     canvas: &mut Canvas,
-    solid: &Solid,
-    vertices: &[(Vertex<1>, Option<Spot<1>>)],
+    mesh: &TriangleMesh,
+    vertices: &[(Vertex<1>, Option<ScreenVertex<1>>)],
     keep_depth: bool,
     paint: impl Fn(&mut [u8; 3], f32, [f32; 1]),
 ) {
-    for face in &solid.faces {
-        let [Some(a), Some(b), Some(c)] = face.map(|place| vertices.get(place as usize)) else { continue };
+    for face in &mesh.faces {
+        let [Some(a), Some(b), Some(c)] = face.map(|index| vertices.get(index as usize)) else { continue };
         if let (Some(a), Some(b), Some(c)) = (a.1, b.1, c.1) {
             canvas.triangle(&[a, b, c], keep_depth, &paint);
         } else {

@@ -242,7 +242,7 @@ impl Eyes {
         Ok(match self.source.open(width, height, rate).map_err(|error| error.to_string())? {
             None => Supply::Closed,
             Some(Feed::Still(image)) => Supply::Still(image),
-            Some(Feed::Film(film)) => {
+            Some(Feed::Video(film)) => {
                 Supply::Running(Reel::start(film, width, height).map_err(|error| error.to_string())?)
             }
         })

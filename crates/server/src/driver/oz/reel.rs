@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use puppet::camera::{Film, Image, Stopper};
+use puppet::camera::{Image, StopHandle, Video};
 
 use super::spawn;
 use crate::driver::now;
@@ -25,7 +25,7 @@ struct Tray {
 /// A film or a camera that runs. Ends with this.
 pub(super) struct Reel {
     tray: Arc<Mutex<Tray>>,
-    stopper: Stopper,
+    stopper: StopHandle,
     thread: Option<JoinHandle<()>>,
     /// When the last picture came.
     last: Instant,
@@ -37,8 +37,8 @@ fn hold(tray: &Mutex<Tray>) -> MutexGuard<'_, Tray> {
 
 impl Reel {
     /// Lets a film run, in pictures of this size.
-    pub(super) fn start(mut film: Film, width: usize, height: usize) -> io::Result<Self> {
-        let (tray, stopper) = (Arc::new(Mutex::new(Tray::default())), film.stopper());
+    pub(super) fn start(mut film: Video, width: usize, height: usize) -> io::Result<Self> {
+        let (tray, stopper) = (Arc::new(Mutex::new(Tray::default())), film.stop_handle());
         let shared = Arc::clone(&tray);
         let run = move || loop {
             let mut image = Image::new(width, height);

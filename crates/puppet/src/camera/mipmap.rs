@@ -1,4 +1,4 @@
-//! Pictures of people that stand in the scene.
+//! Images of people in the scene, with smaller copies so that distant ones do not flicker.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use super::{
     view::Billboard,
 };
 
-/// Widest picture in a scene, in m.
+/// Maximum width of a billboard, in m.
 const MAX_WIDTH_M: f64 = 100.0;
 
-/// The pictures in the scene in several sizes, so that small ones do not flicker.
+/// Mipmaps of the billboards in the scene.
 #[derive(Debug, Default)]
-pub(super) struct Album {
-    pages: Vec<Page>,
+pub(super) struct MipmapCache {
+    mipmaps: Vec<Mipmap>,
 }
 
-/// One picture, and the same at half the size, at a quarter and so on.
+/// An image and its copies at 1/2, 1/4, ... of the size.
 #[derive(Debug)]
-struct Page {
+struct Mipmap {
     picture: Arc<Image>,
     smaller: Vec<Image>,
 }
 
-impl Page {
+impl Mipmap {
     fn new(picture: &Arc<Image>) -> Self {
         let mut smaller = Vec::new();
         let mut last: &Image = picture;
@@ -38,7 +38,7 @@ impl Page {
         Self { picture: Arc::clone(picture), smaller }
     }
 
-    /// The size of which each screen pixel covers about one pixel, when it covers `pixels` of the largest.
+    /// The level at which a screen pixel covers about one image pixel, if it covers `pixels` of the full-size image.
     fn fitting(&self, pixels: f64) -> &Image {
         let level = pixels.max(1.0).log2().round() as usize;
         let Some(level) = level.checked_sub(1) else { return &self.picture };
@@ -46,56 +46,57 @@ impl Page {
     }
 }
 
-impl Album {
-    /// Forgets pictures that are not in the scene any more, and takes up new ones.
+impl MipmapCache {
+    /// Drops mipmaps that are no longer needed, and builds missing ones.
     pub(super) fn keep_only(&mut self, people: &[Billboard]) {
-        let same = |page: &Page, person: &Billboard| Arc::ptr_eq(&page.picture, &person.picture);
-        self.pages.retain(|page| people.iter().any(|person| same(page, person)));
+        let same = |mipmap: &Mipmap, person: &Billboard| Arc::ptr_eq(&mipmap.picture, &person.picture);
+        self.mipmaps.retain(|mipmap| people.iter().any(|person| same(mipmap, person)));
         for person in people {
-            if is_whole(&person.picture) && !self.pages.iter().any(|page| same(page, person)) {
-                self.pages.push(Page::new(&person.picture));
+            if is_valid(&person.picture) && !self.mipmaps.iter().any(|mipmap| same(mipmap, person)) {
+                self.mipmaps.push(Mipmap::new(&person.picture));
             }
         }
     }
 
-    /// Draws one of the people that the album was told of.
+    /// Draws a billboard passed to [`keep_only`](Self::keep_only). Others are ignored.
     pub(super) fn draw(&self, canvas: &mut Canvas, person: &Billboard, (eye, turn): (DVec3, DQuat)) {
-        let Some(page) = self.pages.iter().find(|page| Arc::ptr_eq(&page.picture, &person.picture)) else { return };
+        let mipmap = self.mipmaps.iter().find(|mipmap| Arc::ptr_eq(&mipmap.picture, &person.picture));
+        let Some(mipmap) = mipmap else { return };
         let middle = DVec3::from(person.position);
         if !(middle.is_finite() && person.width_m > 0.0 && person.width_m <= MAX_WIDTH_M) {
             return;
         }
         let away = middle - eye;
         let forward = turn * DVec3::X;
-        // above or below the picture the camera's own direction says where its front is
+        // straight above or below the billboard it faces against the camera's own direction
         let flat = DVec3::new(away.x, away.y, 0.0).try_normalize();
         let flat = flat.or(DVec3::new(forward.x, forward.y, 0.0).try_normalize()).unwrap_or(DVec3::X);
         let right = flat.cross(DVec3::Z) * (person.width_m / 2.0);
-        let up = DVec3::Z * (person.width_m / 2.0 * page.picture.height as f64 / page.picture.width as f64);
+        let up = DVec3::Z * (person.width_m / 2.0 * mipmap.picture.height as f64 / mipmap.picture.width as f64);
         let corner = |x: f64, y: f64| {
             let point = turn.inverse() * (away + right * x + up * y);
             Vertex { point: point.as_vec3(), values: [(0.5 + x / 2.0) as f32, (0.5 - y / 2.0) as f32] }
         };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
         let shown = f64::from(canvas.focal) * person.width_m / away.length().max(0.01);
-        let picture = page.fitting(page.picture.width as f64 / shown.max(1.0));
-        let paint = |pixel: &mut [u8; 3], near: f32, [u, v]: [f32; 2]| *pixel = mixed(picture, u / near, v / near);
+        let picture = mipmap.fitting(mipmap.picture.width as f64 / shown.max(1.0));
+        let paint = |pixel: &mut [u8; 3], near: f32, [u, v]: [f32; 2]| *pixel = sample(picture, u / near, v / near);
         canvas.clipped(&[corners[0], corners[1], corners[2]], true, true, &paint);
         canvas.clipped(&[corners[0], corners[2], corners[3]], true, true, &paint);
     }
 }
 
-fn is_whole(picture: &Image) -> bool {
+fn is_valid(picture: &Image) -> bool {
     let pixels = picture.width.checked_mul(picture.height).and_then(|pixels| pixels.checked_mul(3));
     !picture.rgb.is_empty() && pixels == Some(picture.rgb.len())
 }
 
-/// The colour at a place of a picture, 0 to 1 from the left and from the top, mixed from the four pixels around it.
-fn mixed(picture: &Image, u: f32, v: f32) -> [u8; 3] {
+/// Bilinear sample of an image at `u` from the left and `v` from the top, 0 to 1.
+fn sample(picture: &Image, u: f32, v: f32) -> [u8; 3] {
     let along = |part: f32, count: usize| {
-        let place = (part * count as f32 - 0.5).clamp(0.0, (count - 1) as f32);
-        let whole = place as usize;
-        (whole, (whole + 1).min(count - 1), place - whole as f32)
+        let pixel = (part * count as f32 - 0.5).clamp(0.0, (count - 1) as f32);
+        let whole = pixel as usize;
+        (whole, (whole + 1).min(count - 1), pixel - whole as f32)
     };
     let ((left, right, x), (upper, lower, y)) = (along(u, picture.width), along(v, picture.height));
     let pixel = |x: usize, y: usize| picture.pixel(x, y).unwrap_or_default().map(f32::from);

@@ -207,7 +207,7 @@ impl Server {
 
     /// Waits until the server has a reason to be stopped.
     pub fn ended(&self) -> impl Future<Output = End> + Send + use<> {
-        let (world_ended, mut asked) = (self.sim.handle().ended(), self.sim.handle().end_asked());
+        let (world_ended, mut asked) = (self.sim.handle().ended(), self.sim.handle().shutdown_requests());
         async move {
             tokio::select! {
                 Ok(who) = asked.wait_for(Option::is_some) => End::Asked(who.clone().unwrap_or_default()),

@@ -456,7 +456,7 @@ impl Talk {
         let mut refusals = out.refusals;
         if !out.commands.is_empty() {
             for command in out.commands {
-                self.commands.leave(command).map_err(|error: SendError| error.to_string())?;
+                self.commands.enqueue(command).map_err(|error: SendError| error.to_string())?;
             }
             self.sim.drive();
         }
@@ -476,7 +476,7 @@ impl Talk {
             let _ = self.disband.try_send(self.peer);
         }
         if let Some(who) = out.end {
-            self.sim.ask_to_end(who);
+            self.sim.request_shutdown(who);
         }
         out.close.map_or(Ok(()), Err)
     }

@@ -283,7 +283,7 @@ impl Connection {
             self.commands.send(command).map_err(|error| error.to_string())?;
         }
         if let Some(who) = out.end {
-            self.sim.ask_to_end(who);
+            self.sim.request_shutdown(who);
         }
         out.close.map_or(Ok(()), Err)
     }

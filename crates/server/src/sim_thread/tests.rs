@@ -1,11 +1,28 @@
-use world::{
-    Action, AgentId, Robot,
-    clock::Vote,
-    director::{Director, Place, View},
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::mpsc::sync_channel,
+    thread,
 };
 
-use super::*;
-use crate::testing::{ROVER, Stepper, running, small_setup, small_world, within};
+use tokio::sync::watch;
+use world::{
+    Action, AgentId, Robot, Value, VariableId, World,
+    clock::Vote,
+    director::{Director, Place, View},
+    run::Progress,
+};
+
+use super::{
+    handoff::{NextTurn, State},
+    sim_loop::SimLoop,
+    subscriber::TimeBudget,
+    sync::now,
+    *,
+};
+use crate::{
+    limits,
+    testing::{ROVER, Stepper, running, small_setup, small_world, within},
+};
 
 fn variable(sim: &SimHandle, name: &str) -> VariableId {
     sim.latest().catalogue.variable_named(name).unwrap_or_else(|| panic!("no variable {name}")).id
@@ -121,15 +138,15 @@ async fn a_session_that_would_rather_miss_a_tick_is_not_dropped() {
 }
 
 #[test]
-fn a_session_has_so_much_time_and_no_more() {
+fn the_time_of_a_sessions_commands_is_limited() {
     let start = now();
     let later = |milliseconds: u64| start + Duration::from_millis(milliseconds);
-    let mut credit = Credit::new(start);
-    assert!(credit.spend(start, later(200)), "a long command now and then");
-    assert!(!credit.spend(later(200), later(400)), "but not one after the other");
-    let mut credit = Credit::new(start);
+    let mut budget = TimeBudget::new(start);
+    assert!(budget.spend(start, later(200)), "a long command now and then");
+    assert!(!budget.spend(later(200), later(400)), "but not one after the other");
+    let mut budget = TimeBudget::new(start);
     for second in 0..100_u64 {
-        assert!(credit.spend(later(1000 * second), later(1000 * second + 200)), "a fifth of all time, for ever");
+        assert!(budget.spend(later(1000 * second), later(1000 * second + 200)), "a fifth of all time, for ever");
     }
 }
 
@@ -155,7 +172,7 @@ async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
 #[test]
 fn a_panic_of_the_builder_is_an_error() {
     let check = |build: fn() -> Result<Structure, BuildError>, wanted: &str| {
-        let error = survive(build).unwrap_err();
+        let error = builder::catch_panic(build).unwrap_err();
         assert!(matches!(&error, BuildError::Panicked { message } if message == wanted), "{error}");
     };
     check(|| panic!("a mistake"), "a mistake");
@@ -163,46 +180,28 @@ fn a_panic_of_the_builder_is_an_error() {
     check(|| std::panic::panic_any(7), "");
 }
 
-/// A world that no thread runs yet, and the way to it.
-fn resting(world: World, pace: Pace, recording: Option<(RecordingSender, u64)>) -> (SimHandle, Loop) {
+/// A world that no thread runs yet, and access to it.
+fn not_started(world: World, pace: Pace, recording: Option<(RecordingSender, u64)>) -> (SimHandle, SimLoop) {
     let (inbox, received) = sync_channel(8);
     let (publish, snapshots) = watch::channel(world.glimpse());
     let (failed, failure) = watch::channel(None);
-    let (next_session, end_asked) = Default::default();
-    let handle = SimHandle {
-        inbox,
-        engine: Arc::default(),
-        snapshots,
-        failure,
-        next_session,
-        roster: Roster::default(),
-        end_asked,
-    };
-    let sim = Loop {
-        meter: Meter::new(&world, now()),
-        run: Run::new(world, pace, Duration::from_secs(3600), now()),
-        received,
-        publish,
-        failed,
-        builder: start_builder(handle.inbox.clone(), Arc::clone(&handle.engine)).unwrap(),
-        outlets: BTreeMap::new(),
-        recording,
-        sleep: Rest::Forever,
-    };
-    (handle, sim)
+    let handle = SimHandle::new(inbox, snapshots, failure);
+    let builder = builder::start(handle.inbox.clone(), Arc::clone(&handle.handoff)).unwrap();
+    let options = SimOptions { pace, silence: Duration::from_secs(3600), steady: false, recording };
+    (handle, SimLoop::new(world, options, received, publish, failed, builder))
 }
 
 #[test]
 fn another_thread_can_take_a_turn() {
-    let (handle, sim) = resting(small_world(), Pace::Free, None);
-    *handle.engine.state.lock().unwrap() = Some(sim);
+    let (handle, sim) = not_started(small_world(), Pace::Free, None);
+    handle.handoff.put(State { world: sim, sleep: NextTurn::OnMessage });
     let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
-    sender.leave(Command::EnterLockstep(ROVER)).unwrap();
+    sender.enqueue(Command::EnterLockstep(ROVER)).unwrap();
     handle.drive();
     assert!(matches!(deliveries.try_recv(), Ok(Delivery::Answer(Answer::Entered(ROVER)))));
     assert_eq!(handle.latest().lockstep, [ROVER]);
     for tick in 1..=3 {
-        sender.leave(Command::Vote(ROVER, Vote::Step)).unwrap();
+        sender.enqueue(Command::Vote(ROVER, Vote::Step)).unwrap();
         handle.drive();
         let Ok(Delivery::Tick(snapshot)) = deliveries.try_recv() else { panic!("no tick {tick}") };
         assert_eq!((snapshot.tick.0, handle.latest().tick.0), (tick, tick));
@@ -225,7 +224,7 @@ async fn every_vote_is_a_tick_whether_the_sim_thread_is_alert_or_asleep() {
         for _ in 0..tick * 7919 % 40_000 {
             std::hint::spin_loop();
         }
-        sender.leave(Command::Vote(ROVER, Vote::Step)).unwrap();
+        sender.enqueue(Command::Vote(ROVER, Vote::Step)).unwrap();
         handle.drive();
         match within("a tick", deliveries.recv()).await {
             Some(Delivery::Tick(snapshot)) => assert_eq!(snapshot.tick.0, tick),
@@ -242,18 +241,17 @@ async fn every_vote_is_a_tick_whether_the_sim_thread_is_alert_or_asleep() {
 #[test]
 fn the_sim_thread_wakes_up_when_it_has_to() {
     let check = |pace, sleep, is_woken, why| {
-        let (handle, mut sim) = resting(small_world(), pace, None);
-        sim.sleep = sleep;
-        assert_eq!(sim.drive(), is_woken, "{why}");
+        let (handle, world) = not_started(small_world(), pace, None);
+        assert_eq!(State { world, sleep }.drive(), is_woken, "{why}");
         drop(handle);
     };
-    let in_an_hour = Rest::Until(now() + Duration::from_secs(3600));
-    check(Pace::Free, Rest::Forever, false, "there is nothing to wait for");
+    let in_an_hour = NextTurn::At(now() + Duration::from_secs(3600));
+    check(Pace::Free, NextTurn::OnMessage, false, "there is nothing to wait for");
     check(Pace::Free, in_an_hour, false, "it may sleep longer than it does");
-    check(Pace::Wall, Rest::Forever, true, "the next tick has its time");
+    check(Pace::Wall, NextTurn::OnMessage, true, "the next tick has its time");
     check(Pace::Wall, in_an_hour, true, "and that is earlier");
-    check(Pace::Wall, Rest::Until(now()), false, "it wakes up in time");
-    check(Pace::Flat, Rest::Forever, true, "the next tick is due");
+    check(Pace::Wall, NextTurn::At(now()), false, "it wakes up in time");
+    check(Pace::Flat, NextTurn::OnMessage, true, "the next tick is due");
 }
 
 /// Makes a mistake in each tick.
@@ -287,12 +285,12 @@ impl Director for Clumsy {
 #[test]
 fn a_panic_in_another_thread_ends_the_world() {
     let world = World::with_directors(&small_setup(), vec![Box::new(Clumsy)]).unwrap();
-    let (handle, sim) = resting(world, Pace::Free, None);
-    let engine = Arc::clone(&handle.engine);
-    let thread = thread::spawn(move || engine.run(sim));
+    let (handle, sim) = not_started(world, Pace::Free, None);
+    let handoff = Arc::clone(&handle.handoff);
+    let thread = thread::spawn(move || handoff.run(sim));
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
-    sender.leave(Command::Vote(ROVER, Vote::Step)).unwrap();
+    sender.enqueue(Command::Vote(ROVER, Vote::Step)).unwrap();
     // one of the two threads runs into it
     let driven = catch_unwind(AssertUnwindSafe(|| handle.drive()));
     let ended = thread.join();
@@ -307,7 +305,7 @@ fn the_journal_ends_with_the_recording() {
     world.keep_journal();
     let (record, records) = sync_channel(8);
     drop(records);
-    let (_handle, mut sim) = resting(world, Pace::Flat, Some((RecordingSender(record), 1)));
+    let (_handle, mut sim) = not_started(world, Pace::Flat, Some((RecordingSender(record), 1)));
     for sequence in 0..3 {
         let action = Action::Set { motor: 0, target: Some(1.0), torque: None };
         sim.run.handle(SessionId(0), sequence, Command::Act(ROVER, vec![action]), now());
@@ -360,8 +358,7 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (inbox, received) = sync_channel(2);
     let (_publish, snapshots) = watch::channel(small_world().glimpse());
     let (_failed, failure) = watch::channel(None);
-    let (engine, next_session, end_asked) = Default::default();
-    let handle = SimHandle { inbox, engine, snapshots, failure, next_session, roster: Roster::default(), end_asked };
+    let handle = SimHandle::new(inbox, snapshots, failure);
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     assert_eq!(sender.send(Command::Reset(None)), Ok(()));
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Full));

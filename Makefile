@@ -1,74 +1,74 @@
-# Rossum: everything a newcomer needs is `make run` and `make test`.
+# Rossum. Start with `make run`; `make test` runs everything CI does.
 
 CARGO ?= cargo
 
 .PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer compare-soccer console-pictures fuzz clean help
 
-help: ## show what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
 
-run: setup puppet ## build, and start the playground world
+run: setup puppet ## build, and serve the playground
 	$(CARGO) run --release --bin rossum -- serve
 
 build: setup ## build the program
 	$(CARGO) build --release
 
-test: setup browser check ## everything that CI runs
+test: setup browser check ## everything CI runs: the checks and all tests
 	$(CARGO) test --workspace
 
-check: setup ## format, lints, documentation, dependencies
+check: setup ## stray files, format, lints, documentation, dependency audit
 	scripts/check
 
-doctor: setup ## say what is present on this machine and what is missing
+doctor: setup ## check this machine's set-up
 	$(CARGO) run --release --quiet --bin rossum -- doctor
 
-bench: setup ## measure the simulation on this machine
+bench: setup ## benchmark the simulation against bare mj_step
 	$(CARGO) run --release --bin rossum -- bench
 
-bench-soccer: setup ## measure the soccer server beside the league's own
+bench-soccer: setup ## benchmark the soccer server against the league's own
 	reference=$$(scripts/fetch-python rcsssmj) && \
 	  $(CARGO) run --release --bin rossum -- bench soccer --reference "$$reference"
 
-bench-osp: setup ## measure OSP and ODCP beside a bare echo and bare physics
+bench-osp: setup ## benchmark OSP and ODCP against a bare UDP echo and bare physics
 	$(CARGO) run --release --bin rossum -- bench osp
 
-bench-evo: setup ## measure the world of the evolving robots beside Enki and navground
+bench-evo: setup ## benchmark the evolving robots' arena against Enki and navground
 	enki=$$(scripts/fetch-enki) && navground=$$(scripts/fetch-python navground) && \
 	  $(CARGO) run --release --bin rossum -- bench evo --enki "$$enki" --navground "$$navground"
 
-bench-oz: setup ## measure the puppet of Oz: speech, motion, video, faces, hearing
+bench-oz: setup ## benchmark the puppet: speech, motion, video, faces, hearing
 	recordings=$$(scripts/fetch-puppet voice hearing faces recordings | tail -n 1) && \
 	  $(CARGO) run --release --bin rossum -- bench oz --recordings "$$recordings"
 
-bench-console: setup browser ## measure the console: its weight, what it sends, what those who look on cost, how soon one sees
+bench-console: setup browser ## benchmark the console: bundle size, traffic, cost of viewers, time to first view
 	$(CARGO) run --release --bin rossum -- bench console && \
 	  ROSSUM=target/release/rossum node console/bench/first-view.mjs
 
-puppeteer: setup ## play a scripted session of five minutes with the puppet, and account for every message
+puppeteer: setup ## run a scripted five-minute session with the puppet and account for every message
 	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play
 
-compare-soccer: setup ## let the league's server and ours play the same script, and compare what they say
+compare-soccer: setup ## run one script against the league's server and ours, and compare their messages
 	reference=$$(scripts/fetch-python rcsssmj) && \
 	  ROSSUM_REFERENCE="$$reference" $(CARGO) test --package rossum --test compare_soccer -- --ignored --test-threads 1
 
-console-pictures: setup browser ## make the pictures of the console in docs/console
+console-pictures: setup browser ## take the screenshots in docs/console
 	$(CARGO) build --package rossum
 	scripts/console-pictures
 
-fuzz: ## fuzz every decoder and session for a minute each
+fuzz: ## fuzz each decoder and session for a minute
 	scripts/fuzz
 
 .PHONY: setup puppet browser
 setup:
 	@scripts/fetch-mujoco >/dev/null
 
-# the puppet's voice, ears and eyes; without them it is silent, deaf or blind, and says so
+# the puppet's speech and face models; it runs without them, and the log and the Health page say what is missing
 puppet:
-	@scripts/fetch-puppet voice hearing faces >/dev/null || echo "The puppet of Oz does without what could not be fetched."
+	@scripts/fetch-puppet voice hearing faces >/dev/null || echo "Some of the puppet's models could not be fetched; it runs without them. See rossum doctor."
 
-# the browser tests' browser; without it they are skipped, and say so
+# Chromium for the console's browser tests, which are skipped without it
 browser:
 	@scripts/fetch-browser >/dev/null
 
-clean: ## remove what was built
+clean: ## remove build outputs
 	$(CARGO) clean

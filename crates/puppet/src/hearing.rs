@@ -1,7 +1,7 @@
-//! What the robot hears: sound from a microphone, a socket or a file is cut into utterances, and each utterance becomes
-//! a few sentences with how sure the recogniser is of them.
+//! Hearing: audio from a microphone, a socket or a file is segmented into utterances, and each utterance is recognised
+//! as a list of hypotheses with confidences.
 //!
-//! Sound is mono at [`RATE`], samples in -1..1, everywhere past [`AudioSource`].
+//! Everything downstream of [`AudioSource`] is mono at [`RATE`] with samples in -1..1.
 
 mod model;
 mod resample;
@@ -16,89 +16,89 @@ pub mod wav;
 pub use model::Recogniser;
 pub use resample::{Resampler, resample};
 pub use segment::{Segmenter, Utterance};
-pub use source::{AudioSource, Stopper, Tap, recorder};
-pub use words::{veiled, word_errors};
+pub use source::{AudioSource, AudioStream, StopHandle, recorder};
+pub use words::{hashed_words, word_errors};
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Samples a second of all sound that is recognised.
+/// Sample rate of all audio that is recognised, in Hz.
 pub const RATE: u32 = 16_000;
 
-/// Seconds of sound that are recognised at once at most. The model was trained on pieces up to 30 s, and the time it
-/// takes grows faster than the length.
+/// Maximum length of an utterance, in s. The model was trained on up to 30 s, and the time it takes grows faster than
+/// the length.
 pub const MAX_SECONDS: usize = 20;
 
-/// Sentences for one utterance at most.
+/// Maximum number of hypotheses for one utterance.
 pub const MAX_OPTIONS: usize = 16;
 
-/// Bytes of one sentence at most.
+/// Maximum length of a hypothesis, in bytes.
 pub const MAX_TEXT: usize = 1023;
 
-/// One way to understand an utterance.
+/// What an utterance may have been.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Heard {
-    /// How sure the recogniser is, 0..1: the geometric mean of its tokens' probabilities.
+    /// Confidence, 0 to 1: the geometric mean of the token probabilities.
     pub confidence: f32,
-    /// What was said, with the capitals and punctuation that the recogniser gives it; at most [`MAX_TEXT`] bytes.
+    /// The text, with capitals and punctuation; at most [`MAX_TEXT`] bytes.
     pub text: String,
 }
 
-/// Why nothing can be heard.
+/// Error of an audio source or of the recogniser.
 #[derive(Debug, thiserror::Error)]
 pub enum HearingError {
-    /// A file of the recogniser cannot be read.
-    #[error("{} cannot be read: {source}; fetch it with `scripts/fetch-puppet hearing`", path.display())]
+    /// A model file cannot be read.
+    #[error("failed to read {}: {source}; download it with `scripts/fetch-puppet hearing`", path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file of the recogniser does not hold what it should.
-    #[error("{} is not usable: {why}; fetch it again with `scripts/fetch-puppet hearing`", path.display())]
-    Unusable {
-        /// The file.
+    /// A model file is corrupt or not the expected model.
+    #[error("{} is invalid: {reason}; download it again with `scripts/fetch-puppet hearing`", path.display())]
+    Invalid {
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
-        why: String,
+        /// Description of the problem.
+        reason: String,
     },
-    /// There is more sound than is recognised at once.
-    #[error("{seconds:.1} s of sound are too much at once, at most {MAX_SECONDS} s are recognised")]
+    /// The utterance is longer than [`MAX_SECONDS`].
+    #[error("utterance of {seconds:.1} s is too long; at most {MAX_SECONDS} s are recognised")]
     TooLong {
-        /// How long the sound is.
+        /// Length of the utterance, in s.
         seconds: f64,
     },
-    /// The network failed on this sound.
-    #[error("the recogniser failed: {why}")]
+    /// The neural network failed.
+    #[error("speech recognition failed: {reason}")]
     Run {
-        /// What it says.
-        why: String,
+        /// Message of the runtime.
+        reason: String,
     },
-    /// Where sound comes from is not said in a known way.
-    #[error("`{given}` is no source of sound: say microphone, none, tcp:PORT or the path of a WAV file")]
-    NoSuchSource {
-        /// What was said.
+    /// The text does not describe an audio source.
+    #[error("`{given}` is not an audio source; use `microphone`, `none`, `tcp:PORT` or the path of a WAV file")]
+    UnknownSource {
+        /// The text, shortened.
         given: String,
     },
-    /// A source of sound cannot be opened.
-    #[error("cannot listen to {what}: {source}")]
+    /// An audio source cannot be opened.
+    #[error("failed to open {name}: {source}")]
     Open {
-        /// The source.
-        what: String,
-        /// Why.
+        /// Name of the source.
+        name: String,
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// There is no program that records.
+    /// No recording program is installed.
     #[error(
-        "no program here records from a microphone: install pw-record (pipewire-bin after 1.0.5), parec (pulseaudio-utils) or arecord (alsa-utils)"
+        "no program for recording audio found; install pw-record (pipewire-bin after 1.0.5), parec (pulseaudio-utils) or arecord (alsa-utils)"
     )]
     NoRecorder,
-    /// The bytes are no WAV file that can be read.
-    #[error("the WAV file cannot be used: {why}")]
+    /// The file is not a supported WAV file.
+    #[error("unsupported WAV file: {reason}")]
     Wav {
-        /// What is wrong with it.
-        why: &'static str,
+        /// Description of the problem.
+        reason: &'static str,
     },
 }

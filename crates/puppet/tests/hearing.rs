@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use puppet::hearing::{
-    AudioSource, HearingError, MAX_OPTIONS, MAX_SECONDS, MAX_TEXT, RATE, Recogniser, Segmenter, veiled, word_errors,
+    AudioSource, HearingError, MAX_OPTIONS, MAX_SECONDS, MAX_TEXT, RATE, Recogniser, Segmenter, hashed_words,
+    word_errors,
 };
 
 /// Wrong words of all words at most.
 const MAX_WORD_ERROR: f64 = 0.1;
 
-/// What is read in `beckett.wav`, which is under copyright, as [`veiled`] gives it.
+/// What is read in `beckett.wav`, which is under copyright, as [`hashed_words`] gives it.
 const BECKETT: &str = "\
     f6dc9f15 b56d5fdf f6dc9f15 e0accfb4 62366ffa 89d95a28 \
     ac1db00e b33fe54f 1e53876d b33fe54f 1e53876d 3a4a268f";
@@ -43,7 +44,7 @@ fn fetched(name: &str) -> PathBuf {
 fn what_people_read_aloud_is_understood() {
     let recogniser = Recogniser::load(&fetched("hearing")).expect("the recogniser loads");
     let recordings = fetched("recordings").join("moonshine_voice/assets");
-    for (file, read) in [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", veiled(TWO_CITIES))] {
+    for (file, read) in [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", hashed_words(TWO_CITIES))] {
         let mut sound = AudioSource::File { path: recordings.join(file) }
             .open(IpAddr::V4(Ipv4Addr::LOCALHOST))
             .expect("the recording opens");
@@ -65,7 +66,7 @@ fn what_people_read_aloud_is_understood() {
                 break;
             }
         }
-        let (errors, words) = word_errors(&read, &veiled(&heard));
+        let (errors, words) = word_errors(&read, &hashed_words(&heard));
         assert!(
             errors as f64 <= MAX_WORD_ERROR * words as f64,
             "{file}: {errors} of {words} words are wrong in: {heard}"

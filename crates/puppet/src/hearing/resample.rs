@@ -1,15 +1,15 @@
-//! From any sample rate to the one that is recognised.
+//! Sample rate conversion to [`RATE`].
 
 use super::{RATE, wav::RATES};
 
-/// Zero crossings of the filter on each side. With the window below, what lies above the new band is damped by 60 dB and
-/// more from a tenth past its edge.
+/// Zero crossings of the filter on each side. With the window below, frequencies more than a tenth above the new band are
+/// attenuated by at least 60 dB.
 const CROSSINGS: f64 = 24.0;
 
-/// The edge of the band that is kept, in proportion to half the lower of the two rates.
+/// Cut-off frequency, as a fraction of half the lower of the two rates.
 const EDGE: f64 = 0.94;
 
-/// Changes the sample rate of a whole sound from `from_rate`, in samples a second, to [`RATE`].
+/// Converts a complete signal from `from_rate`, in Hz, to [`RATE`].
 pub fn resample(samples: &[f32], from_rate: u32) -> Vec<f32> {
     let mut resampler = Resampler::new(from_rate);
     let mut resampled = resampler.push(samples);
@@ -17,73 +17,74 @@ pub fn resample(samples: &[f32], from_rate: u32) -> Vec<f32> {
     resampled
 }
 
-/// Changes the sample rate of sound that comes in pieces: a sinc low-pass under a Kaiser window, one set of taps for each
-/// place that a new sample can have between two old ones.
+/// Converts the sample rate of a stream: a polyphase low-pass filter (sinc with a Kaiser window), with one set of taps for
+/// each phase of an output sample between two input samples.
 #[derive(Debug, Clone)]
 pub struct Resampler {
-    /// Old samples per new one are `step / phases`.
+    /// Input samples per output sample are `step / phases`.
     step: usize,
     phases: usize,
-    /// The filters one after another, each of `2 * reach` taps.
+    /// Taps of each phase, `2 * reach` each.
     taps: Vec<f32>,
     reach: usize,
-    /// Old samples that are needed still; the first lies `reach - 1` before the next new sample.
-    waiting: Vec<f32>,
+    /// Input samples that are still needed; the first is `reach - 1` before the next output sample.
+    pending: Vec<f32>,
     phase: usize,
-    /// Old samples that have come, and new ones that have gone.
-    came: u64,
-    gone: u64,
+    /// Number of input samples consumed, and of output samples produced.
+    consumed: u64,
+    produced: u64,
 }
 
 impl Resampler {
-    /// From `from_rate` samples a second; a rate outside [`RATES`] is taken for the nearest one that is not.
+    /// A converter from `from_rate`, in Hz, clamped to [`RATES`].
     pub fn new(from_rate: u32) -> Self {
         let from = from_rate.clamp(*RATES.start(), *RATES.end());
         let common = gcd(from, RATE);
         let (step, phases) = ((from / common) as usize, (RATE / common) as usize);
-        // the band in cycles per old sample, twice
+        // twice the cut-off frequency, in cycles per input sample
         let band = EDGE * (phases as f64 / step as f64).min(1.0);
         let reach = (CROSSINGS / band).ceil() as usize;
         let taps = (0..phases).flat_map(|phase| filter(phase as f64 / phases as f64, band, reach)).collect();
-        let waiting = vec![0.0; reach - 1];
-        Self { step, phases, taps, reach, waiting, phase: 0, came: 0, gone: 0 }
+        let pending = vec![0.0; reach - 1];
+        Self { step, phases, taps, reach, pending, phase: 0, consumed: 0, produced: 0 }
     }
 
-    /// Takes the next samples and gives the new ones that are known by now.
+    /// Takes input samples and returns the output samples that are complete.
     pub fn push(&mut self, samples: &[f32]) -> Vec<f32> {
-        self.came += samples.len() as u64;
+        self.consumed += samples.len() as u64;
         self.advance(samples)
     }
 
-    /// The samples that are left at the end of the sound.
+    /// Ends the stream and returns the remaining output samples.
     pub fn finish(&mut self) -> Vec<f32> {
-        let wanted = (self.came * self.phases as u64).div_ceil(self.step as u64).saturating_sub(self.gone) as usize;
+        let missing =
+            (self.consumed * self.phases as u64).div_ceil(self.step as u64).saturating_sub(self.produced) as usize;
         let mut last = self.advance(&vec![0.0; self.reach]);
-        last.truncate(wanted);
+        last.truncate(missing);
         last
     }
 
     fn advance(&mut self, samples: &[f32]) -> Vec<f32> {
         if self.step == self.phases {
-            self.gone += samples.len() as u64;
+            self.produced += samples.len() as u64;
             return samples.to_vec();
         }
-        self.waiting.extend_from_slice(samples);
+        self.pending.extend_from_slice(samples);
         let (mut made, mut at) = (Vec::new(), 0);
-        while let Some(old) = self.waiting.get(at..at + 2 * self.reach) {
+        while let Some(old) = self.pending.get(at..at + 2 * self.reach) {
             let taps = &self.taps[self.phase * 2 * self.reach..][..2 * self.reach];
             made.push(old.iter().zip(taps).map(|(sample, tap)| sample * tap).sum());
             self.phase += self.step;
             at += self.phase / self.phases;
             self.phase %= self.phases;
         }
-        self.waiting.drain(..at);
-        self.gone += made.len() as u64;
+        self.pending.drain(..at);
+        self.produced += made.len() as u64;
         made
     }
 }
 
-/// The taps for a new sample that lies `offset` of an old one past the `reach - 1`th of them.
+/// The taps for an output sample `offset` input samples after tap `reach - 1`.
 fn filter(offset: f64, band: f64, reach: usize) -> Vec<f32> {
     let taps: Vec<f64> = (0..2 * reach)
         .map(|tap| {

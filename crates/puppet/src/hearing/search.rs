@@ -1,39 +1,39 @@
-//! The most likely texts: a beam search over the tokens that a network gives probabilities for.
+//! Beam search for the most likely token sequences.
 
 use super::{HearingError, tokens};
 
-/// Texts that are followed at once.
+/// Beam width.
 pub(super) const WIDTH: usize = 4;
 
-/// A text that is less likely than the best one by this factor (as a logarithm) is given up.
-const GIVE_UP: f64 = 8.0;
+/// Sequences whose log probability is this much below the best one are pruned.
+const PRUNE: f64 = 8.0;
 
-/// The longest pattern that is noticed when it comes again and again.
+/// Longest pattern whose repetition is detected, in tokens.
 const MAX_PERIOD: usize = 10;
 
-/// So often may one token, and a longer pattern, come in a row. Networks of this kind otherwise fall into loops on noise.
-const MAX_IN_A_ROW: (usize, usize) = (4, 3);
+/// Maximum repetitions of a single token and of a longer pattern. Such networks otherwise get stuck in loops on noise.
+const MAX_REPEATS: (usize, usize) = (4, 3);
 
-/// What gives the probabilities.
+/// Computes token probabilities.
 pub(super) trait Scorer {
-    /// Each row goes on from the row of the last call that it names, with a token. Gives the logits of the token after
-    /// that, row by row. The first call has one row, which goes on from nothing.
+    /// Extends sequences: each row is the index of a row of the previous call and the token appended to it. Returns the
+    /// logits of the next token, row by row. The first call has one row, which starts from an empty sequence.
     fn next(&mut self, rows: &[(usize, u32)]) -> Result<Vec<f32>, HearingError>;
 }
 
-/// A text on its way.
+/// A token sequence.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Hypothesis {
-    /// Without the first and the last one.
+pub(super) struct Sequence {
+    /// Without the start and end tokens.
     pub(super) tokens: Vec<u32>,
-    /// The logarithm of its probability.
+    /// Log probability.
     score: f64,
-    /// Tokens that the score is of.
+    /// Number of tokens in the score.
     scored: usize,
 }
 
-impl Hypothesis {
-    /// The geometric mean of the tokens' probabilities.
+impl Sequence {
+    /// Geometric mean of the token probabilities.
     pub(super) fn confidence(&self) -> f64 {
         (self.score / self.scored.max(1) as f64).exp().clamp(0.0, 1.0)
     }
@@ -45,11 +45,11 @@ struct Candidate {
     score: f64,
 }
 
-/// The most likely texts of at most `max_tokens`, the most confident first.
-pub(super) fn search(scorer: &mut impl Scorer, max_tokens: usize) -> Result<Vec<Hypothesis>, HearingError> {
-    let mut live = vec![Hypothesis { tokens: Vec::new(), score: 0.0, scored: 0 }];
+/// The most likely sequences of at most `max_tokens`, sorted by descending confidence.
+pub(super) fn search(scorer: &mut impl Scorer, max_tokens: usize) -> Result<Vec<Sequence>, HearingError> {
+    let mut live = vec![Sequence { tokens: Vec::new(), score: 0.0, scored: 0 }];
     let mut rows = vec![(0, tokens::BEGIN)];
-    let mut done: Vec<Hypothesis> = Vec::new();
+    let mut done: Vec<Sequence> = Vec::new();
     for _ in 0..max_tokens {
         let logits = scorer.next(&rows)?;
         let mut followed = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn search(scorer: &mut impl Scorer, max_tokens: usize) -> Result<Vec<
             let mut text = live[candidate.parent].clone();
             (text.score, text.scored) = (candidate.score, text.scored + 1);
             if candidate.token == tokens::END {
-                // one that ends although others are likelier is a text cut short
+                // an end token outside the beam would cut the text short
                 if rank < WIDTH {
                     done.push(text);
                 }
@@ -69,38 +69,38 @@ pub(super) fn search(scorer: &mut impl Scorer, max_tokens: usize) -> Result<Vec<
             }
         }
         live = followed;
-        if is_over(&mut live, &done) {
+        if prune(&mut live, &done) {
             live.clear();
             break;
         }
         rows.truncate(live.len());
     }
-    // without an end in sight, what there is has to do
+    // sequences that did not end within the limit
     done.append(&mut live);
     done.sort_by(|a, b| b.confidence().total_cmp(&a.confidence()));
     Ok(done)
 }
 
-/// Gives up what cannot win any more, and says whether nothing is left to follow.
-fn is_over(live: &mut Vec<Hypothesis>, done: &[Hypothesis]) -> bool {
+/// Prunes sequences that cannot win any more. Returns whether the search is finished.
+fn prune(live: &mut Vec<Sequence>, done: &[Sequence]) -> bool {
     let best = done.iter().max_by(|a, b| a.score.total_cmp(&b.score));
     if let Some(best) = best {
-        // they are sorted, so the unlikely ones are at the end
-        let kept = live.iter().take_while(|text| text.score > best.score - GIVE_UP).count();
+        // sorted by score
+        let kept = live.iter().take_while(|text| text.score > best.score - PRUNE).count();
         live.truncate(kept);
     }
-    let surest = done.iter().map(Hypothesis::confidence).fold(0.0, f64::max);
-    live.is_empty() || (done.len() >= WIDTH && live.iter().all(|text| text.confidence() < surest))
+    let best_confidence = done.iter().map(Sequence::confidence).fold(0.0, f64::max);
+    live.is_empty() || (done.len() >= WIDTH && live.iter().all(|text| text.confidence() < best_confidence))
 }
 
-/// The likeliest ways to go on, best first.
-fn candidates(live: &[Hypothesis], logits: &[f32]) -> Vec<Candidate> {
+/// The most likely extensions, best first.
+fn candidates(live: &[Sequence], logits: &[f32]) -> Vec<Candidate> {
     let size = logits.len() / live.len().max(1);
     let mut found = Vec::new();
     for (parent, (text, row)) in live.iter().zip(logits.chunks_exact(size.max(1))).enumerate() {
         let total = log_sum_exp(row);
         let mut taken = 0;
-        for (token, logit) in likeliest(row, WIDTH + 3) {
+        for (token, logit) in top(row, WIDTH + 3) {
             if taken < WIDTH + 1 && !repeats(&text.tokens, token) {
                 taken += 1;
                 found.push(Candidate { parent, token, score: text.score + f64::from(logit) - total });
@@ -109,12 +109,12 @@ fn candidates(live: &[Hypothesis], logits: &[f32]) -> Vec<Candidate> {
     }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     let best = found.first().map_or(0.0, |candidate| candidate.score);
-    found.retain(|candidate| candidate.score > best - GIVE_UP);
+    found.retain(|candidate| candidate.score > best - PRUNE);
     found
 }
 
-/// The `count` greatest of a row, greatest first. What is not a number is not taken.
-fn likeliest(row: &[f32], count: usize) -> Vec<(u32, f32)> {
+/// The `count` largest logits of a row in descending order, ignoring NaN.
+fn top(row: &[f32], count: usize) -> Vec<(u32, f32)> {
     let mut best: Vec<(u32, f32)> = Vec::with_capacity(count + 1);
     let mut least = f32::NEG_INFINITY;
     for (token, &logit) in row.iter().enumerate() {
@@ -141,7 +141,7 @@ fn log_sum_exp(row: &[f32]) -> f64 {
 fn repeats(text: &[u32], token: u32) -> bool {
     let at = |back: usize| if back == 0 { Some(token) } else { text.len().checked_sub(back).map(|i| text[i]) };
     (1..=MAX_PERIOD).any(|period| {
-        let allowed = if period == 1 { MAX_IN_A_ROW.0 } else { MAX_IN_A_ROW.1 };
+        let allowed = if period == 1 { MAX_REPEATS.0 } else { MAX_REPEATS.1 };
         (0..period * allowed).all(|back| at(back).is_some() && at(back) == at(back + period))
     })
 }
@@ -150,10 +150,10 @@ fn repeats(text: &[u32], token: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// A token, one that may follow it, and how probable that is.
+    /// A token, its successor, and the probability of that.
     type Link = (u32, u32, f32);
 
-    /// A language in which the next token depends on the last one alone.
+    /// A Markov chain of tokens.
     struct Chain {
         links: Vec<Link>,
         rows: Vec<Vec<u32>>,
@@ -178,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn the_likeliest_text_is_not_the_greedy_one() {
-        // after 1 comes rather 3, but what follows 4 is certain
+    fn the_most_likely_text_is_not_the_greedy_one() {
+        // 3 is the likelier successor of 1, but the continuation of 4 is certain
         let links = [(1, 3, 0.6), (1, 4, 0.4), (3, 5, 0.5), (3, 6, 0.5), (5, 2, 0.5), (5, 6, 0.5), (6, 2, 1.0)];
         let mut chain = Chain::new(&[links.as_slice(), &[(4, 7, 1.0), (7, 2, 1.0)]].concat());
         let found = search(&mut chain, 20).expect("nothing fails");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_left() {
+    fn loops_are_broken() {
         let cases: [(&[Link], &[u32]); 2] = [
             (&[(1, 3, 1.0), (3, 3, 0.99), (3, 2, 0.01)], &[3; 4]),
             (&[(1, 3, 1.0), (3, 4, 1.0), (4, 3, 0.99), (4, 2, 0.01)], &[3, 4, 3, 4, 3, 4]),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_an_end_is_cut_off() {
+    fn a_text_without_an_end_is_truncated() {
         let links: Vec<Link> = (3..10).flat_map(|a| (3..10).map(move |b| (a, b, 0.1))).collect();
         let found = search(&mut Chain::new(&[links.as_slice(), &[(1, 3, 1.0)]].concat()), 12).expect("nothing fails");
         assert!(found.iter().all(|text| text.tokens.len() == 12), "{found:?}");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn logits_that_are_no_numbers_do_no_harm() {
+    fn nan_logits_are_harmless() {
         struct Broken;
         impl Scorer for Broken {
             fn next(&mut self, rows: &[(usize, u32)]) -> Result<Vec<f32>, HearingError> {

@@ -1,61 +1,61 @@
-//! Where somebody speaks: sound as it comes in becomes utterances.
+//! Voice activity detection: splits a stream of audio into utterances.
 
 use std::collections::VecDeque;
 
 use earshot::Detector;
 
-use super::{RATE, wav::sane};
+use super::{RATE, wav::sanitised};
 
-/// Samples that are judged at once: 16 ms.
+/// Samples per frame: 16 ms.
 const FRAME: usize = 256;
 
-/// Frames in a second and fractions of it.
+/// Number of frames in this time.
 const fn frames(milliseconds: usize) -> usize {
     milliseconds * RATE as usize / 1000 / FRAME
 }
 
-/// From this score on a frame is taken for voice.
+/// Minimum score of a voiced frame.
 const VOICE: f32 = 0.5;
 
-/// While somebody speaks, a frame is voice from this score on: words fade out.
+/// Minimum score of a voiced frame within an utterance, as words fade out.
 const STILL_VOICE: f32 = 0.3;
 
-/// Voice in this many of the last frames begins an utterance; less is a click.
+/// An utterance starts when this many of the last frames are voiced; fewer may be a click.
 const ONSET: (usize, usize) = (3, 6);
 
-/// An utterance begins this much before the voice that began it: consonants come before the voice.
+/// Audio kept from before the voice, which starts with unvoiced consonants.
 const PRE_ROLL: usize = frames(320);
 
-/// Silence that ends an utterance, and how much of it is left at its end.
+/// Silence that ends an utterance, and how much of it is kept.
 const HANG_OVER: usize = frames(512);
 const TAIL: usize = frames(256);
 
-/// Less voice than this is no utterance.
+/// Minimum voiced frames of an utterance.
 const MIN_VOICE: usize = frames(128);
 
-/// An utterance that goes on for longer is cut where it is quietest in its last frames.
+/// Maximum length of an utterance; a longer one is split at the quietest of its last frames.
 const MAX_FRAMES: usize = frames(14_000);
 const CUT_WITHIN: usize = frames(4_000);
 
-/// Sound in which somebody speaks.
+/// Audio in which somebody speaks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Utterance {
-    /// Where it begins, in samples since the segmenter's first one.
+    /// Start, in samples since the segmenter's first sample.
     pub start: u64,
-    /// Its sound at [`RATE`], samples in -1..1; at most 14 s.
+    /// Samples in -1..1 at [`RATE`]; at most 14 s.
     pub samples: Vec<f32>,
 }
 
-/// Cuts sound into utterances by listening for voices.
+/// Splits audio into utterances by voice activity.
 pub struct Segmenter {
     detector: Box<Detector>,
-    /// Samples of a frame that is not complete.
+    /// Samples of an incomplete frame.
     partial: Vec<f32>,
-    /// The frames of the utterance, or before it at most [`PRE_ROLL`] of them.
+    /// Frames of the current utterance, or the last [`PRE_ROLL`] frames before one.
     frames: VecDeque<Frame>,
     speaking: bool,
     muted: bool,
-    /// Samples in `frames` and before.
+    /// Total number of samples in `frames` and before.
     heard: u64,
 }
 
@@ -81,7 +81,7 @@ impl Default for Segmenter {
 }
 
 impl Segmenter {
-    /// A segmenter that has heard nothing yet.
+    /// A segmenter at the start of a stream.
     pub fn new() -> Self {
         Self {
             detector: Box::default(),
@@ -93,7 +93,7 @@ impl Segmenter {
         }
     }
 
-    /// Takes the next samples, at [`RATE`] and in -1..1, and gives the utterances that end in them.
+    /// Takes samples in -1..1 at [`RATE`] and returns the utterances that end in them.
     pub fn push(&mut self, samples: &[f32]) -> Vec<Utterance> {
         if self.muted {
             self.heard += samples.len() as u64;
@@ -101,7 +101,7 @@ impl Segmenter {
         }
         let mut ended = Vec::new();
         for &sample in samples {
-            self.partial.push(sane(sample));
+            self.partial.push(sanitised(sample));
             if let Ok(frame) = <[f32; FRAME]>::try_from(self.partial.as_slice()) {
                 self.partial.clear();
                 ended.extend(self.frame(frame));
@@ -110,14 +110,14 @@ impl Segmenter {
         ended
     }
 
-    /// The utterance that is on its way, as if silence followed: for the end of a sound.
+    /// Ends the stream and returns the utterance in progress.
     pub fn finish(&mut self) -> Option<Utterance> {
-        let ended = if self.speaking { self.end(self.frames.len()) } else { None };
+        let ended = if self.speaking { self.take(self.frames.len()) } else { None };
         self.forget();
         ended
     }
 
-    /// While muted, which is while the robot itself speaks, nothing is heard. What was on its way is dropped.
+    /// Mutes the input, as while the robot itself speaks. Drops the utterance in progress.
     pub fn mute(&mut self, muted: bool) {
         if muted != self.muted {
             self.forget();
@@ -125,7 +125,7 @@ impl Segmenter {
         }
     }
 
-    /// Whether an utterance is on its way.
+    /// Whether an utterance is in progress.
     pub const fn is_speaking(&self) -> bool {
         self.speaking
     }
@@ -153,27 +153,27 @@ impl Segmenter {
         }
         let silence = self.frames.iter().rev().take_while(|frame| frame.score < STILL_VOICE).count();
         if silence >= HANG_OVER {
-            let ended = self.end(self.frames.len() - HANG_OVER + TAIL);
+            let ended = self.take(self.frames.len() - HANG_OVER + TAIL);
             self.speaking = false;
             let unneeded = self.frames.len().saturating_sub(PRE_ROLL);
             self.frames.drain(..unneeded);
             return ended;
         }
-        if self.frames.len() >= MAX_FRAMES { self.end(self.quietest()) } else { None }
+        if self.frames.len() >= MAX_FRAMES { self.take(self.quietest()) } else { None }
     }
 
-    /// The frames before which a long utterance is best cut.
+    /// The number of frames after which a long utterance is best split.
     fn quietest(&self) -> usize {
         let from = self.frames.len().saturating_sub(CUT_WITHIN);
-        // three frames together, so that a gap between two periods of a voice is not taken for a pause
+        // over three frames, so that the gap between two glottal pulses is not taken for a pause
         let power =
             |at: usize| self.frames.range(at..self.frames.len().min(at + 3)).map(|frame| frame.power).sum::<f32>();
         let last = self.frames.len().saturating_sub(3);
         (from..last).min_by(|&a, &b| power(a).total_cmp(&power(b))).map_or(self.frames.len(), |at| at + 1)
     }
 
-    /// Takes the first frames as an utterance.
-    fn end(&mut self, count: usize) -> Option<Utterance> {
+    /// Removes the first frames and returns them as an utterance, if enough of them are voiced.
+    fn take(&mut self, count: usize) -> Option<Utterance> {
         let start = self.heard - (self.frames.len() * FRAME) as u64;
         let taken: Vec<Frame> = self.frames.drain(..count).collect();
         let voice = taken.iter().filter(|frame| frame.score >= VOICE).count();
@@ -199,7 +199,7 @@ mod tests {
         silence(seconds).iter().map(|_| random.random_range(-loudness..=loudness)).collect()
     }
 
-    /// Pulses of a throat through the resonances of a mouth that opens and closes: what a detector takes for a voice.
+    /// A synthetic voice: glottal pulses through formant filters.
     fn voice(seconds: f32) -> Vec<f32> {
         let mut sound = silence(seconds);
         let (mut phase, mut states) = (0.0f32, [[0.0f32; 2]; 3]);
@@ -224,7 +224,7 @@ mod tests {
         sound
     }
 
-    /// Start and length in seconds of what is found in a sound that comes in pieces of some length.
+    /// Start and length in s of the utterances in audio that arrives in pieces.
     fn found(sound: &[f32], piece: usize) -> Vec<(f32, f32)> {
         let mut segmenter = Segmenter::new();
         let mut utterances: Vec<Utterance> = sound.chunks(piece).flat_map(|piece| segmenter.push(piece)).collect();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_noise_and_tones_are_no_voice() {
+    fn silence_noise_and_tones_are_not_voices() {
         let hum: Vec<f32> =
             (0..3 * SECOND).map(|i| 0.3 * (std::f32::consts::TAU * 50.0 * i as f32 / RATE as f32).sin()).collect();
         let mut clicks = silence(3.0);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_voice_is_cut_out_with_what_is_around_it() {
+    fn utterances_include_some_context() {
         let sound = [silence(1.0), voice(1.5), silence(1.5), voice(1.0), silence(1.0)].concat();
         let whole = found(&sound, sound.len());
         assert_eq!(whole.len(), 2, "{whole:?}");
@@ -264,11 +264,11 @@ mod tests {
         for piece in [1, 160, 4_096] {
             assert_eq!(found(&sound, piece), whole, "{piece}");
         }
-        assert_eq!(found(&sound[..2 * SECOND], 777).len(), 1, "what is on its way at the end");
+        assert_eq!(found(&sound[..2 * SECOND], 777).len(), 1, "an utterance in progress at the end");
     }
 
     #[test]
-    fn who_speaks_for_long_is_cut_but_nothing_is_lost() {
+    fn long_speech_is_split_without_loss() {
         let pieces = found(&voice(40.0), 1_600);
         assert!(pieces.len() >= 3, "{pieces:?}");
         assert!(pieces.iter().all(|&(_, length)| length <= 14.0), "{pieces:?}");
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_while_muted_is_not_heard() {
+    fn speech_while_muted_is_ignored() {
         let mut segmenter = Segmenter::new();
         assert_eq!(segmenter.push(&voice(1.0)), []);
         assert!(segmenter.is_speaking());

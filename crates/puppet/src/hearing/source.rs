@@ -1,4 +1,4 @@
-//! Where sound comes from: a microphone, a socket, a file, or nowhere.
+//! Audio sources: a microphone, a TCP socket, a WAV file, or none.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -7,30 +7,31 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, Tc
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::{HearingError, RATE, wav};
 use crate::program;
 
-/// Bytes that are read from a program or a socket at once at most.
+/// Maximum number of bytes per read from a program or a socket.
 const MAX_READ: usize = 16 << 10;
 
-/// Bytes of a recorder's last words that are kept.
-const MAX_WORDS: usize = 400;
+/// Maximum length of a line of a recorder's error output, in bytes.
+const MAX_STDERR_LINE: usize = 400;
 
-/// A client that sends nothing for so long makes room for the next one.
-const MAX_SILENCE: Duration = Duration::from_secs(20);
+/// A client that sends nothing for this long is disconnected.
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Silence after the sound of a client, in samples, so that what it said last ends there.
+/// Silence after a client's audio, in samples, which ends its last utterance.
 const GAP: usize = RATE as usize;
 
-/// The programs that record, in the order in which they are tried, and what they are given. Each writes 16-bit samples at
-/// [`RATE`] to its output until it is stopped.
+/// Recording programs and their arguments, in order of preference. Each writes 16-bit samples at [`RATE`] to its standard
+/// output until it is killed.
 const RECORDERS: [(&str, &[&str]); 3] = [
     ("pw-record", &["--raw", "--rate=16000", "--channels=1", "--format=s16", "--latency=30ms", "-"]),
     ("parec", &["--raw", "--rate=16000", "--channels=1", "--format=s16le", "--latency-msec=30"]),
@@ -61,7 +62,7 @@ impl FromStr for AudioSource {
     type Err = HearingError;
 
     fn from_str(text: &str) -> Result<Self, HearingError> {
-        let unknown = || HearingError::NoSuchSource { given: text.chars().take(200).collect() };
+        let unknown = || HearingError::UnknownSource { given: text.chars().take(200).collect() };
         if let Some(port) = text.strip_prefix("tcp:") {
             return port.parse().map(|port| Self::Tcp { port }).map_err(|_| unknown());
         }
@@ -108,72 +109,68 @@ impl AudioSource {
     }
 
     /// Opens the source. A socket is bound to `address`.
-    pub fn open(&self, address: IpAddr) -> Result<Tap, HearingError> {
+    pub fn open(&self, address: IpAddr) -> Result<AudioStream, HearingError> {
         match self {
-            Self::None => Ok(Tap::new(Inner::Samples { samples: Vec::new(), at: 0 }, Wake::Nothing)),
+            Self::None => Ok(AudioStream::new(Input::Samples { samples: Vec::new(), at: 0 }, BlockedOn::Nothing)),
             Self::Microphone => record(&std::env::var_os("PATH").unwrap_or_default()),
             Self::File { path } => play(path),
             Self::Tcp { port } => {
-                let wanted = SocketAddr::new(address, *port);
-                let open = |source| HearingError::Open { what: format!("tcp {wanted}"), source };
-                let listener = TcpListener::bind(wanted).map_err(open)?;
+                let requested = SocketAddr::new(address, *port);
+                let open = |source| HearingError::Open { name: format!("tcp {requested}"), source };
+                let listener = TcpListener::bind(requested).map_err(open)?;
                 let bound = listener.local_addr().map_err(open)?;
-                let inner = Inner::Tcp { listener, client: None, gap: 0 };
-                Ok(Tap::new(inner, Wake::Tcp { address: bound, client: None }))
+                let inner = Input::Tcp { listener, client: None, gap: 0 };
+                Ok(AudioStream::new(inner, BlockedOn::Tcp { address: bound, client: None }))
             }
         }
     }
 }
 
-/// An open source: gives sound at [`RATE`], samples in -1..1. Dropping it ends the recorder or closes the socket.
+/// An open audio source: samples in -1..1 at [`RATE`]. Dropping it kills the recorder or closes the socket.
 #[derive(Debug)]
-pub struct Tap {
-    inner: Inner,
-    stopper: Stopper,
-    /// The first byte of a sample whose second has not come yet.
+pub struct AudioStream {
+    input: Input,
+    stop_handle: StopHandle,
+    /// First byte of a sample whose second byte has not arrived.
     half: Option<u8>,
 }
 
 #[derive(Debug)]
-enum Inner {
+enum Input {
     Samples { samples: Vec<f32>, at: usize },
-    Recorder { name: &'static str, output: ChildStdout, words: Receiver<String> },
+    Recorder { name: &'static str, output: ChildStdout, last_error: Receiver<String> },
     Tcp { listener: TcpListener, client: Option<TcpStream>, gap: usize },
 }
 
-/// Ends a [`Tap`] from another thread, also while that one waits for sound.
+/// Stops an [`AudioStream`] from another thread, even while it waits for audio.
 #[derive(Debug, Clone)]
-pub struct Stopper {
+pub struct StopHandle {
     stopped: Arc<AtomicBool>,
-    wake: Arc<Mutex<Wake>>,
+    blocked_on: Arc<Mutex<BlockedOn>>,
 }
 
-/// What a read may be waiting for.
+/// What a read may be blocked on.
 #[derive(Debug)]
-enum Wake {
+enum BlockedOn {
     Nothing,
     Recorder(Child),
     Tcp { address: SocketAddr, client: Option<TcpStream> },
 }
 
-fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Stopper {
-    /// Ends the sound: a read that waits, and every later one, gives 0 samples.
+impl StopHandle {
+    /// Ends the stream: a blocked read and every later one return 0 samples.
     pub fn stop(&self) {
         if self.stopped.swap(true, Ordering::SeqCst) {
             return;
         }
-        match &mut *hold(&self.wake) {
-            Wake::Nothing => {}
-            Wake::Recorder(child) => end(child),
-            Wake::Tcp { address, client } => {
+        match &mut *self.blocked_on.lock() {
+            BlockedOn::Nothing => {}
+            BlockedOn::Recorder(child) => kill(child),
+            BlockedOn::Tcp { address, client } => {
                 if let Some(client) = client {
                     drop(client.shutdown(Shutdown::Both));
                 }
-                // whoever waits for a client gets this one
+                // wakes up a blocked `accept`
                 drop(TcpStream::connect_timeout(&reachable(*address), Duration::from_secs(1)));
             }
         }
@@ -184,7 +181,7 @@ impl Stopper {
     }
 }
 
-/// An address at which a socket can be reached from here that is bound to all of them.
+/// An address at which a socket bound to `bound` can be reached from this machine.
 fn reachable(bound: SocketAddr) -> SocketAddr {
     let address = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -194,96 +191,98 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(address, bound.port())
 }
 
-impl Drop for Tap {
+impl Drop for AudioStream {
     fn drop(&mut self) {
-        // what a stopper that outlives this still holds is closed too; nobody waits any more who would have to be woken
-        self.stopper.stopped.store(true, Ordering::SeqCst);
-        if let Wake::Recorder(mut child) = std::mem::replace(&mut *hold(&self.stopper.wake), Wake::Nothing) {
-            end(&mut child);
+        // a stop handle may outlive the stream; no read is left to be woken up
+        self.stop_handle.stopped.store(true, Ordering::SeqCst);
+        if let BlockedOn::Recorder(mut child) =
+            std::mem::replace(&mut *self.stop_handle.blocked_on.lock(), BlockedOn::Nothing)
+        {
+            kill(&mut child);
         }
     }
 }
 
-/// Ends a program. It may have ended by itself; it must not stay as a zombie either way.
-fn end(child: &mut Child) {
+/// Kills and reaps a child process, which may have exited already.
+fn kill(child: &mut Child) {
     drop(child.kill());
     drop(child.wait());
 }
 
-impl Tap {
-    fn new(inner: Inner, wake: Wake) -> Self {
-        let stopper = Stopper { stopped: Arc::default(), wake: Arc::new(Mutex::new(wake)) };
-        Self { inner, stopper, half: None }
+impl AudioStream {
+    fn new(input: Input, blocked_on: BlockedOn) -> Self {
+        let stop_handle = StopHandle { stopped: Arc::default(), blocked_on: Arc::new(Mutex::new(blocked_on)) };
+        Self { input, stop_handle, half: None }
     }
 
-    /// What ends this from another thread.
-    pub fn stopper(&self) -> Stopper {
-        self.stopper.clone()
+    /// A handle that stops the stream from another thread.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop_handle.clone()
     }
 
-    /// The address of the socket, if this is one.
+    /// The local address of a socket; `None` for other sources.
     pub fn address(&self) -> Option<SocketAddr> {
-        match &self.inner {
-            Inner::Tcp { listener, .. } => listener.local_addr().ok(),
+        match &self.input {
+            Input::Tcp { listener, .. } => listener.local_addr().ok(),
             _ => None,
         }
     }
 
-    /// Waits for sound and gives the number of samples that it has put into `buffer`. 0 means that the sound is over:
-    /// the file has been read, or it was stopped. An error means that the recorder ended; another one may be opened. A
-    /// file is given as fast as it is read.
+    /// Waits for audio, stores it in `buffer` and returns the number of samples. 0 means the end: the file has been read,
+    /// or the stream was stopped. After an error, which means that the recorder exited, the source can be opened again.
+    /// A file is delivered as fast as it is read.
     pub fn read(&mut self, buffer: &mut [f32]) -> io::Result<usize> {
-        if buffer.is_empty() || self.stopper.is_stopped() {
+        if buffer.is_empty() || self.stop_handle.is_stopped() {
             return Ok(0);
         }
-        match &mut self.inner {
-            Inner::Samples { samples, at } => {
+        match &mut self.input {
+            Input::Samples { samples, at } => {
                 let next = &samples[*at..samples.len().min(*at + buffer.len())];
                 buffer[..next.len()].copy_from_slice(next);
                 *at += next.len();
                 Ok(next.len())
             }
-            Inner::Recorder { name, output, words } => loop {
+            Input::Recorder { name, output, last_error } => loop {
                 match receive(output, &mut self.half, buffer) {
                     Ok(Some(0)) => {}
                     Ok(Some(count)) => return Ok(count),
-                    _ if self.stopper.is_stopped() => return Ok(0),
-                    Ok(None) => return Err(io::Error::other(format!("{name} ended: {}", last_words(words)))),
+                    _ if self.stop_handle.is_stopped() => return Ok(0),
+                    Ok(None) => return Err(io::Error::other(format!("{name} exited: {}", reason(last_error)))),
                     Err(error) => return Err(error),
                 }
             },
-            Inner::Tcp { listener, client, gap } => {
+            Input::Tcp { listener, client, gap } => {
                 if *gap > 0 {
                     let count = buffer.len().min(*gap);
                     buffer[..count].fill(0.0);
                     *gap -= count;
                     return Ok(count);
                 }
-                listen(listener, client, gap, &self.stopper, &mut self.half, buffer)
+                receive_from_client(listener, client, gap, &self.stop_handle, &mut self.half, buffer)
             }
         }
     }
 }
 
-/// Sound of the client that is there, or of the next one.
-fn listen(
+/// Audio of the connected client, or of the next one to connect.
+fn receive_from_client(
     listener: &TcpListener,
     client: &mut Option<TcpStream>,
     gap: &mut usize,
-    stopper: &Stopper,
+    stop_handle: &StopHandle,
     half: &mut Option<u8>,
     buffer: &mut [f32],
 ) -> io::Result<usize> {
     loop {
         let Some(stream) = client else {
             let (stream, _) = listener.accept()?;
-            stream.set_read_timeout(Some(MAX_SILENCE))?;
-            if let Wake::Tcp { client, .. } = &mut *hold(&stopper.wake) {
+            stream.set_read_timeout(Some(READ_TIMEOUT))?;
+            if let BlockedOn::Tcp { client, .. } = &mut *stop_handle.blocked_on.lock() {
                 *client = Some(stream.try_clone()?);
             }
             (*client, *half) = (Some(stream), None);
-            // asked after the stopper knows of the client: one of the two sees the other
-            if stopper.is_stopped() {
+            // checked after the handle has the client, so that a stop at this moment is not missed
+            if stop_handle.is_stopped() {
                 return Ok(0);
             }
             continue;
@@ -291,11 +290,11 @@ fn listen(
         match receive(stream, half, buffer) {
             Ok(Some(0)) => {}
             Ok(Some(count)) => return Ok(count),
-            _ if stopper.is_stopped() => return Ok(0),
-            // gone, silent or broken: the next one may come
+            _ if stop_handle.is_stopped() => return Ok(0),
+            // disconnected or timed out: wait for the next client
             Ok(None) | Err(_) => {
                 *client = None;
-                if let Wake::Tcp { client, .. } = &mut *hold(&stopper.wake) {
+                if let BlockedOn::Tcp { client, .. } = &mut *stop_handle.blocked_on.lock() {
                     *client = None;
                 }
                 *gap = GAP.saturating_sub(buffer.len());
@@ -307,13 +306,13 @@ fn listen(
     }
 }
 
-/// Reads 16-bit samples once: how many, or nothing at the end. A sample may come in two halves.
+/// Reads 16-bit samples once. Returns their number, or `None` at the end. A sample may be split between two reads.
 fn receive(from: &mut impl Read, half: &mut Option<u8>, buffer: &mut [f32]) -> io::Result<Option<usize>> {
     let mut bytes = [0; MAX_READ];
     let held = usize::from(half.is_some());
-    let wanted = MAX_READ.min(buffer.len().saturating_mul(2));
+    let end = MAX_READ.min(buffer.len().saturating_mul(2));
     bytes[0] = half.unwrap_or(0);
-    let count = match from.read(&mut bytes[held..wanted]) {
+    let count = match from.read(&mut bytes[held..end]) {
         Ok(0) => return Ok(None),
         Ok(count) => held + count,
         Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(Some(0)),
@@ -327,20 +326,20 @@ fn receive(from: &mut impl Read, half: &mut Option<u8>, buffer: &mut [f32]) -> i
     Ok(Some(count / 2))
 }
 
-fn play(path: &Path) -> Result<Tap, HearingError> {
-    let open = |source| HearingError::Open { what: path.display().to_string(), source };
+fn play(path: &Path) -> Result<AudioStream, HearingError> {
+    let open = |source| HearingError::Open { name: path.display().to_string(), source };
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(open)?;
     file.take(wav::MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(open)?;
-    Ok(Tap::new(Inner::Samples { samples: wav::read(&bytes)?.resampled(), at: 0 }, Wake::Nothing))
+    Ok(AudioStream::new(Input::Samples { samples: wav::read(&bytes)?.resampled(), at: 0 }, BlockedOn::Nothing))
 }
 
-/// The name of the program that [`AudioSource::Microphone`] would start here.
+/// Name of the program that records for [`AudioSource::Microphone`] on this machine.
 pub fn recorder() -> Result<&'static str, HearingError> {
     find_recorder(&std::env::var_os("PATH").unwrap_or_default()).map(|(name, ..)| name)
 }
 
-/// The first recorder that is in one of the folders of `path`: its name, its file, and what it is given.
+/// The first installed recorder: name, path and arguments. `path` has the format of the `PATH` variable.
 fn find_recorder(path: &OsStr) -> Result<(&'static str, PathBuf, &'static [&'static str]), HearingError> {
     let can_record = |(name, arguments)| {
         let program = program::find(name, path)?;
@@ -349,41 +348,41 @@ fn find_recorder(path: &OsStr) -> Result<(&'static str, PathBuf, &'static [&'sta
     RECORDERS.into_iter().find_map(can_record).ok_or(HearingError::NoRecorder)
 }
 
-fn record(path: &OsStr) -> Result<Tap, HearingError> {
+fn record(path: &OsStr) -> Result<AudioStream, HearingError> {
     let (name, program, arguments) = find_recorder(path)?;
-    let open = |source| HearingError::Open { what: program.display().to_string(), source };
+    let open = |source| HearingError::Open { name: program.display().to_string(), source };
     let mut command = Command::new(&program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(open)?;
-    let (said, words) = sync_channel(1);
+    let (sender, last_error) = sync_channel(1);
     if let Some(errors) = child.stderr.take() {
-        // ends with the recorder
-        std::thread::spawn(move || remember(errors, &said));
+        // ends when the recorder exits
+        std::thread::spawn(move || report_last_line(errors, &sender));
     }
     let Some(output) = child.stdout.take() else {
-        end(&mut child);
+        kill(&mut child);
         return Err(open(io::ErrorKind::BrokenPipe.into()));
     };
-    Ok(Tap::new(Inner::Recorder { name, output, words }, Wake::Recorder(child)))
+    Ok(AudioStream::new(Input::Recorder { name, output, last_error }, BlockedOn::Recorder(child)))
 }
 
-/// Gives the last line of what a recorder has to say, once it has ended.
-fn remember(errors: impl Read, said: &SyncSender<String>) {
+/// Sends the last line of a recorder's error output once it has exited.
+fn report_last_line(errors: impl Read, sender: &SyncSender<String>) {
     let mut lines = BufReader::new(errors);
-    let (mut line, mut last) = (Vec::new(), "it did not say why".to_owned());
-    while lines.by_ref().take(MAX_WORDS as u64).read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+    let (mut line, mut last) = (Vec::new(), "no error message".to_owned());
+    while lines.by_ref().take(MAX_STDERR_LINE as u64).read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
         let text = String::from_utf8_lossy(&line);
         if !text.trim().is_empty() {
             text.trim().clone_into(&mut last);
         }
         line.clear();
     }
-    // with nobody there any more who wants to know, it is forgotten
-    drop(said.send(last));
+    // the stream may have been dropped
+    drop(sender.send(last));
 }
 
-fn last_words(words: &Receiver<String>) -> String {
-    words.recv_timeout(Duration::from_secs(1)).unwrap_or_else(|_| "its output was closed".to_owned())
+fn reason(last_error: &Receiver<String>) -> String {
+    last_error.recv_timeout(Duration::from_secs(1)).unwrap_or_else(|_| "its output was closed".to_owned())
 }
 
 #[cfg(test)]
@@ -394,7 +393,7 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
-    fn sources_are_read() {
+    fn sources_are_parsed() {
         let file = |path: &str| Some(AudioSource::File { path: path.into() });
         let cases = [
             ("microphone", Some(AudioSource::Microphone)),
@@ -416,10 +415,10 @@ mod tests {
     }
 
     /// Everything up to the end, and how it ended.
-    fn drain(tap: &mut Tap, piece: usize) -> (Vec<f32>, io::Result<usize>) {
+    fn drain(stream: &mut AudioStream, piece: usize) -> (Vec<f32>, io::Result<usize>) {
         let (mut all, mut buffer) = (Vec::new(), vec![0.0; piece]);
         loop {
-            match tap.read(&mut buffer) {
+            match stream.read(&mut buffer) {
                 Ok(count) if count > 0 => all.extend_from_slice(&buffer[..count]),
                 end => return (all, end),
             }
@@ -428,8 +427,8 @@ mod tests {
 
     #[test]
     fn nothing_is_heard_from_nowhere() {
-        let mut tap = AudioSource::None.open(HERE).expect("it opens");
-        assert_eq!(drain(&mut tap, 10).0, Vec::<f32>::new());
+        let mut stream = AudioSource::None.open(HERE).expect("it opens");
+        assert_eq!(drain(&mut stream, 10).0, Vec::<f32>::new());
         let missing = "/no/such.wav".parse::<AudioSource>().and_then(|source| source.open(HERE));
         assert!(missing.expect_err("there is none").to_string().contains("/no/such.wav"));
         assert!(matches!(record(OsStr::new("/no/such/folder")), Err(HearingError::NoRecorder)));
@@ -443,16 +442,16 @@ mod tests {
             b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\0\0\0\x02\0\x10\0data\xff\xff\xff\xff".to_vec();
         bytes.extend([0, 0x40].repeat(1000));
         std::fs::write(&path, &bytes).expect("it is written");
-        let mut tap = AudioSource::File { path: path.clone() }.open(HERE).expect("it opens");
-        assert_eq!(drain(&mut tap, 77).0, vec![0.5; 1000]);
+        let mut stream = AudioSource::File { path: path.clone() }.open(HERE).expect("it opens");
+        assert_eq!(drain(&mut stream, 77).0, vec![0.5; 1000]);
         std::fs::write(&path, &bytes[1..]).expect("it is written");
         assert!(matches!(AudioSource::File { path }.open(HERE), Err(HearingError::Wav { .. })));
     }
 
     #[test]
     fn clients_are_heard_one_after_another() {
-        let mut tap = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
-        let address = tap.address().expect("it is a socket");
+        let mut stream = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
+        let address = stream.address().expect("it is a socket");
         for value in [0x40u8, 0x20] {
             let mut client = TcpStream::connect(address).expect("it connects");
             // an odd byte at the end belongs to no sample
@@ -460,7 +459,7 @@ mod tests {
             drop(client);
             let (mut heard, mut buffer) = (Vec::new(), [0.0; 333]);
             while heard.len() < 50 + GAP {
-                let count = tap.read(&mut buffer).expect("it goes on");
+                let count = stream.read(&mut buffer).expect("it goes on");
                 heard.extend_from_slice(&buffer[..count]);
             }
             assert_eq!(heard[..50], [f32::from(value) / 128.0; 50]);
@@ -471,29 +470,29 @@ mod tests {
     #[test]
     fn a_read_that_waits_can_be_stopped() {
         for with_client in [false, true] {
-            let mut tap = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
-            let (address, stopper) = (tap.address().expect("it is a socket"), tap.stopper());
+            let mut stream = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
+            let (address, stop_handle) = (stream.address().expect("it is a socket"), stream.stop_handle());
             let mut client = with_client.then(|| TcpStream::connect(address).expect("it connects"));
             if let Some(client) = &mut client {
                 client.write_all(&[1, 1]).expect("it is sent");
-                assert_eq!(tap.read(&mut [0.0; 8]).ok(), Some(1));
+                assert_eq!(stream.read(&mut [0.0; 8]).ok(), Some(1));
             }
-            let reader = std::thread::spawn(move || tap.read(&mut [0.0; 8]).ok());
-            stopper.stop();
+            let reader = std::thread::spawn(move || stream.read(&mut [0.0; 8]).ok());
+            stop_handle.stop();
             assert_eq!(reader.join().ok(), Some(Some(0)), "client: {with_client}");
         }
     }
 
     #[test]
-    fn a_client_is_let_go_with_the_tap() {
-        let mut tap = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
-        let stopper = tap.stopper();
-        let mut client = TcpStream::connect(tap.address().expect("it is a socket")).expect("it connects");
+    fn dropping_the_stream_disconnects_its_client() {
+        let mut stream = AudioSource::Tcp { port: 0 }.open(HERE).expect("it opens");
+        let stop_handle = stream.stop_handle();
+        let mut client = TcpStream::connect(stream.address().expect("it is a socket")).expect("it connects");
         client.write_all(&[1, 1]).expect("it is sent");
-        assert_eq!(tap.read(&mut [0.0; 8]).ok(), Some(1));
-        drop(tap);
+        assert_eq!(stream.read(&mut [0.0; 8]).ok(), Some(1));
+        drop(stream);
         assert_eq!(client.read(&mut [0; 8]).ok(), Some(0));
-        stopper.stop();
+        stop_handle.stop();
     }
 
     #[test]
@@ -506,8 +505,8 @@ mod tests {
         );
         program::write(folder.path(), "pw-record", "echo 'old: --rate'");
         assert_eq!(find_recorder(folder.path().as_os_str()).map(|(name, ..)| name).ok(), Some("arecord"));
-        let mut tap = record(folder.path().as_os_str()).expect("it starts");
-        let (heard, end) = drain(&mut tap, 100);
+        let mut stream = record(folder.path().as_os_str()).expect("it starts");
+        let (heard, end) = drain(&mut stream, 100);
         assert_eq!(heard, [0.5, -0.5]);
         assert_eq!(end.expect_err("it ended").to_string(), "arecord ended: no such device");
 
@@ -516,12 +515,12 @@ mod tests {
             "pw-record",
             "[ $1 = --help ] && echo ' --raw' && exit; printf '\\000\\040'; exec sleep 1000",
         );
-        let mut tap = record(folder.path().as_os_str()).expect("it starts");
+        let mut stream = record(folder.path().as_os_str()).expect("it starts");
         let mut buffer = [0.0; 8];
-        assert_eq!((tap.read(&mut buffer).ok(), buffer[0]), (Some(1), 0.25));
-        let stopper = tap.stopper();
-        let reader = std::thread::spawn(move || tap.read(&mut [0.0; 8]).ok());
-        stopper.stop();
+        assert_eq!((stream.read(&mut buffer).ok(), buffer[0]), (Some(1), 0.25));
+        let stop_handle = stream.stop_handle();
+        let reader = std::thread::spawn(move || stream.read(&mut [0.0; 8]).ok());
+        stop_handle.stop();
         assert_eq!(reader.join().ok(), Some(Some(0)));
     }
 }

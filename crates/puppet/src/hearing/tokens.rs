@@ -1,19 +1,19 @@
-//! The recogniser's tokens: pieces of words out of its `tokenizer.json`.
+//! The recogniser's vocabulary, from its `tokenizer.json`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// Tokens at most.
+/// Maximum size of the vocabulary.
 const MAX_TOKENS: usize = 100_000;
 
-/// Every text begins with this token.
+/// Start-of-text token.
 pub(super) const BEGIN: u32 = 1;
 
-/// Every text ends with this token.
+/// End-of-text token.
 pub(super) const END: u32 = 2;
 
-/// The pieces of text that the tokens stand for.
+/// Maps tokens to text.
 #[derive(Debug)]
 pub(super) struct Tokens {
     pieces: Vec<Piece>,
@@ -21,21 +21,21 @@ pub(super) struct Tokens {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Piece {
-    /// Says something about the text and is not written.
+    /// A control token without text.
     Special,
-    /// One byte of a character that is no token of its own.
+    /// One byte of a character that has no token.
     Byte(u8),
     Text(String),
 }
 
 #[derive(Deserialize)]
-struct File {
-    added_tokens: Vec<Added>,
+struct TokenizerFile {
+    added_tokens: Vec<AddedToken>,
     model: Vocabulary,
 }
 
 #[derive(Deserialize)]
-struct Added {
+struct AddedToken {
     id: u32,
 }
 
@@ -45,13 +45,13 @@ struct Vocabulary {
 }
 
 impl Tokens {
-    /// Reads a `tokenizer.json` whose pieces are joined with `▁` for a blank and `<0xNN>` for a byte.
+    /// Parses a `tokenizer.json` in which `▁` stands for a space and `<0xNN>` for a byte.
     pub(super) fn read(json: &[u8]) -> Result<Self, String> {
-        let file: File = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+        let file: TokenizerFile = serde_json::from_slice(json).map_err(|error| error.to_string())?;
         let ids = file.model.vocab.values().chain(file.added_tokens.iter().map(|added| &added.id));
         let count = ids.max().map_or(0, |&last| last as usize + 1);
         if !(END as usize + 1..=MAX_TOKENS).contains(&count) {
-            return Err(format!("{count} tokens are too few or too many"));
+            return Err(format!("invalid number of tokens: {count}"));
         }
         let mut pieces = vec![Piece::Special; count];
         for (text, id) in file.model.vocab {
@@ -63,13 +63,12 @@ impl Tokens {
         Ok(Self { pieces })
     }
 
-    /// How many tokens there are.
+    /// Size of the vocabulary.
     pub(super) const fn count(&self) -> usize {
         self.pieces.len()
     }
 
-    /// The text of a sequence of tokens, without blanks around it. What is not UTF-8 becomes `U+FFFD`; what the model
-    /// does not know is left out.
+    /// The text of a token sequence, trimmed. Invalid UTF-8 becomes `U+FFFD`; unknown tokens are ignored.
     pub(super) fn text(&self, ids: &[u32]) -> String {
         let mut bytes = Vec::new();
         for &id in ids {
@@ -83,11 +82,11 @@ impl Tokens {
     }
 }
 
-/// The byte that `<0xNN>` stands for.
+/// The byte of a `<0xNN>` token.
 fn byte(text: &str) -> Option<u8> {
     let digits = text.strip_prefix("<0x")?.strip_suffix('>')?;
-    let hexadecimal = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if hexadecimal { u8::from_str_radix(digits, 16).ok() } else { None }
+    let is_hex = digits.len() == 2 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if is_hex { u8::from_str_radix(digits, 16).ok() } else { None }
 }
 
 #[cfg(test)]
@@ -99,7 +98,7 @@ mod tests {
 
     #[test]
     fn tokens_become_text() {
-        let tokens = Tokens::read(JSON.as_bytes()).expect("it can be read");
+        let tokens = Tokens::read(JSON.as_bytes()).expect("a tokenizer");
         assert_eq!(tokens.count(), 10);
         let cases: [(&[u32], &str); 7] = [
             (&[], ""),
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_tokenizer_is_refused() {
+    fn invalid_files_are_refused() {
         let far = JSON.replace("\"id\": 9", "\"id\": 900000000");
         let none = r#"{"added_tokens": [], "model": {"vocab": {}}}"#;
         for json in ["", "{}", "[1]", none, far.as_str()] {

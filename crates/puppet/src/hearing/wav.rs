@@ -1,62 +1,61 @@
-//! WAV files: 16-bit and float samples, one or two channels, any rate.
+//! WAV decoding: 16-bit integer or 32-bit float samples, one or two channels.
 
 use super::{HearingError, resample};
 
-/// Bytes of a WAV file at most: five minutes of stereo in floats at 48 kHz.
+/// Maximum size of a WAV file, in bytes: five minutes of stereo float samples at 48 kHz.
 pub const MAX_BYTES: usize = 5 * 60 * 48_000 * 2 * 4 + 4096;
 
-/// Seconds of a WAV file at most.
+/// Maximum length of a WAV file, in s.
 pub const MAX_FILE_SECONDS: usize = 300;
 
-/// Samples a second that a file may have.
+/// Supported sample rates, in Hz.
 pub const RATES: std::ops::RangeInclusive<u32> = 4_000..=192_000;
 
-/// The sound of a WAV file, its channels mixed.
+/// The audio of a WAV file, mixed down to mono.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wav {
-    /// Samples a second, within [`RATES`].
+    /// Sample rate in Hz, within [`RATES`].
     pub rate: u32,
     /// Samples in -1..1.
     pub samples: Vec<f32>,
 }
 
 impl Wav {
-    /// The samples at [`super::RATE`].
+    /// The samples, converted to [`super::RATE`].
     pub fn resampled(&self) -> Vec<f32> {
         resample(&self.samples, self.rate)
     }
 }
 
 struct Format {
-    float: bool,
+    is_float: bool,
     channels: usize,
     rate: u32,
 }
 
 impl Format {
-    /// Bytes of one channel's sample.
+    /// Size of a sample of one channel, in bytes.
     const fn width(&self) -> usize {
-        if self.float { 4 } else { 2 }
+        if self.is_float { 4 } else { 2 }
     }
 
-    /// Bytes of a sample of all channels.
+    /// Size of a sample of all channels, in bytes.
     const fn frame(&self) -> usize {
         self.width() * self.channels
     }
 }
 
-const fn bad<T>(why: &'static str) -> Result<T, HearingError> {
-    Err(HearingError::Wav { why })
+const fn unsupported<T>(reason: &'static str) -> Result<T, HearingError> {
+    Err(HearingError::Wav { reason })
 }
 
-/// Reads the bytes of a WAV file. A data chunk that says to be longer than the file ends with the file, as programs that
-/// write to a pipe leave it so.
+/// Decodes a WAV file. A data chunk may claim to be longer than the file, as in files that were written to a pipe.
 pub fn read(bytes: &[u8]) -> Result<Wav, HearingError> {
     if bytes.len() > MAX_BYTES {
-        return bad("it is longer than 115 MB");
+        return unsupported("larger than 115 MB");
     }
     if bytes.get(..4) != Some(b"RIFF") || bytes.get(8..12) != Some(b"WAVE") {
-        return bad("it does not begin like a WAV file");
+        return unsupported("no RIFF/WAVE header");
     }
     let (mut rest, mut format) = (&bytes[12..], None);
     while let Some((header, after)) = rest.split_at_checked(8) {
@@ -65,9 +64,9 @@ pub fn read(bytes: &[u8]) -> Result<Wav, HearingError> {
         match &header[..4] {
             b"fmt " => format = Some(read_format(body)?),
             b"data" => {
-                let Some(format) = format else { return bad("its samples come before their format") };
+                let Some(format) = format else { return unsupported("the data chunk precedes the format chunk") };
                 if body.len() / format.frame() > MAX_FILE_SECONDS * format.rate as usize {
-                    return bad("it is longer than five minutes");
+                    return unsupported("longer than five minutes");
                 }
                 return Ok(Wav { rate: format.rate, samples: mix(body, &format) });
             }
@@ -76,32 +75,32 @@ pub fn read(bytes: &[u8]) -> Result<Wav, HearingError> {
         // chunks are padded to an even length
         rest = after.get(length.saturating_add(length % 2)..).unwrap_or_default();
     }
-    bad("it has no samples")
+    unsupported("no data chunk")
 }
 
 fn read_format(body: &[u8]) -> Result<Format, HearingError> {
-    let Some(body) = body.get(..16) else { return bad("its format is cut off") };
+    let Some(body) = body.get(..16) else { return unsupported("truncated format chunk") };
     let word = |at: usize| u16::from_le_bytes([body[at], body[at + 1]]);
     let rate = u32::from_le_bytes([body[4], body[5], body[6], body[7]]);
-    // an extensible format says in a longer way what the bits already tell
-    let float = match (word(0), word(14)) {
+    // for the extensible format the sample size is sufficient
+    let is_float = match (word(0), word(14)) {
         (1 | 0xFFFE, 16) => false,
         (3 | 0xFFFE, 32) => true,
-        _ => return bad("its samples are neither 16-bit integers nor 32-bit floats"),
+        _ => return unsupported("samples are neither 16-bit integers nor 32-bit floats"),
     };
     if !(1..=2).contains(&word(2)) {
-        return bad("it has neither one nor two channels");
+        return unsupported("neither one nor two channels");
     }
     if !RATES.contains(&rate) {
-        return bad("its sample rate is not within 4 to 192 kHz");
+        return unsupported("sample rate outside 4 to 192 kHz");
     }
-    Ok(Format { float, channels: usize::from(word(2)), rate })
+    Ok(Format { is_float, channels: usize::from(word(2)), rate })
 }
 
 fn mix(body: &[u8], format: &Format) -> Vec<f32> {
     let sample = |bytes: &[u8]| match *bytes {
         [a, b] => f32::from(i16::from_le_bytes([a, b])) / 32_768.0,
-        [a, b, c, d] => sane(f32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d] => sanitised(f32::from_le_bytes([a, b, c, d])),
         _ => 0.0,
     };
     let share = 1.0 / format.channels as f32;
@@ -110,8 +109,8 @@ fn mix(body: &[u8], format: &Format) -> Vec<f32> {
         .collect()
 }
 
-/// A sample as it may go on: finite and within -1..1.
-pub(super) fn sane(sample: f32) -> f32 {
+/// Clamps a sample to -1..1 and replaces values that are not finite by 0.
+pub(super) fn sanitised(sample: f32) -> f32 {
     if sample.is_finite() { sample.clamp(-1.0, 1.0) } else { 0.0 }
 }
 
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_samples_are_read_and_mixed() {
+    fn both_sample_formats_are_decoded_and_mixed() {
         let floats: Vec<u8> = [0.5f32, f32::NAN, 9.0, -1.0].iter().flat_map(|s| s.to_le_bytes()).collect();
         let words: Vec<u8> = [16_384i16, -32_768, 0, 8_192].iter().flat_map(|s| s.to_le_bytes()).collect();
         let cases = [
@@ -147,25 +146,25 @@ mod tests {
             (file(3, 2, 8_000, 32, &floats[..7]), vec![]),
         ];
         for (bytes, samples) in cases {
-            assert_eq!(read(&bytes).expect("it can be read"), Wav { rate: 8_000, samples });
+            assert_eq!(read(&bytes).expect("a WAV file"), Wav { rate: 8_000, samples });
         }
     }
 
     #[test]
-    fn what_cannot_be_used_is_named() {
+    fn unsupported_files_are_refused() {
         let good = file(1, 1, 16_000, 16, &[0; 8]);
         let mut late = b"RIFF\0\0\0\0WAVE".to_vec();
         late.extend(&good[48..]);
         let cases: [(Vec<u8>, &str); 10] = [
-            (Vec::new(), "begin"),
-            (b"RIFX\0\0\0\0WAVE".to_vec(), "begin"),
-            (good[..40].to_vec(), "cut off"),
-            (good[..48].to_vec(), "no samples"),
-            (late, "before"),
+            (Vec::new(), "RIFF/WAVE"),
+            (b"RIFX\0\0\0\0WAVE".to_vec(), "RIFF/WAVE"),
+            (good[..40].to_vec(), "truncated"),
+            (good[..48].to_vec(), "no data chunk"),
+            (late, "precedes"),
             (file(1, 1, 16_000, 8, &[]), "neither 16-bit"),
             (file(1, 6, 16_000, 16, &[]), "channels"),
             (file(1, 1, 1, 16, &[]), "rate"),
-            (vec![0; MAX_BYTES + 1], "longer than 115 MB"),
+            (vec![0; MAX_BYTES + 1], "larger than 115 MB"),
             (file(1, 1, 4_000, 16, &[0; 2 * (4_000 * 300 + 1)]), "longer than five minutes"),
         ];
         for (bytes, why) in cases {
@@ -175,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn five_minutes_are_read() {
-        let wav = read(&file(1, 2, 4_000, 16, &vec![0; 4 * 4_000 * MAX_FILE_SECONDS])).expect("it can be read");
+    fn five_minutes_are_accepted() {
+        let wav = read(&file(1, 2, 4_000, 16, &vec![0; 4 * 4_000 * MAX_FILE_SECONDS])).expect("a WAV file");
         assert_eq!(wav.samples.len(), 4_000 * 300);
     }
 

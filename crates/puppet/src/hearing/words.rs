@@ -1,35 +1,34 @@
-//! How far what was heard is from what was said.
+//! Word error rate.
 
-/// The errors (words put in, left out or changed) that turn the words of `reference` into those of `heard`, and how many
-/// words `reference` has. Case and punctuation do not count; numbers are compared as they are written.
+/// Number of word errors (insertions, deletions and substitutions) of `heard` against `reference`, and the number of words
+/// in `reference`. Ignores case and punctuation; numbers are compared as written.
 pub fn word_errors(reference: &str, heard: &str) -> (usize, usize) {
-    let (wanted, got) = (words(reference), words(heard));
-    let mut row: Vec<usize> = (0..=got.len()).collect();
-    for (i, word) in wanted.iter().enumerate() {
+    let (expected, actual) = (words(reference), words(heard));
+    let mut row: Vec<usize> = (0..=actual.len()).collect();
+    for (i, word) in expected.iter().enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
-        for (j, other) in got.iter().enumerate() {
+        for (j, other) in actual.iter().enumerate() {
             let changed = diagonal + usize::from(word != other);
             diagonal = row[j + 1];
             row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
         }
     }
-    (row[got.len()], wanted.len())
+    (row[actual.len()], expected.len())
 }
 
-/// Each word of a text as eight hexadecimal digits that tell it from others: lets a text that is not ours be compared
-/// without being kept.
-pub fn veiled(text: &str) -> String {
-    let veil = |word: &String| {
+/// Replaces each word by its 32-bit hash in hexadecimal, so that a transcript which must not be published can be compared.
+pub fn hashed_words(text: &str) -> String {
+    let hashed = |word: &String| {
         // FNV-1a
         let hash = word.bytes().fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         format!("{hash:08x}")
     };
-    words(text).iter().map(veil).collect::<Vec<_>>().join(" ")
+    words(text).iter().map(hashed).collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a text in lower case. Apostrophes inside words are dropped, whichever they are; everything else that is
-/// neither letter nor digit parts words.
+/// The words of a text in lower case. Apostrophes are removed; everything else that is neither a letter nor a digit
+/// separates words.
 pub(super) fn words(text: &str) -> Vec<String> {
     text.to_lowercase()
         .replace(['\'', '\u{2019}'], "")
@@ -41,7 +40,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{veiled, word_errors};
+    use super::{hashed_words, word_errors};
 
     #[test]
     fn errors_are_counted_in_words() {
@@ -60,14 +59,18 @@ mod tests {
         ];
         for (reference, heard, expected) in cases {
             assert_eq!(word_errors(reference, heard), expected, "`{reference}` / `{heard}`");
-            assert_eq!(word_errors(&veiled(reference), &veiled(heard)), expected, "`{reference}` / `{heard}`, veiled");
+            assert_eq!(
+                word_errors(&hashed_words(reference), &hashed_words(heard)),
+                expected,
+                "`{reference}` / `{heard}`, hashed_words"
+            );
         }
     }
 
     #[test]
-    fn a_veil_is_the_same_everywhere() {
-        // the first and the last are from the tables of those who made the hash
-        assert_eq!(veiled("A, don't! Foobar"), "e40c292c 35f3980e bf9cf968");
-        assert_eq!(veiled(" - "), "");
+    fn hashes_are_stable() {
+        // the first and the last are test vectors of FNV-1a
+        assert_eq!(hashed_words("A, don't! Foobar"), "e40c292c 35f3980e bf9cf968");
+        assert_eq!(hashed_words(" - "), "");
     }
 }

@@ -19,14 +19,14 @@ use puppet::{
     camera::Image,
     faces::{Names, Watcher},
     fetched_folder,
-    hearing::{RATE, Recogniser, Segmenter, veiled, wav, word_errors},
+    hearing::{RATE, Recogniser, Segmenter, hashed_words, wav, word_errors},
 };
 
 use self::stage::Stage;
 use super::{Figure, Goal, cpu_time, median, now, print};
 use crate::interrupt;
 
-/// What is said in `beckett.wav`, which is under copyright, as [`veiled`] gives it.
+/// What is said in `beckett.wav`, which is under copyright, as [`hashed_words`] gives it.
 const BECKETT: &str = "\
     f6dc9f15 b56d5fdf f6dc9f15 e0accfb4 62366ffa 89d95a28 \
     ac1db00e b33fe54f 1e53876d b33fe54f 1e53876d 3a4a268f";
@@ -118,7 +118,7 @@ fn paste(frame: &mut Image, picture: &Image, left: usize, top: usize) {
 fn recognition(folder: &Path) -> anyhow::Result<Vec<Figure>> {
     let recogniser = Recogniser::load(&fetched_folder("hearing").unwrap_or_default())?;
     let (mut took, mut length, mut errors, mut words) = (0.0, 0.0, 0, 0);
-    let recordings = [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", veiled(TWO_CITIES))];
+    let recordings = [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", hashed_words(TWO_CITIES))];
     for (name, text) in &recordings {
         let path = folder.join("moonshine_voice/assets").join(name);
         let bytes =
@@ -137,7 +137,7 @@ fn recognition(folder: &Path) -> anyhow::Result<Vec<Figure>> {
         }
         took += now().duration_since(began).as_secs_f64();
         length += samples.len() as f64 / f64::from(RATE);
-        let (wrong, of) = word_errors(text, &veiled(&heard));
+        let (wrong, of) = word_errors(text, &hashed_words(&heard));
         (errors, words) = (errors + wrong, words + of);
     }
     let detail = format!("{took:.1} s for {length:.0} s of speech, on one thread");

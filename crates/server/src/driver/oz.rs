@@ -12,7 +12,8 @@
 
 mod ears;
 mod eyes;
-mod reel;
+mod frame_grabber;
+
 mod voice;
 
 pub use self::voice::HELPER;

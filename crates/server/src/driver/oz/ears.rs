@@ -1,16 +1,17 @@
-//! The ears: sound is cut into utterances, and what was said is told to the puppet.
+//! The ears: segments audio into utterances, recognises them and reports the result to the puppet.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use puppet::{
-    hearing::{AudioSource, RATE, Recogniser, Segmenter, Stopper, Tap, Utterance},
+    hearing::{AudioSource, AudioStream, RATE, Recogniser, Segmenter, StopHandle, Utterance},
     puppet::{Order, PuppetView},
 };
 
@@ -29,14 +30,14 @@ use crate::{
 
 const PART: &str = "ears";
 const RECOGNISER: &str = "recogniser";
-/// Sound that is taken at once: 32 ms.
+/// Samples per read: 32 ms.
 const CHUNK: usize = 512;
-/// Utterances that wait to be recognised. More are not heard: whoever speaks that much is not answered anyway.
-const WAITING: usize = 4;
-/// After a source has failed, it is tried again after this time.
+/// Maximum number of utterances waiting for the recogniser; more are dropped.
+const QUEUE: usize = 4;
+/// Time until a failed source is opened again.
 const RETRY: Duration = Duration::from_secs(3);
-/// How often it is looked whether somebody is there.
-const GLANCE: Duration = Duration::from_millis(50);
+/// How often the presence of an operator is checked.
+const POLL: Duration = Duration::from_millis(50);
 
 pub(super) fn start(
     config: &Config,
@@ -49,45 +50,51 @@ pub(super) fn start(
         note(health, PART, true, "none, as configured");
         return Ok(Vec::new());
     }
-    health.note(PART, true, "resting until somebody listens");
-    health.note(RECOGNISER, true, "resting until something is heard");
+    health.note(PART, true, "idle until an operator connects");
+    health.note(RECOGNISER, true, "idle until something is heard");
     let line = Line::open(RECOGNISER, sim, Ticks::Never)?;
-    let (cut, utterances) = sync_channel(WAITING);
+    let (queue, utterances) = sync_channel(QUEUE);
     let closing = Arc::new(Closing::default());
     let stage = Arc::clone(stage);
-    let ear = Ear { source, stage, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), cut };
+    let ear = Ear { source, stage, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), queue };
     let listener = spawn("oz-ears", move || ear.listen()).map_err(ServeError::Thread)?;
     let health = health.clone();
     let recogniser =
         spawn("oz-recogniser", move || recognise(&utterances, line, &health)).map_err(ServeError::Thread)?;
-    // a thread that waits for sound is not woken up by the end of the world
+    // a thread that waits for audio does not notice that the world has ended
     Ok(vec![Beside::with_end(listener, move || closing.close()), Beside::new(recogniser)])
 }
 
-/// How a source is ended from another thread.
+/// Closes the audio stream from another thread.
 #[derive(Default)]
-struct Closing(Mutex<(bool, Option<Stopper>)>);
+struct Closing(Mutex<ClosingState>);
+
+#[derive(Default)]
+struct ClosingState {
+    is_closed: bool,
+    stream: Option<StopHandle>,
+}
 
 impl Closing {
     fn close(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.0 = true;
-        if let Some(stopper) = state.1.take() {
-            stopper.stop();
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        if let Some(stream) = state.stream.take() {
+            stream.stop();
         }
     }
 
     fn is_closed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.0.lock().is_closed
     }
 
-    /// From now on this is what is to be ended.
-    fn watch(&self, stopper: Stopper) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.0 {
-            stopper.stop();
+    /// Sets the stream that [`close`](Self::close) stops. Stops it at once if it is closed already.
+    fn watch(&self, stream: StopHandle) {
+        let mut state = self.0.lock();
+        if state.is_closed {
+            stream.stop();
         } else {
-            state.1 = Some(stopper);
+            state.stream = Some(stream);
         }
     }
 }
@@ -98,81 +105,81 @@ struct Ear {
     sim: SimHandle,
     health: Health,
     closing: Arc<Closing>,
-    cut: SyncSender<Utterance>,
+    queue: SyncSender<Utterance>,
 }
 
-/// Why the ears stop listening.
+/// Why listening stopped.
 enum Pause {
-    /// There is no more to be heard, ever.
-    Over,
-    /// Nobody looks on any more.
-    Alone,
+    /// The source has ended for good.
+    Ended,
+    /// No operator is connected any more.
+    NoOperators,
 }
 
 impl Ear {
-    /// Listens while there are operators, until it is closed, and opens the source again when it fails.
+    /// Listens while operators are connected, and reopens the source when it fails. Returns once closed.
     fn listen(self) {
         while !self.closing.is_closed() && !self.sim.has_ended() {
             if !self.stage.has_operators() {
-                rest_until(now() + GLANCE);
+                rest_until(now() + POLL);
                 continue;
             }
             let failed = match self.source.open(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
-                Ok(tap) => {
-                    self.closing.watch(tap.stopper());
-                    // a recorder without a microphone ends before it gives any sound
+                Ok(stream) => {
+                    self.closing.watch(stream.stop_handle());
+                    // a recorder without a microphone exits before it delivers audio
                     if self.source != AudioSource::Microphone {
-                        self.report(&tap);
+                        self.report(&stream);
                     }
-                    match self.hear(tap) {
-                        Ok(Pause::Over) => return,
-                        Ok(Pause::Alone) => continue,
+                    match self.hear(stream) {
+                        Ok(Pause::Ended) => return,
+                        Ok(Pause::NoOperators) => continue,
                         Err(error) => error.to_string(),
                     }
                 }
                 Err(error) => error.to_string(),
             };
-            note(&self.health, PART, false, format!("{failed}; trying again"));
-            let again = now() + RETRY;
-            while now() < again && !self.closing.is_closed() {
-                rest_until(again.min(now() + GLANCE));
+            note(&self.health, PART, false, format!("{failed}; retrying"));
+            let retry = now() + RETRY;
+            while now() < retry && !self.closing.is_closed() {
+                rest_until(retry.min(now() + POLL));
             }
         }
     }
 
-    fn report(&self, tap: &Tap) {
-        note(&self.health, PART, true, format!("listening to {}", self.name(tap)));
+    fn report(&self, stream: &AudioStream) {
+        note(&self.health, PART, true, format!("listening to {}", self.name(stream)));
     }
 
-    fn name(&self, tap: &Tap) -> String {
-        match (&self.source, tap.address()) {
+    fn name(&self, stream: &AudioStream) -> String {
+        match (&self.source, stream.address()) {
             (AudioSource::Tcp { .. }, Some(address)) => format!("tcp {address} (16-bit little-endian mono at 16 kHz)"),
             (AudioSource::File { path }, _) => path.display().to_string(),
             _ => "the microphone".to_owned(),
         }
     }
 
-    /// Takes sound until there is no more.
-    fn hear(&self, mut tap: Tap) -> std::io::Result<Pause> {
+    /// Segments the stream until it ends or the last operator leaves.
+    fn hear(&self, mut stream: AudioStream) -> std::io::Result<Pause> {
         let (mut segmenter, mut chunk) = (Segmenter::new(), [0.0; CHUNK]);
-        // a file is as long as what it sounds like
+        // a file is played in real time
         let mut pace = matches!(self.source, AudioSource::File { .. }).then(|| Pace { began: now(), samples: 0 });
         loop {
-            let count = tap.read(&mut chunk)?;
+            let count = stream.read(&mut chunk)?;
             if count == 0 {
                 self.pass_on(segmenter.finish());
-                return Ok(Pause::Over);
+                return Ok(Pause::Ended);
             }
             match &mut pace {
                 Some(pace) => pace.keep(count),
-                None => self.report(&tap),
+                None => self.report(&stream),
             }
             if self.closing.is_closed() {
-                return Ok(Pause::Over);
+                return Ok(Pause::Ended);
             }
-            // a file is played once; a microphone is on only while somebody is there
+            // a file is played once; a microphone is open only while an operator is connected
             if pace.is_none() && !self.stage.has_operators() {
-                return Ok(Pause::Alone);
+                return Ok(Pause::NoOperators);
             }
             let is_loud = self.sim.latest().view::<PuppetView>().is_some_and(|view| view.wanted.is_some());
             segmenter.mute(is_loud);
@@ -182,14 +189,14 @@ impl Ear {
 
     fn pass_on(&self, utterances: impl IntoIterator<Item = Utterance>) {
         for utterance in utterances {
-            if self.cut.try_send(utterance).is_err() {
-                note(&self.health, RECOGNISER, false, "it does not keep up, and an utterance was lost");
+            if self.queue.try_send(utterance).is_err() {
+                note(&self.health, RECOGNISER, false, "too slow: an utterance was dropped");
             }
         }
     }
 }
 
-/// Plays a file as fast as it sounds.
+/// Delays the audio of a file to real time.
 struct Pace {
     began: Instant,
     samples: u64,
@@ -202,12 +209,12 @@ impl Pace {
     }
 }
 
-/// Recognises utterances until there are no more. What it takes is loaded with the first one.
+/// Recognises utterances until the channel is closed. Loads the models with the first one.
 fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
     processor::leave_first();
     let mut loaded = None;
     for utterance in utterances {
-        // what was said last is not worth waiting for
+        // the rest of the queue no longer matters
         if line.has_ended() {
             return;
         }
@@ -217,7 +224,7 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
             None => match Recogniser::load(&puppet::fetched_folder("hearing").unwrap_or_default()) {
                 Ok(recogniser) => loaded.insert(recogniser),
                 Err(error) => {
-                    note(health, RECOGNISER, false, format!("nothing is understood: {error}"));
+                    note(health, RECOGNISER, false, format!("speech recognition is not available: {error}"));
                     continue;
                 }
             },

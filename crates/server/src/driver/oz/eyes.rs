@@ -1,4 +1,4 @@
-//! The eyes: pictures of what the robot sees for the operators, and the faces in them for the puppet.
+//! The eyes: camera images for the operators, and the faces in them for the puppet.
 
 use std::{
     sync::{
@@ -17,7 +17,7 @@ use puppet::{
 use wire::oz::Jpeg;
 use world::Snapshot;
 
-use super::{Line, note, reel::Reel, thread};
+use super::{Line, frame_grabber::FrameGrabber, note, thread};
 use crate::{
     driver::{now, rest_until},
     health::Health,
@@ -32,34 +32,34 @@ use crate::{
 
 const PART: &str = "camera";
 const FACES: &str = "faces";
-/// Size of the pictures, in pixels.
+/// Width and height of the images, in pixels.
 const SIZE: (usize, usize) = (640, 480);
-/// Angle from the lower to the upper edge of the simulated camera's pictures, in degrees.
+/// Vertical field of view of the simulated camera, in degrees.
 const VERTICAL_FOV_DEG: f64 = 48.0;
-/// Pictures a second, at least and at most.
-const FRAMES: (f64, f64) = (0.1, 120.0);
-/// People in the scene, at most.
+/// Smallest and largest frame rate, in Hz.
+const FRAME_RATES: (f64, f64) = (0.1, 120.0);
+/// Maximum number of people in the scene.
 const MAX_PEOPLE: usize = 64;
-/// After a camera has failed, it is tried again after this time.
+/// Time until a failed camera is opened again.
 const RETRY: Duration = Duration::from_secs(3);
-/// How often it is looked whether the world has ended.
-const GLANCE: Duration = Duration::from_millis(50);
-/// The site on the robot where the camera is.
+/// How often the end of the world is checked.
+const POLL: Duration = Duration::from_millis(50);
+/// The robot's site that carries the camera.
 const EYE: &str = "eye";
-/// The part of the robot that the camera does not see, because it is inside.
+/// The body around the camera, which is not rendered.
 const HEAD: &str = "head";
 
-/// Whether a configuration makes sense.
+/// Validates the camera settings.
 pub(super) fn check(config: &Config) -> Result<(), String> {
-    let (least, most) = FRAMES;
+    let (least, most) = FRAME_RATES;
     if !(least..=most).contains(&config.frames) {
-        return Err(format!("frames is {}, and must be {least} to {most}", config.frames));
+        return Err(format!("`frames` is {}, but must be {least} to {most}", config.frames));
     }
     if !(1..=100).contains(&config.quality) {
-        return Err(format!("quality is {}, and must be 1 to 100", config.quality));
+        return Err(format!("`quality` is {}, but must be 1 to 100", config.quality));
     }
     if config.people.len() > MAX_PEOPLE {
-        return Err(format!("{} people, and there can be {MAX_PEOPLE}", config.people.len()));
+        return Err(format!("{} people are configured, but at most {MAX_PEOPLE} are supported", config.people.len()));
     }
     config.people.iter().try_for_each(|person| Person::read(person).map(|_| ()))
 }
@@ -77,10 +77,10 @@ pub(super) fn start(
         return Ok(Vec::new());
     }
     let people = config.people.iter().map(Person::read).collect::<Result<_, _>>().map_err(wrong)?;
-    health.note(PART, true, "resting until somebody looks");
-    health.note(FACES, true, "resting until there are pictures");
+    health.note(PART, true, "idle until an operator connects");
+    health.note(FACES, true, "idle until there are images");
     let line = Line::open(FACES, sim, Ticks::Never)?;
-    let (pictures, to_watch) = sync_channel(1);
+    let (frames, to_watch) = sync_channel(1);
     let eyes = Eyes {
         source,
         robot: config.robot.clone(),
@@ -90,7 +90,7 @@ pub(super) fn start(
         stage: Arc::clone(stage),
         sim: sim.clone(),
         health: health.clone(),
-        pictures,
+        frames,
     };
     let names = config.names.clone();
     let (watching, seen_by) = (health.clone(), sim.clone());
@@ -99,7 +99,7 @@ pub(super) fn start(
     Ok(vec![thread("oz-eyes", move || eyes.run())?, thread("oz-faces", faces)?])
 }
 
-/// Somebody in the scene.
+/// A person in the scene.
 struct Person {
     config: PersonConfig,
     picture: Arc<Image>,
@@ -109,40 +109,40 @@ impl Person {
     fn read(config: &PersonConfig) -> Result<Self, String> {
         let numbers = config.position.iter().chain(config.to.iter().flatten()).chain([&config.width, &config.seconds]);
         if !numbers.copied().all(f64::is_finite) || config.width <= 0.0 || config.seconds <= 0.0 {
-            return Err("a person's place, width and time are numbers, and the last two above 0".to_owned());
+            return Err("a person's position, width and time must be finite, and width and time positive".to_owned());
         }
-        let picture = Image::open(&config.picture).map_err(|error| format!("a person: {error}"))?;
+        let picture = Image::open(&config.picture).map_err(|error| format!("picture of a person: {error}"))?;
         Ok(Self { config: config.clone(), picture: Arc::new(picture) })
     }
 
-    /// Where the person is at a time in s.
+    /// The person's billboard at a time in s.
     fn at(&self, time: f64) -> Billboard {
         let PersonConfig { position, to, seconds, width, .. } = self.config;
-        // there and back, as slow at the ends as somebody who turns round
-        let part = 0.5 - 0.5 * (time / seconds * std::f64::consts::PI).cos();
+        // back and forth, slowing down at the ends
+        let fraction = 0.5 - 0.5 * (time / seconds * std::f64::consts::PI).cos();
         let to = to.unwrap_or(position);
-        let position = std::array::from_fn(|axis| position[axis] + (to[axis] - position[axis]) * part);
+        let position = std::array::from_fn(|axis| position[axis] + (to[axis] - position[axis]) * fraction);
         Billboard { picture: Arc::clone(&self.picture), position, width_m: width }
     }
 }
 
-/// Where pictures come from that are not drawn.
-enum Supply {
+/// An open camera source other than the scene.
+enum OpenSource {
     Closed,
     Still(Arc<Image>),
-    Running(Reel),
+    Running(FrameGrabber),
 }
 
-/// A picture, and what it shows.
-struct Picture {
+/// A camera image and how it was taken.
+struct Frame {
     image: Image,
-    /// The tick, if it is one of the simulated camera.
+    /// Tick of the snapshot, for an image of the simulated camera.
     tick: Option<u64>,
-    /// Seconds since the one before was taken.
+    /// Time since the previous frame that was searched for faces, in s.
     dt: f32,
-    /// What it spans, in rad.
+    /// Horizontal and vertical field of view, in rad.
     span: [f32; 2],
-    /// Where the camera pointed, to the left and up in rad, if that is known.
+    /// Yaw and pitch of the camera in rad (positive to the left and up), if known.
     view: Option<[f32; 2]>,
 }
 
@@ -155,35 +155,35 @@ struct Eyes {
     stage: Arc<Stage>,
     sim: SimHandle,
     health: Health,
-    pictures: SyncSender<Picture>,
+    frames: SyncSender<Frame>,
 }
 
 impl Eyes {
-    /// Until the world ends. While nobody looks on, there are no pictures.
+    /// Produces images until the world ends, while operators are connected.
     fn run(self) {
         processor::leave_first();
         let (width, height) = SIZE;
         let mut renderer = Renderer::new(width, height);
-        let mut supply = Supply::Closed;
+        let mut open_source = OpenSource::Closed;
         let (mut due, mut last) = (now(), None);
-        while self.rests_until(due) {
+        while self.wait_until(due) {
             due += self.period;
-            // a little late is made up for, so that they keep their rate; more is not
+            // makes up for a small delay to keep the frame rate, but not for a large one
             if due + self.period < now() {
                 due = now();
             }
             if !self.stage.has_operators() {
-                // a camera that nobody looks through is off
-                (supply, last) = (Supply::Closed, None);
+                // the camera is off while it is not needed
+                (open_source, last) = (OpenSource::Closed, None);
                 continue;
             }
             let snapshot = self.sim.latest();
-            let image = match self.picture(&snapshot, &mut renderer, &mut supply) {
+            let image = match self.next_image(&snapshot, &mut renderer, &mut open_source) {
                 Ok(Some(image)) => image,
                 Ok(None) => continue,
                 Err(error) => {
-                    supply = Supply::Closed;
-                    note(&self.health, PART, false, format!("{error}; trying again"));
+                    open_source = OpenSource::Closed;
+                    note(&self.health, PART, false, format!("{error}; retrying"));
                     due = now() + RETRY;
                     continue;
                 }
@@ -194,41 +194,41 @@ impl Eyes {
             // only the simulated camera turns with the head
             let view =
                 (self.source == CameraSource::Scene).then(|| self.eye(&snapshot).map(|eye| direction(&eye))).flatten();
-            let picture = Picture { image, tick: view.map(|_| snapshot.tick.0), dt, span: span(), view };
-            // whoever looks for faces is busy with an earlier one, and takes the next
-            if self.pictures.try_send(picture).is_ok() {
+            let frame = Frame { image, tick: view.map(|_| snapshot.tick.0), dt, span: span(), view };
+            // skipped if the face detector is still busy with an earlier one
+            if self.frames.try_send(frame).is_ok() {
                 last = Some(taken);
             }
         }
     }
 
-    /// Waits until then. False if the world ends before.
-    fn rests_until(&self, due: Instant) -> bool {
+    /// Sleeps until `due`. Returns false if the world has ended.
+    fn wait_until(&self, due: Instant) -> bool {
         while now() < due && !self.sim.has_ended() {
-            rest_until(due.min(now() + GLANCE));
+            rest_until(due.min(now() + POLL));
         }
         !self.sim.has_ended()
     }
 
-    /// The picture that is due; none if there is no new one yet.
-    fn picture(
+    /// The next image; `None` if there is no new one yet.
+    fn next_image(
         &self,
         snapshot: &Snapshot,
         renderer: &mut Renderer,
-        supply: &mut Supply,
+        open_source: &mut OpenSource,
     ) -> Result<Option<Image>, String> {
         if self.source == CameraSource::Scene {
-            let image = self.scene(snapshot, renderer).ok_or("the robot is not in the world")?;
+            let image = self.scene(snapshot, renderer).ok_or("the world has no such robot")?;
             note(&self.health, PART, true, "the simulated scene");
             return Ok(Some(image));
         }
-        if let Supply::Closed = supply {
-            *supply = self.open()?;
+        if let OpenSource::Closed = open_source {
+            *open_source = self.open()?;
         }
-        let image = match supply {
-            Supply::Closed => None,
-            Supply::Still(image) => Some(Image::clone(image)),
-            Supply::Running(reel) => reel.take()?,
+        let image = match open_source {
+            OpenSource::Closed => None,
+            OpenSource::Still(image) => Some(Image::clone(image)),
+            OpenSource::Running(grabber) => grabber.take()?,
         };
         if image.is_some() {
             note(&self.health, PART, true, "working");
@@ -236,24 +236,24 @@ impl Eyes {
         Ok(image)
     }
 
-    fn open(&self) -> Result<Supply, String> {
+    fn open(&self) -> Result<OpenSource, String> {
         let (width, height) = SIZE;
         let rate = (1.0 / self.period.as_secs_f64()).round().max(1.0) as u32;
         Ok(match self.source.open(width, height, rate).map_err(|error| error.to_string())? {
-            None => Supply::Closed,
-            Some(Feed::Still(image)) => Supply::Still(image),
-            Some(Feed::Video(film)) => {
-                Supply::Running(Reel::start(film, width, height).map_err(|error| error.to_string())?)
+            None => OpenSource::Closed,
+            Some(Feed::Still(image)) => OpenSource::Still(image),
+            Some(Feed::Video(video)) => {
+                OpenSource::Running(FrameGrabber::start(video, width, height).map_err(|error| error.to_string())?)
             }
         })
     }
 
-    /// Where the camera is.
+    /// Pose of the camera in the world frame.
     fn eye(&self, snapshot: &Snapshot) -> Option<Pose> {
         snapshot.site_pose(snapshot.catalogue.site_named(&format!("{}:{EYE}", self.robot))?)
     }
 
-    /// What the robot sees of the world.
+    /// Renders the world from the robot's eye.
     fn scene(&self, snapshot: &Snapshot, renderer: &mut Renderer) -> Option<Image> {
         let camera = Camera { pose: self.eye(snapshot)?, vertical_fov_deg: VERTICAL_FOV_DEG };
         let people: Vec<Billboard> = self.people.iter().map(|person| person.at(snapshot.time)).collect();
@@ -282,33 +282,33 @@ impl Eyes {
     }
 }
 
-/// A JPEG file with a comment, so that a picture says which tick it shows.
+/// Inserts a comment segment into a JPEG, which carries the tick of the image.
 fn with_comment(mut jpeg: Vec<u8>, comment: &str) -> Vec<u8> {
-    // after the start of the file and its first segment, which says that it is JFIF
+    // after the start-of-image marker and the JFIF segment
     let length = |at: usize| Some(usize::from(u16::from_be_bytes([*jpeg.get(at)?, *jpeg.get(at + 1)?])));
-    let place = 4 + length(4).unwrap_or(0);
+    let offset = 4 + length(4).unwrap_or(0);
     let segment = u16::try_from(comment.len() + 2).ok().filter(|_| jpeg.get(2..4) == Some(&[0xFF, 0xE0]));
-    if let Some(segment) = segment.filter(|_| place <= jpeg.len()) {
+    if let Some(segment) = segment.filter(|_| offset <= jpeg.len()) {
         let [high, low] = segment.to_be_bytes();
         let bytes = [0xFF, 0xFE, high, low].into_iter().chain(comment.bytes());
-        jpeg.splice(place..place, bytes);
+        jpeg.splice(offset..offset, bytes);
     }
     jpeg
 }
 
-/// Where a camera points, to the left and up, in rad.
+/// Yaw and pitch of a camera in rad, positive to the left and up.
 fn direction(eye: &Pose) -> [f32; 2] {
     let [x, y, z] = Pose { pos: [0.0; 3], ..*eye }.then(&Pose::at(1.0, 0.0, 0.0)).pos;
     [y.atan2(x) as f32, z.atan2(x.hypot(y)) as f32]
 }
 
-/// From one direction to another, the shorter way round.
+/// Change of direction from `from` to `to`, with the yaw wrapped to -pi..pi.
 fn turn(from: [f32; 2], to: [f32; 2]) -> [f32; 2] {
     use std::f32::consts::{PI, TAU};
     [(to[0] - from[0] + PI).rem_euclid(TAU) - PI, to[1] - from[1]]
 }
 
-/// What a picture spans, in rad.
+/// Horizontal and vertical field of view, in rad.
 fn span() -> [f32; 2] {
     let vertical = VERTICAL_FOV_DEG.to_radians();
     let (width, height) = SIZE;
@@ -316,9 +316,9 @@ fn span() -> [f32; 2] {
     [horizontal as f32, vertical as f32]
 }
 
-/// Looks for faces until there are no more pictures.
+/// Searches frames for faces until the channel is closed.
 fn watch_faces(
-    pictures: &Receiver<Picture>,
+    frames: &Receiver<Frame>,
     names: Option<&std::path::Path>,
     mut line: Line,
     stage: &Stage,
@@ -335,21 +335,21 @@ fn watch_faces(
     };
     stage.note_known(known.iter().map(str::to_owned).collect());
     // with the first picture: until somebody looks on, nothing needs it
-    let Ok(first) = pictures.recv() else { return };
+    let Ok(first) = frames.recv() else { return };
     let mut watcher = match Watcher::load(&puppet::fetched_folder(FACES).unwrap_or_default(), known) {
         Ok(watcher) => watcher,
-        Err(error) => return note(health, FACES, false, format!("no faces are found: {error}")),
+        Err(error) => return note(health, FACES, false, format!("face detection is not available: {error}")),
     };
-    note(health, FACES, true, "looked for");
+    note(health, FACES, true, "working");
     let (mut had_faces, mut last_view) = (false, None);
-    for Picture { image, tick, dt, span, view } in std::iter::once(first).chain(pictures) {
+    for Frame { image, tick, dt, span, view } in std::iter::once(first).chain(frames) {
         line.read_answers();
         if let (Some(from), Some(to)) = (std::mem::replace(&mut last_view, view), view) {
             watcher.turned(turn(from, to), span);
         }
         let faces = watcher.look(&image, dt);
         for (naming, answer) in stage.take_namings() {
-            // whoever asked may be gone
+            // the client may have disconnected
             let _ = answer.send(name(&mut watcher, naming, names));
             stage.note_known(watcher.names().iter().map(str::to_owned).collect());
         }
@@ -364,7 +364,7 @@ fn watch_faces(
     }
 }
 
-/// Gives or forgets a name, and keeps that if there is a file for it.
+/// Enrols or forgets a name, and saves the names if a file is configured.
 fn name(watcher: &mut Watcher, naming: Naming, file: Option<&std::path::Path>) -> Result<(), String> {
     match naming {
         Naming::Give { face, name } => {
@@ -372,7 +372,7 @@ fn name(watcher: &mut Watcher, naming: Naming, file: Option<&std::path::Path>) -
         }
         Naming::Forget { name } => {
             let was_known = watcher.forget(&name);
-            was_known.then_some(()).ok_or_else(|| format!("nobody is known as {name}"))?;
+            was_known.then_some(()).ok_or_else(|| format!("no face named `{name}`"))?;
         }
     }
     file.map_or(Ok(()), |file| watcher.names().save(file).map_err(|error| error.to_string()))
@@ -383,7 +383,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_says_which_tick_it_shows_and_is_still_one() {
+    fn an_image_carries_its_tick() {
         let mut image = Image::new(16, 16);
         image.rgb.fill(200);
         let plain = image.jpeg(50).unwrap();
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_camera_points_somewhere_and_turns_the_shorter_way() {
+    fn directions_and_turns_are_computed() {
         let left = direction(&Pose::facing(3.0, -2.0, 1.0, 3.0));
         assert!((left[0] - 3.0).abs() < 1e-6 && left[1].abs() < 1e-6, "{left:?}");
         // a quarter turn about y points down
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_walks_there_and_back() {
+    fn a_person_walks_back_and_forth() {
         let config = PersonConfig {
             picture: "nobody.png".into(),
             position: [1.0, -1.0, 1.0],

@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use wire::evo::{FromRobot, Line, LineBuffer};
 
 static DESIGN: LazyLock<Arc<Design>> =
-    LazyLock::new(|| Arc::new(Design::shipped("platine").expect("the body is sound")));
+    LazyLock::new(|| Arc::new(Design::built_in("platine").expect("the body is sound")));
 
 fuzz_target!(|input: &[u8]| {
     let mut session = ManagerSession::new(1, DESIGN.parameters(), 3);

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena::{Answer, Arena, Ask, Beam, Body, Layer, Plan, Pose, RobotId};
+use arena::{Arena, Beam, Body, Layer, Plan, Pose, Request, Response, RobotId};
 
 const STEPS: usize = 200_000;
 const CONNECTION: u64 = 1;
@@ -21,7 +21,7 @@ fn main() {
     println!("a move of 10 mm: {:.3} us", moves(&mut arena, id));
     report("50 obstacles", &mut arena, id);
     for name in Plan::names() {
-        let plan = Plan::shipped(&name).expect("it is listed").expect("it is checked by a test");
+        let plan = Plan::built_in(&name).expect("it is listed").expect("it is checked by a test");
         let mut arena = Arena::new(Arc::new(plan), 7);
         let id = create(&mut arena);
         report(&name, &mut arena, id);
@@ -58,12 +58,12 @@ fn create(arena: &mut Arena) -> RobotId {
     let polygon = vec![[-30.0, 40.0], [30.0, 40.0], [30.0, -40.0], [-30.0, -40.0]];
     let body = Body::new(vec![Layer { height: 20.0, polygons: vec![polygon] }]).expect("the body is one");
     let id = arena.create(0, CONNECTION, Duration::ZERO).expect("there is room");
-    ask(arena, &Ask::Shape(id, Arc::new(body)));
+    ask(arena, &Request::Shape(id, Arc::new(body)));
     id
 }
 
-fn ask(arena: &mut Arena, ask: &Ask) -> Answer {
-    arena.answer(CONNECTION, 0, ask, Duration::ZERO).expect("it is allowed").expect("it has an answer")
+fn ask(arena: &mut Arena, ask: &Request) -> Response {
+    arena.handle(CONNECTION, 0, ask, Duration::ZERO).expect("it is allowed").expect("it has an answer")
 }
 
 fn pose(arena: &Arena, id: RobotId) -> Pose {
@@ -85,7 +85,7 @@ fn jump_somewhere(arena: &mut Arena, id: RobotId, seed: usize) {
     let share = |factor: f64, i: usize| ((seed + i) as f64 * factor).fract();
     for i in 0..1000 {
         let target = Pose { x: 2000.0 * share(0.618, i), y: 2000.0 * share(0.733, i), dir: 6.0 * share(0.271, i) };
-        let Answer::Placed(position) = ask(arena, &Ask::Jump(id, target)) else { continue };
+        let Response::Placed(position) = ask(arena, &Request::Jump(id, target)) else { continue };
         if position.stress == 0.0 {
             return;
         }
@@ -109,15 +109,15 @@ fn cpu_time() -> f64 {
 }
 
 fn beams(arena: &mut Arena, id: RobotId) -> f64 {
-    let around: Vec<Pose> = (0..STEPS)
+    let surroundings: Vec<Pose> = (0..STEPS)
         .map(|i| {
             let share = i as f64 / STEPS as f64;
             Pose { x: 50.0 + 1900.0 * share, y: 50.0 + 1900.0 * (share * 97.0).fract(), dir: share * 1000.0 }
         })
         .collect();
     let time = timed(|| {
-        for pose in &around {
-            black_box(ask(arena, &Ask::See(id, beam(pose, 0))));
+        for pose in &surroundings {
+            black_box(ask(arena, &Request::See(id, beam(pose, 0))));
         }
     });
     time / STEPS as f64 * 1e6
@@ -127,7 +127,8 @@ fn moves(arena: &mut Arena, id: RobotId) -> f64 {
     let time = timed(|| {
         for i in 0..STEPS {
             let here = pose(arena, id);
-            let Answer::Placed(position) = ask(arena, &Ask::Move(id, ahead(&here, 10.0, (i as f64 * 0.7).sin() * 0.1)))
+            let Response::Placed(position) =
+                ask(arena, &Request::Move(id, ahead(&here, 10.0, (i as f64 * 0.7).sin() * 0.1)))
             else {
                 continue;
             };
@@ -147,13 +148,13 @@ fn robot_steps(arena: &mut Arena, id: RobotId) -> (f64, usize, f64) {
             let here = pose(arena, id);
             let mut seen = [0.0; 8];
             for (index, seen) in seen.iter_mut().enumerate() {
-                let Answer::Seen(sight) = ask(arena, &Ask::See(id, beam(&here, index))) else { continue };
+                let Response::Seen(sight) = ask(arena, &Request::See(id, beam(&here, index))) else { continue };
                 *seen = sight.distance.min(120.0);
             }
             let turn = 0.004 * (seen[1] + seen[2] - seen[7] - seen[6]) + if seen[0] < 60.0 { 0.25 } else { 0.0 };
             let speed = if seen[0] < 20.0 { 0.0 } else { 4.0 };
             let target = ahead(&here, speed, turn);
-            let Answer::Placed(position) = ask(arena, &Ask::Move(id, target)) else { continue };
+            let Response::Placed(position) = ask(arena, &Request::Move(id, target)) else { continue };
             path += 0.001 * (position.x - here.x).hypot(position.y - here.y);
             if position.stress > 0.0 {
                 bumps += 1;

@@ -1,4 +1,4 @@
-//! The World Simulator: robots in a world, and answers to what is asked about them.
+//! The arena: a world with its robots, which handles their requests.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -12,60 +12,61 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    Answer, Ask, Beam, Body, Plan, Pose, Position, RobotId, Sight,
-    place::{self, Around},
+    Beam, BeamHit, Body, Plan, Pose, Position, Request, Response, RobotId, placement,
     plan::Isolation,
-    robot::{MAX_ROBOTS, Member, Robot, Robots, Shaped},
-    sense::{self, Candidate, Mode},
+    robot::{GroupMember, MAX_ROBOTS, PhysicalState, Robot, Robots},
+    sense::{self, Candidate, Modality},
     solid::Bounds,
-    stance::{Stance, angle_from_dir, sense, shortest_turn},
+    surroundings::Surroundings,
     sweep::{self, Motion},
+    transform::{Transform, angle_from_dir, dir_sign, shortest_turn},
 };
 
-/// No way is followed farther, and no sensor is farther away, in mm; it keeps squares finite.
-const FARTHEST: f64 = 1e6;
-/// Whole turns are taken off directions beyond this, in rad.
+/// Limit of motions and of sensor coordinates, in mm; keeps squares finite.
+const MAX_DISTANCE: f64 = 1e6;
+/// Directions beyond this are reduced modulo 2π, in rad.
 const LARGE_DIR: f64 = 1e6;
 
-/// Why there is no answer.
+/// Why a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// Never created, killed, or silent for too long.
-    #[error("there is no robot {}", .0.0)]
-    NoSuchRobot(RobotId),
-    /// It belongs to another connection.
+pub enum RequestError {
+    /// Never created, killed, or removed after the idle timeout.
+    #[error("unknown robot {}", .0.0)]
+    UnknownRobot(RobotId),
+    /// The robot belongs to another connection.
     #[error("robot {} belongs to another connection", .0.0)]
-    NotYours(RobotId),
-    /// Nothing can be said about a robot before its first shape.
+    NotOwner(RobotId),
+    /// The robot has no shape yet.
     #[error("robot {} has no shape yet", .0.0)]
     NoShape(RobotId),
     /// All identifiers are in use.
     #[error("all 65535 identifiers are in use")]
     Full,
-    /// The shapes of a connection's robots are too much to be kept.
-    #[error("the shapes of all robots of a connection have at most {MAX_POINTS} points together")]
+    /// The shapes of a connection's robots exceed [`MAX_POINTS`].
+    #[error("the robots of a connection may have at most {MAX_POINTS} points together")]
     TooManyPoints,
 }
 
-/// Most points of the shapes of a connection's robots: a rectangle for each that there can be.
+/// Maximum number of points of all shapes of a connection's robots: a rectangle for each possible robot.
 pub const MAX_POINTS: usize = 4 * MAX_ROBOTS;
 
-/// A robot, as one can see it from outside.
+/// A read-only view of a robot.
 #[derive(Clone, Debug)]
 pub struct RobotView<'a> {
-    /// Its identifier.
+    /// Its identifier, unique in the arena.
     pub id: RobotId,
-    /// The connection that it belongs to.
+    /// The connection that created it.
     pub connection: u64,
     /// Index into [`Plan::ports`].
     pub kind: usize,
-    /// How it looks.
+    /// Red, green and blue.
     pub color: [u8; 3],
-    /// Its shape, if it has one yet.
+    /// `None` before its first shape.
     pub body: Option<&'a Arc<Body>>,
-    /// Where it is, if it has a shape.
+    /// `None` before its first shape.
     pub position: Option<&'a Position>,
-    /// Where its +y axis points, in rad, counter-clockwise from the world's +x, whatever the world's `directions` are.
+    /// Heading of its +y axis, in rad, counter-clockwise from the world's +x, regardless of the world's `directions`.
+    /// `None` before its first shape.
     pub angle: Option<f64>,
 }
 
@@ -76,16 +77,16 @@ pub struct Arena {
     seed: u64,
     created: u64,
     robots: Robots,
-    /// Robots that meet each other, by what they have in common; in the order of their identifiers.
-    groups: BTreeMap<u64, Vec<Member>>,
-    /// Points of all shapes, by connection.
+    /// Robots that see and hit each other, by [`group`](Self::group); ordered by identifier.
+    groups: BTreeMap<u64, Vec<GroupMember>>,
+    /// Number of points of all shapes, by connection.
     points: BTreeMap<u64, usize>,
-    /// Kept from query to query, so that none has to allocate.
+    /// Scratch memory of sensor queries.
     candidates: Vec<Candidate>,
 }
 
 impl Arena {
-    /// An empty world. Random places follow from `seed` and from how many robots were created before.
+    /// An empty arena. Random poses depend on `seed` and on the number of robots created before.
     pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
         Self {
             plan,
@@ -98,45 +99,49 @@ impl Arena {
         }
     }
 
-    /// Its world.
+    /// The world description.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// Robots that live, in the order of their identifiers.
+    /// All robots, ordered by identifier.
     pub fn robots(&self) -> impl Iterator<Item = RobotView<'_>> {
         self.robots.iter().map(|robot| self.view(robot))
     }
 
-    /// One robot.
+    /// A robot by its identifier.
     pub fn robot(&self, id: RobotId) -> Option<RobotView<'_>> {
         self.robots.get(id).map(|robot| self.view(robot))
     }
 
-    /// How many robots live.
+    /// Number of robots.
     pub fn len(&self) -> usize {
         self.robots.len()
     }
 
-    /// Whether there is no robot.
+    /// Whether the arena has no robots.
     pub fn is_empty(&self) -> bool {
         self.robots.len() == 0
     }
 
     fn view<'a>(&'a self, robot: &'a Robot) -> RobotView<'a> {
-        let shaped = robot.shaped.as_ref();
+        let state = robot.state.as_ref();
         RobotView {
             id: robot.id,
             connection: robot.owner,
             kind: robot.kind,
             color: self.plan.ports()[robot.kind].color.0,
-            body: shaped.map(|shaped| &shaped.body),
-            position: shaped.map(|shaped| &shaped.position),
-            angle: shaped.map(|shaped| shaped.stance.heading.to_angle()),
+            body: state.map(|state| &state.body),
+            position: state.map(|state| &state.position),
+            angle: state.map(|state| state.transform.heading.to_angle()),
         }
     }
 
-    /// A new robot without a shape; none if all identifiers are in use. `kind` is an index into [`Plan::ports`].
+    /// Creates a robot without a shape; `None` if all identifiers are in use. `kind` is an index into [`Plan::ports`].
+    ///
+    /// # Panics
+    ///
+    /// If `kind` is out of range.
     pub fn create(&mut self, kind: usize, connection: u64, now: Duration) -> Option<RobotId> {
         assert!(kind < self.plan.ports().len(), "kind {kind} is not one of the world's ports");
         if self.robots.free_id().is_none() {
@@ -145,16 +150,16 @@ impl Arena {
         let id = self.robots.free_id()?;
         let number = self.created;
         self.created += 1;
-        self.robots.add(Robot { id, owner: connection, kind, number, heard: now, shaped: None });
+        self.robots.add(Robot { id, owner: connection, kind, number, last_request: now, state: None });
         if let Some(group) = self.group(connection) {
             let members = self.groups.entry(group).or_default();
-            let place = members.partition_point(|member| member.id < id);
-            members.insert(place, Member { id, bounds: Bounds::NOTHING });
+            let index = members.partition_point(|member| member.id < id);
+            members.insert(index, GroupMember { id, bounds: Bounds::EMPTY });
         }
         Some(id)
     }
 
-    /// What robots have in common that meet each other; none if it meets nobody.
+    /// The group of robots that see and hit each other; `None` if each robot is alone.
     fn group(&self, owner: u64) -> Option<u64> {
         match self.plan.rules().isolation {
             Isolation::Shared => Some(0),
@@ -163,55 +168,60 @@ impl Arena {
         }
     }
 
-    /// Does what is asked. `kind` is that of the port through which the connection came, and counts for new robots.
-    pub fn answer(
+    /// Carries out a request. `kind` is that of the port the connection came through, and applies to new robots. `now` is
+    /// the time for the idle timeout.
+    ///
+    /// # Errors
+    ///
+    /// The robot is unknown, has another owner or no shape yet, or a limit is reached.
+    pub fn handle(
         &mut self,
         connection: u64,
         kind: usize,
-        ask: &Ask,
+        request: &Request,
         now: Duration,
-    ) -> Result<Option<Answer>, Refusal> {
-        let answer = match ask {
-            Ask::Create => Answer::Created(self.create(kind, connection, now).ok_or(Refusal::Full)?),
-            Ask::Kill(id) => {
+    ) -> Result<Option<Response>, RequestError> {
+        let response = match request {
+            Request::Create => Response::Created(self.create(kind, connection, now).ok_or(RequestError::Full)?),
+            Request::Kill(id) => {
                 match self.touch(*id, connection, now) {
                     Ok(()) => self.kill(&[*id]),
-                    Err(Refusal::NoSuchRobot(_)) => {}
-                    Err(refusal) => return Err(refusal),
+                    Err(RequestError::UnknownRobot(_)) => {}
+                    Err(error) => return Err(error),
                 }
                 return Ok(None);
             }
-            Ask::Shape(id, body) => {
+            Request::Shape(id, body) => {
                 self.touch(*id, connection, now)?;
-                Answer::Placed(self.shape(*id, body)?)
+                Response::Placed(self.shape(*id, body)?)
             }
-            Ask::Jump(id, pose) => {
+            Request::Jump(id, pose) => {
                 self.touch(*id, connection, now)?;
-                Answer::Placed(self.jump(*id, *pose)?)
+                Response::Placed(self.jump(*id, *pose)?)
             }
-            Ask::Move(id, pose) => {
+            Request::Move(id, pose) => {
                 self.touch(*id, connection, now)?;
-                Answer::Placed(self.go(*id, *pose)?)
+                Response::Placed(self.move_to(*id, *pose)?)
             }
-            Ask::See(id, beam) => {
+            Request::See(id, beam) => {
                 self.touch(*id, connection, now)?;
-                Answer::Seen(self.sense(*id, beam, Mode::See)?)
+                Response::Seen(self.sense(*id, beam, Modality::Visual)?)
             }
-            Ask::Hear(id, beam) => {
+            Request::Hear(id, beam) => {
                 self.touch(*id, connection, now)?;
-                Answer::Heard(self.sense(*id, beam, Mode::Hear)?.distance)
+                Response::Heard(self.sense(*id, beam, Modality::Sonic)?.distance)
             }
         };
-        Ok(Some(answer))
+        Ok(Some(response))
     }
 
-    fn touch(&mut self, id: RobotId, connection: u64, now: Duration) -> Result<(), Refusal> {
+    fn touch(&mut self, id: RobotId, connection: u64, now: Duration) -> Result<(), RequestError> {
         let shared = self.plan.rules().shared_ids;
-        let robot = self.robots.get_mut(id).ok_or(Refusal::NoSuchRobot(id))?;
+        let robot = self.robots.get_mut(id).ok_or(RequestError::UnknownRobot(id))?;
         if robot.owner != connection && !shared {
-            return Err(Refusal::NotYours(id));
+            return Err(RequestError::NotOwner(id));
         }
-        robot.heard = now;
+        robot.last_request = now;
         Ok(())
     }
 
@@ -219,7 +229,7 @@ impl Arena {
         let mut groups = BTreeSet::new();
         for id in ids {
             let Some(robot) = self.robots.remove(*id) else { continue };
-            let freed = robot.shaped.as_ref().map_or(0, |shaped| shaped.body.points());
+            let freed = robot.state.as_ref().map_or(0, |state| state.body.points());
             if let Entry::Occupied(mut points) = self.points.entry(robot.owner) {
                 *points.get_mut() -= freed;
                 if *points.get() == 0 {
@@ -237,146 +247,156 @@ impl Arena {
         }
     }
 
-    /// Kills the robots of a connection that is gone.
+    /// Removes the robots of a closed connection.
     pub fn disconnect(&mut self, connection: u64) {
         let gone: Vec<_> = self.robots.iter().filter(|robot| robot.owner == connection).map(|robot| robot.id).collect();
         self.kill(&gone);
     }
 
-    /// Kills the robots that were silent for longer than the world allows, and says which.
+    /// Removes robots without a request for longer than the idle timeout; returns their identifiers.
     pub fn reap(&mut self, now: Duration) -> Vec<RobotId> {
         let Some(timeout) = self.plan.rules().idle_timeout else { return Vec::new() };
-        let is_idle = |robot: &&Robot| now.saturating_sub(robot.heard) > timeout;
+        let is_idle = |robot: &&Robot| now.saturating_sub(robot.last_request) > timeout;
         let idle: Vec<_> = self.robots.iter().filter(is_idle).map(|robot| robot.id).collect();
         self.kill(&idle);
         idle
     }
 
-    /// What a robot can meet, itself left out.
-    fn around(&self, id: RobotId) -> Around<'_> {
+    fn surroundings(&self, id: RobotId) -> Surroundings<'_> {
         let owner = self.robots.get(id).map_or(0, |robot| robot.owner);
         let others = self.group(owner).and_then(|group| self.groups.get(&group));
-        Around { plan: &self.plan, robots: &self.robots, others: others.map_or(&[], Vec::as_slice), me: id }
+        Surroundings { plan: &self.plan, robots: &self.robots, others: others.map_or(&[], Vec::as_slice), me: id }
     }
 
-    fn shaped(&self, id: RobotId) -> Result<&Shaped, Refusal> {
-        let robot = self.robots.get(id).ok_or(Refusal::NoSuchRobot(id))?;
-        robot.shaped.as_ref().ok_or(Refusal::NoShape(id))
+    fn state(&self, id: RobotId) -> Result<&PhysicalState, RequestError> {
+        let robot = self.robots.get(id).ok_or(RequestError::UnknownRobot(id))?;
+        robot.state.as_ref().ok_or(RequestError::NoShape(id))
     }
 
-    /// Gives a robot a shape: at a random free place the first time, where it is later on.
-    fn shape(&mut self, id: RobotId, body: &Arc<Body>) -> Result<Position, Refusal> {
-        let robot = self.robots.get(id).ok_or(Refusal::NoSuchRobot(id))?;
+    /// Sets a robot's shape: at a random free pose the first time, at or near its current pose later.
+    fn shape(&mut self, id: RobotId, body: &Arc<Body>) -> Result<Position, RequestError> {
+        let robot = self.robots.get(id).ok_or(RequestError::UnknownRobot(id))?;
         let owner = robot.owner;
-        let freed = robot.shaped.as_ref().map_or(0, |shaped| shaped.body.points());
+        let freed = robot.state.as_ref().map_or(0, |state| state.body.points());
         let points = self.points.get(&owner).copied().unwrap_or_default() - freed + body.points();
         if points > MAX_POINTS {
-            return Err(Refusal::TooManyPoints);
+            return Err(RequestError::TooManyPoints);
         }
-        let around = self.around(id);
+        let surroundings = self.surroundings(id);
         let zone = &self.plan.ports()[robot.kind].zone;
-        let found = match &robot.shaped {
-            Some(shaped) if !shaped.is_lost => match place::corrected(&around, body, pose_of(&shaped.position)) {
-                Some(pose) => Some(pose),
-                // the old shape stays where it is
-                None => return Ok(self.stressed(id, 1.0)),
-            },
+        let found = match &robot.state {
+            Some(state) if !state.is_unplaced => {
+                match placement::nearest_free_pose(&surroundings, body, pose_of(&state.position)) {
+                    Some(pose) => Some(pose),
+                    // the robot keeps its old shape and pose
+                    None => return Ok(self.stressed(id, 1.0)),
+                }
+            }
             _ => {
                 let mut random = ChaCha8Rng::seed_from_u64(self.seed);
                 random.set_stream(robot.number);
-                place::anywhere(&around, body, zone, &mut random)
+                placement::random_free_pose(&surroundings, body, zone, &mut random)
             }
         };
-        let (pose, is_lost) = found.map_or_else(|| (place::middle(zone), true), |pose| (pose, false));
+        let (pose, is_unplaced) = found.map_or_else(|| (placement::zone_center(zone), true), |pose| (pose, false));
         self.points.insert(owner, points);
-        Ok(self.put(id, body.clone(), pose, is_lost, if is_lost { 1.0 } else { 0.0 }, false))
+        Ok(self.put(id, body.clone(), pose, is_unplaced, if is_unplaced { 1.0 } else { 0.0 }, false))
     }
 
-    fn jump(&mut self, id: RobotId, pose: Pose) -> Result<Position, Refusal> {
-        let body = self.shaped(id)?.body.clone();
-        if !place::is_free(&self.around(id), &body, pose) {
+    fn jump(&mut self, id: RobotId, pose: Pose) -> Result<Position, RequestError> {
+        let body = self.state(id)?.body.clone();
+        if !placement::is_free(&self.surroundings(id), &body, pose) {
             return Ok(self.stressed(id, 1.0));
         }
         Ok(self.put(id, body, pose, false, 0.0, false))
     }
 
-    fn go(&mut self, id: RobotId, target: Pose) -> Result<Position, Refusal> {
-        let shaped = self.shaped(id)?;
-        let is_sane = target.x.is_finite() && target.y.is_finite() && target.dir.is_finite();
-        if shaped.is_lost || !is_sane {
+    fn move_to(&mut self, id: RobotId, target: Pose) -> Result<Position, RequestError> {
+        let state = self.state(id)?;
+        let is_finite = target.x.is_finite() && target.y.is_finite() && target.dir.is_finite();
+        if state.is_unplaced || !is_finite {
             return Ok(self.stressed(id, 1.0));
         }
-        let start = pose_of(&shaped.position);
+        let start = pose_of(&state.position);
         let rules = self.plan.rules();
-        let by = DVec2::new(target.x, target.y) - shaped.stance.at;
+        let by = DVec2::new(target.x, target.y) - state.transform.origin;
         let turn = shortest_turn(start.dir, target.dir);
-        // of a way that is too long to be worked with, only the beginning is
-        let begun = (FARTHEST / by.abs().max_element()).min(1.0);
+        // of a motion that is too long, only the beginning is swept
+        let begun = (MAX_DISTANCE / by.abs().max_element()).min(1.0);
         let motion = Motion {
-            from: shaped.stance.at,
+            from: state.transform.origin,
             angle: angle_from_dir(rules, start.dir),
             by: by * begun,
-            turn: sense(rules) * turn * begun,
+            turn: dir_sign(rules) * turn * begun,
         };
-        let outcome = sweep::run(&self.around(id), &shaped.body, shaped.stand, &motion);
-        let share = outcome.share * begun;
-        let pose = if share >= 1.0 {
+        let outcome = sweep::sweep(&self.surroundings(id), &state.body, state.ground_plane, &motion);
+        let fraction = outcome.fraction * begun;
+        let pose = if fraction >= 1.0 {
             target
         } else {
-            let at = motion.from + motion.by * outcome.share;
-            // a part of a turn would be lost in a very large number
+            let at = motion.from + motion.by * outcome.fraction;
+            // a fraction of a turn would be lost in a very large number
             let dir = if start.dir.abs() < LARGE_DIR { start.dir } else { start.dir % TAU };
-            Pose { x: at.x, y: at.y, dir: dir + turn * share }
+            Pose { x: at.x, y: at.y, dir: dir + turn * fraction }
         };
-        let body = shaped.body.clone();
-        Ok(self.put(id, body, pose, false, 1.0 - share, outcome.died))
+        let body = state.body.clone();
+        Ok(self.put(id, body, pose, false, 1.0 - fraction, outcome.died))
     }
 
-    fn sense(&mut self, id: RobotId, beam: &Beam, mode: Mode) -> Result<Sight, Refusal> {
-        self.shaped(id)?;
-        let nothing = Sight { distance: self.plan.rules().max_range, color: self.plan.rules().background.0 };
-        let Some(beam) = sane(beam) else { return Ok(nothing) };
+    fn sense(&mut self, id: RobotId, beam: &Beam, mode: Modality) -> Result<BeamHit, RequestError> {
+        self.state(id)?;
+        let nothing = BeamHit { distance: self.plan.rules().max_range, color: self.plan.rules().background.0 };
+        let Some(beam) = clamped(beam) else { return Ok(nothing) };
         let mut candidates = std::mem::take(&mut self.candidates);
-        let sight = sense::nearest(&self.around(id), &beam, mode, &mut candidates);
+        let sight = sense::cast(&self.surroundings(id), &beam, mode, &mut candidates);
         self.candidates = candidates;
         Ok(sight)
     }
 
-    /// The robot's position, with this stress.
+    /// Sets the robot's stress and returns its position.
     fn stressed(&mut self, id: RobotId, stress: f64) -> Position {
-        let shaped = self.robots.get_mut(id).and_then(|robot| robot.shaped.as_mut());
-        let shaped = shaped.expect("a robot without shape is refused before");
-        shaped.position.stress = stress;
-        shaped.position
+        let state = self.robots.get_mut(id).and_then(|robot| robot.state.as_mut());
+        let state = state.expect("callers have checked that the robot has a shape");
+        state.position.stress = stress;
+        state.position
     }
 
-    fn put(&mut self, id: RobotId, body: Arc<Body>, pose: Pose, is_lost: bool, stress: f64, died: bool) -> Position {
+    fn put(
+        &mut self,
+        id: RobotId,
+        body: Arc<Body>,
+        pose: Pose,
+        is_unplaced: bool,
+        stress: f64,
+        died: bool,
+    ) -> Position {
         let rules = self.plan.rules();
-        let stance = Stance::new(DVec2::new(pose.x, pose.y), angle_from_dir(rules, pose.dir));
-        let stand = place::stand(&self.plan, &body, &stance);
+        let transform = Transform::new(DVec2::new(pose.x, pose.y), angle_from_dir(rules, pose.dir));
+        let ground_plane = placement::ground_plane(&self.plan, &body, &transform);
         let position = Position {
             x: pose.x,
             y: pose.y,
-            z: stand.height,
+            z: ground_plane.height,
             dir: pose.dir,
-            tilt_straight: stand.slope.dot(stance.heading).atan(),
-            tilt_across: stand.slope.dot(stance.heading.perp()).atan(),
+            tilt_straight: ground_plane.slope.dot(transform.heading).atan(),
+            tilt_across: ground_plane.slope.dot(transform.heading.perp()).atan(),
             stress,
-            death: died || place::is_deathly(&self.plan, &body, &stance),
+            death: died || placement::is_deathly(&self.plan, &body, &transform),
         };
-        let is_met = !is_lost && self.plan.rules().isolation != Isolation::PerRobot;
+        let is_solid = !is_unplaced && self.plan.rules().isolation != Isolation::PerRobot;
         let color = |kind: usize| self.plan.ports()[kind].color.0;
         let kind = self.robots.get(id).map_or(0, |robot| robot.kind);
-        let solids = if is_met { place::solids(&body, &stance, &stand, color(kind)) } else { Vec::new() };
+        let solids =
+            if is_solid { placement::solids(&body, &transform, &ground_plane, color(kind)) } else { Vec::new() };
         let owner = self.robots.get(id).map_or(0, |robot| robot.owner);
         let members = self.group(owner).and_then(|group| self.groups.get_mut(&group));
         if let Some(members) = members
-            && let Ok(place) = members.binary_search_by_key(&id, |member| member.id)
+            && let Ok(index) = members.binary_search_by_key(&id, |member| member.id)
         {
-            members[place].bounds = solids.iter().fold(Bounds::NOTHING, |all, solid| all.with(solid.bounds));
+            members[index].bounds = solids.iter().fold(Bounds::EMPTY, |all, solid| all.union(solid.bounds));
         }
         if let Some(robot) = self.robots.get_mut(id) {
-            robot.shaped = Some(Shaped { body, position, stance, stand, is_lost, solids });
+            robot.state = Some(PhysicalState { body, position, transform, ground_plane, is_unplaced, solids });
         }
         position
     }
@@ -386,18 +406,18 @@ fn pose_of(position: &Position) -> Pose {
     Pose { x: position.x, y: position.y, dir: position.dir }
 }
 
-/// The beam with everything in its range; none if something is not a number.
-fn sane(beam: &Beam) -> Option<Beam> {
+/// The beam with its values clamped to their ranges; `None` if one is not finite.
+fn clamped(beam: &Beam) -> Option<Beam> {
     let Beam { x, y, z, dir, tilt, angle_h, angle_v } = *beam;
     if ![x, y, z, dir, tilt, angle_h, angle_v].iter().all(|value| value.is_finite()) {
         return None;
     }
-    let place = |value: f64| value.clamp(-FARTHEST, FARTHEST);
+    let coordinate = |value: f64| value.clamp(-MAX_DISTANCE, MAX_DISTANCE);
     let opening = |angle: f64| angle.clamp(0.0, 0.5 * PI);
     Some(Beam {
-        x: place(x),
-        y: place(y),
-        z: place(z),
+        x: coordinate(x),
+        y: coordinate(y),
+        z: coordinate(z),
         dir,
         tilt: tilt.clamp(-0.5 * PI, 0.5 * PI),
         angle_h: opening(angle_h),

@@ -1,92 +1,97 @@
-//! The shape of a robot: layers of polygons, one on top of the other.
+//! The shape of a robot: a stack of layers, each a union of polygons.
 
 use glam::DVec2;
 
-use crate::polygon::{self, Flaw, Piece};
+use crate::polygon::{self, Piece, PolygonError};
 
-/// Most layers of a body.
+/// Maximum number of layers of a body.
 pub const MAX_LAYERS: usize = 64;
-/// Most points of a body in all.
+/// Maximum number of points of a body.
 pub const MAX_BODY_POINTS: usize = 1000;
-/// Largest coordinate of a body's point, in mm. Larger ones would not fit into the arena.
+/// Largest coordinate of a body's point, in mm. A larger body would not fit into the arena.
 pub const MAX_BODY_COORDINATE: f64 = 2000.0;
-/// Greatest height of a body in all, in mm.
+/// Maximum height of a body, in mm.
 pub const MAX_BODY_HEIGHT: f64 = 4000.0;
 
-/// One layer of a body.
+/// A layer of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     /// Thickness, in mm, above 0.
     pub height: f64,
-    /// Closed polygons in the body's frame, in mm, in either winding, concave ones too; the layer is their union.
+    /// Closed simple polygons in the body's frame, in mm, convex or concave, in either winding. The layer is their union.
     pub polygons: Vec<Vec<[f64; 2]>>,
 }
 
-/// A checked shape, from the bottom layer to the topmost.
+/// A validated shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
     layers: Vec<Layer>,
-    parts: Vec<Part>,
-    /// Points of the bottom layer's polygons: what stands on the ground.
-    feet: Vec<DVec2>,
+    prisms: Vec<BodyPrism>,
+    /// Points of the bottom layer's polygons, which touch the ground.
+    contacts: Vec<DVec2>,
     bounds: (DVec2, DVec2),
     height: f64,
     radius: f64,
 }
 
-/// A convex piece of a layer.
+/// A convex piece of a layer: an upright prism.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct BodyPrism {
     pub(crate) piece: Piece,
-    /// Above the ground under the robot, in mm.
+    /// Height of its bottom above the ground under the robot, in mm.
     pub(crate) low: f64,
+    /// Height of its top above the ground under the robot, in mm.
     pub(crate) high: f64,
-    /// Of its farthest point, from the body's (0, 0), in mm.
+    /// Distance of its farthest point from the body's (0, 0), in mm.
     pub(crate) radius: f64,
 }
 
-/// Why a shape is refused.
+/// Why a shape is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BodyError {
-    /// There is nothing of it.
+    /// No layers.
     #[error("a body needs at least one layer")]
     Empty,
-    /// There are too many layers.
+    /// More than [`MAX_LAYERS`] layers.
     #[error("a body has at most {MAX_LAYERS} layers")]
     TooManyLayers,
-    /// There are too many points.
+    /// More than [`MAX_BODY_POINTS`] points.
     #[error("a body has at most {MAX_BODY_POINTS} points")]
     TooManyPoints,
-    /// A layer has no thickness, or too much.
+    /// A layer with a height of 0 or less, or a body that is too high.
     #[error(
-        "layer {layer} makes the body {height} mm high; a layer must be above 0, all together at most {MAX_BODY_HEIGHT}"
+        "layer {layer} makes the body {height} mm high; each layer must be above 0 and all together at most {MAX_BODY_HEIGHT}"
     )]
     Height {
-        /// Counted from 1, the bottom.
+        /// Number of the layer, 1 at the bottom.
         layer: usize,
-        /// Of the body up to and with this layer, in mm.
+        /// Height of the body up to and including this layer, in mm.
         height: f64,
     },
     /// A layer has no polygon.
     #[error("layer {layer} has no polygon")]
     NoPolygon {
-        /// Counted from 1, the bottom.
+        /// Number of the layer, 1 at the bottom.
         layer: usize,
     },
-    /// A polygon is not usable.
-    #[error("polygon {polygon} of layer {layer} {flaw}")]
+    /// An invalid polygon.
+    #[error("polygon {polygon} of layer {layer} {error}")]
     Polygon {
-        /// Counted from 1, the bottom.
+        /// Number of the layer, 1 at the bottom.
         layer: usize,
-        /// Counted from 1.
+        /// Number of the polygon in its layer, from 1.
         polygon: usize,
-        /// What is wrong.
-        flaw: Flaw,
+        /// Why it is invalid.
+        error: PolygonError,
     },
 }
 
 impl Body {
-    /// Checks a shape.
+    /// Validates a shape.
+    ///
+    /// # Errors
+    ///
+    /// The layers exceed a limit, or a height or polygon is invalid.
     pub fn new(layers: Vec<Layer>) -> Result<Self, BodyError> {
         if layers.is_empty() {
             return Err(BodyError::Empty);
@@ -100,23 +105,23 @@ impl Body {
         }
         let mut body = Self {
             layers: Vec::new(),
-            parts: Vec::new(),
-            feet: Vec::new(),
+            prisms: Vec::new(),
+            contacts: Vec::new(),
             bounds: (DVec2::INFINITY, DVec2::NEG_INFINITY),
             height: 0.0,
             radius: 0.0,
         };
         for (index, layer) in layers.iter().enumerate() {
-            body.pile_on(index + 1, layer)?;
+            body.push_layer(index + 1, layer)?;
         }
         body.layers = layers;
         Ok(body)
     }
 
-    fn pile_on(&mut self, number: usize, layer: &Layer) -> Result<(), BodyError> {
+    fn push_layer(&mut self, number: usize, layer: &Layer) -> Result<(), BodyError> {
         let low = self.height;
         self.height += layer.height;
-        // not a number is not above 0 either
+        // also false for NaN
         if !(layer.height > 0.0 && self.height > low && self.height <= MAX_BODY_HEIGHT) {
             return Err(BodyError::Height { layer: number, height: self.height });
         }
@@ -124,54 +129,54 @@ impl Body {
             return Err(BodyError::NoPolygon { layer: number });
         }
         for (index, points) in layer.polygons.iter().enumerate() {
-            let flawed = |flaw| BodyError::Polygon { layer: number, polygon: index + 1, flaw };
-            let points = polygon::checked(points, MAX_BODY_COORDINATE).map_err(flawed)?;
-            for piece in polygon::pieces(&points).map_err(flawed)? {
+            let invalid = |error| BodyError::Polygon { layer: number, polygon: index + 1, error };
+            let points = polygon::validate(points, MAX_BODY_COORDINATE).map_err(invalid)?;
+            for piece in polygon::decompose(&points).map_err(invalid)? {
                 let radius = piece.points.iter().map(|point| point.length()).fold(0.0, f64::max);
-                self.parts.push(Part { piece, low, high: self.height, radius });
+                self.prisms.push(BodyPrism { piece, low, high: self.height, radius });
             }
             for point in &points {
                 self.bounds = (self.bounds.0.min(*point), self.bounds.1.max(*point));
                 self.radius = self.radius.max(point.length());
             }
             if number == 1 {
-                self.feet.extend(points);
+                self.contacts.extend(points);
             }
         }
         Ok(())
     }
 
-    /// From bottom to top, as they were given.
+    /// The layers as given, from bottom to top.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// Points of all polygons.
+    /// Number of points of all polygons.
     pub fn points(&self) -> usize {
         self.layers.iter().flat_map(|layer| &layer.polygons).map(Vec::len).sum()
     }
 
-    /// Of all layers together, in mm.
+    /// Height of all layers together, in mm.
     pub fn height(&self) -> f64 {
         self.height
     }
 
-    /// Of the point that is farthest from (0, 0), in mm.
+    /// Distance of the farthest point from (0, 0), in mm.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Lowest and highest coordinates of its points in its own frame, in mm.
+    /// Minimum and maximum coordinates in the body's frame, in mm.
     pub fn bounds(&self) -> [[f64; 2]; 2] {
         [self.bounds.0.into(), self.bounds.1.into()]
     }
 
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
+    pub(crate) fn prisms(&self) -> &[BodyPrism] {
+        &self.prisms
     }
 
-    pub(crate) fn feet(&self) -> &[DVec2] {
-        &self.feet
+    pub(crate) fn contacts(&self) -> &[DVec2] {
+        &self.contacts
     }
 }
 
@@ -202,11 +207,11 @@ mod tests {
         check(vec![layer(9.0, vec![square(1.0); 251])], Err(BodyError::TooManyPoints));
         check(
             vec![layer(9.0, vec![square(1.0)]), layer(9.0, vec![square(1.0), vec![[0.0, 0.0]]])],
-            Err(BodyError::Polygon { layer: 2, polygon: 2, flaw: Flaw::TooFew }),
+            Err(BodyError::Polygon { layer: 2, polygon: 2, error: PolygonError::TooFew }),
         );
         check(
             vec![layer(9.0, vec![square(3000.0)])],
-            Err(BodyError::Polygon { layer: 1, polygon: 1, flaw: Flaw::OutOfRange }),
+            Err(BodyError::Polygon { layer: 1, polygon: 1, error: PolygonError::OutOfRange }),
         );
         assert!(Body::new(vec![layer(f64::NAN, vec![square(1.0)])]).is_err());
     }

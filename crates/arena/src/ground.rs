@@ -1,28 +1,29 @@
-//! The ground: its height, its looks, and the steps and slopes that robots cannot climb.
+//! The terrain: height, colour, and the steps and slopes that robots cannot climb.
 //!
-//! Patches are cut out of what lies under them, so that the arena is divided into facets that do not overlap. Between
-//! facets of different height there are cliffs.
+//! Each patch is cut out of what lies under it, which divides the arena into facets that do not overlap. Facets of
+//! different height are joined by cliffs.
 
 use glam::{DVec2, DVec3};
 
 use crate::{
-    blocks::Blocks,
     plan::{ARENA_SIZE, Drops, MAX_ALTITUDE},
     polygon::{self, Piece},
     solid::Bounds,
+    spatial_index::SpatialIndex,
 };
 
-/// Most facets that patches may divide the ground into.
+/// Maximum number of facets of the ground.
 pub(crate) const MAX_FACETS: usize = 2000;
-/// Less difference than this is none, in mm.
+/// Smaller differences of height or position count as none, in mm.
 const LEVEL: f64 = 1e-6;
-/// Smaller facets are left out, in mm².
+/// Smaller facets are dropped, in mm².
 const MIN_FACET: f64 = 1e-3;
 
-/// Height as a linear function of the place.
+/// Height as a linear function of the position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plane {
     pub(crate) origin: DVec2,
+    /// Height at the origin, in mm.
     pub(crate) height: f64,
     /// Rise per mm along x and y.
     pub(crate) slope: DVec2,
@@ -36,20 +37,20 @@ impl Plane {
     }
 }
 
-/// A convex part of the ground.
+/// A convex, planar piece of the ground.
 #[derive(Clone, Debug)]
 pub(crate) struct Facet {
     pub(crate) piece: Piece,
     pub(crate) bounds: Bounds,
     pub(crate) plane: Plane,
     pub(crate) color: Option<[u8; 3]>,
-    /// Whether robots cannot climb it.
+    /// Whether it is too steep to climb.
     pub(crate) is_steep: bool,
-    /// Of its highest corner, in mm.
+    /// Height of its highest corner, in mm.
     pub(crate) top: f64,
 }
 
-/// The upright face of a step.
+/// The vertical face of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct Cliff {
     pub(crate) corners: [DVec3; 4],
@@ -57,11 +58,11 @@ pub(crate) struct Cliff {
     pub(crate) bounds: Bounds,
 }
 
-/// What blocks robots that stand too far below it, or (if drops do) above.
+/// Blocks robots that stand too far below it, or above if drops block.
 #[derive(Clone, Debug)]
 pub(crate) struct Barrier {
     pub(crate) piece: Piece,
-    /// Where heights are known, two places and the heights there.
+    /// Two points at which the heights on both sides are known.
     ends: [DVec2; 2],
     high: [f64; 2],
     low: [f64; 2],
@@ -73,7 +74,7 @@ pub(crate) struct Ground {
     pub(crate) facets: Vec<Facet>,
     pub(crate) cliffs: Vec<Cliff>,
     pub(crate) barriers: Vec<Barrier>,
-    pub(crate) barrier_blocks: Blocks,
+    pub(crate) barrier_index: SpatialIndex,
     pub(crate) is_flat: bool,
     pub(crate) max_climb: f64,
     pub(crate) drops: Drops,
@@ -82,33 +83,42 @@ pub(crate) struct Ground {
 }
 
 /// A patch to be laid over the ground.
-pub(crate) struct Cover {
+pub(crate) struct TerrainPatch {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) plane: Plane,
     pub(crate) color: Option<[u8; 3]>,
 }
 
-/// What robots manage.
-pub(crate) struct Climb {
+/// What robots can climb.
+pub(crate) struct ClimbLimits {
+    /// Highest step, in mm.
     pub(crate) max_climb: f64,
+    /// Steepest slope, in rad.
     pub(crate) max_slope: f64,
     pub(crate) drops: Drops,
 }
 
 impl Ground {
-    /// `None` if there would be too many facets.
-    pub(crate) fn new(covers: &[Cover], climb: &Climb, color: [u8; 3], areas: Vec<(Piece, [u8; 3])>) -> Option<Self> {
+    /// `None` if the patches divide the ground into more than [`MAX_FACETS`].
+    pub(crate) fn new(
+        patches: &[TerrainPatch],
+        limits: &ClimbLimits,
+        color: [u8; 3],
+        areas: Vec<(Piece, [u8; 3])>,
+    ) -> Option<Self> {
         let square = [[0.0, 0.0], [ARENA_SIZE, 0.0], [ARENA_SIZE, ARENA_SIZE], [0.0, ARENA_SIZE]].map(DVec2::from);
-        let mut facets = vec![Facet::new(Piece::convex(square.to_vec()), Plane::ZERO, None, climb)];
-        for cover in covers {
-            for piece in &cover.pieces {
+        let mut facets = vec![Facet::new(Piece::convex(square.to_vec()), Plane::ZERO, None, limits)];
+        for patch in patches {
+            for piece in &patch.pieces {
                 let mut left: Vec<Facet> = Vec::new();
                 for facet in &facets {
-                    let parts = without(&facet.piece, piece);
-                    left.extend(parts.into_iter().map(|part| Facet::new(part, facet.plane, facet.color, climb)));
+                    let pieces = difference(&facet.piece, piece);
+                    left.extend(pieces.into_iter().map(|piece| Facet::new(piece, facet.plane, facet.color, limits)));
                 }
-                let inside = within(piece.points.clone(), &Piece::convex(square.to_vec()));
-                left.extend(fit(inside).into_iter().map(|part| Facet::new(part, cover.plane, cover.color, climb)));
+                let inside = intersection(piece.points.clone(), &Piece::convex(square.to_vec()));
+                left.extend(
+                    to_pieces(inside).into_iter().map(|piece| Facet::new(piece, patch.plane, patch.color, limits)),
+                );
                 facets = left;
                 if facets.len() > MAX_FACETS {
                     return None;
@@ -120,38 +130,38 @@ impl Ground {
             facets,
             cliffs: Vec::new(),
             barriers: Vec::new(),
-            barrier_blocks: Blocks::default(),
+            barrier_index: SpatialIndex::default(),
             is_flat,
-            max_climb: climb.max_climb,
-            drops: climb.drops,
+            max_climb: limits.max_climb,
+            drops: limits.drops,
             color,
             areas: areas.into_iter().map(|(piece, color)| (Bounds::of(&piece.points), piece, color)).collect(),
         };
         if !is_flat {
-            ground.raise_cliffs();
-            ground.bar_slopes();
-            ground.barrier_blocks = Blocks::new(ground.barriers.iter().map(|bar| Bounds::of(&bar.piece.points)));
+            ground.add_cliffs();
+            ground.add_slope_barriers();
+            ground.barrier_index = SpatialIndex::new(ground.barriers.iter().map(|bar| Bounds::of(&bar.piece.points)));
         }
         Some(ground)
     }
 
-    /// Upright faces wherever a facet is higher than its neighbour.
-    fn raise_cliffs(&mut self) {
+    /// Adds a cliff wherever a facet is higher than its neighbour, and a barrier where it is too high to climb.
+    fn add_cliffs(&mut self) {
         for (upper_index, upper) in self.facets.iter().enumerate() {
             for (lower_index, lower) in self.facets.iter().enumerate() {
-                if upper_index == lower_index || !upper.bounds.grown(LEVEL).meets(&lower.bounds) {
+                if upper_index == lower_index || !upper.bounds.grown(LEVEL).intersects(&lower.bounds) {
                     continue;
                 }
                 for (from, to, normal) in shared_sides(&upper.piece, &lower.piece) {
                     let rise = |point: DVec2| upper.plane.at(point) - lower.plane.at(point);
-                    if let Some([a, b]) = above(from, to, rise(from), rise(to), LEVEL) {
+                    if let Some([a, b]) = segment_above(from, to, rise(from), rise(to), LEVEL) {
                         let on = |facet: &Facet, point: DVec2| point.extend(facet.plane.at(point));
                         let corners = [on(lower, a), on(lower, b), on(upper, b), on(upper, a)];
                         self.cliffs.push(Cliff { corners, normal, bounds: Bounds::of(&[a, b]) });
                     }
-                    if let Some(ends) = above(from, to, rise(from), rise(to), self.max_climb) {
+                    if let Some(ends) = segment_above(from, to, rise(from), rise(to), self.max_climb) {
                         self.barriers.push(Barrier {
-                            piece: Piece::line(ends[0], ends[1]),
+                            piece: Piece::segment(ends[0], ends[1]),
                             ends,
                             high: ends.map(|end| upper.plane.at(end)),
                             low: ends.map(|end| lower.plane.at(end)),
@@ -162,7 +172,7 @@ impl Ground {
         }
     }
 
-    fn bar_slopes(&mut self) {
+    fn add_slope_barriers(&mut self) {
         for facet in self.facets.iter().filter(|facet| facet.is_steep) {
             let heights = facet.piece.points.iter().map(|point| facet.plane.at(*point));
             let (low, high) = heights
@@ -178,22 +188,22 @@ impl Ground {
     fn facet_at(&self, point: DVec2) -> &Facet {
         let point = point.clamp(DVec2::ZERO, DVec2::splat(ARENA_SIZE));
         let here = Bounds { min: point, max: point }.grown(LEVEL);
-        let found = self.facets.iter().rev().find(|facet| facet.bounds.meets(&here) && facet.piece.contains(point));
-        // facets too small to count leave gaps that a point can hit
+        let found =
+            self.facets.iter().rev().find(|facet| facet.bounds.intersects(&here) && facet.piece.contains(point));
+        // dropped facets leave gaps that a point can hit
         found.unwrap_or(&self.facets[0])
     }
 
-    /// In mm from ground zero.
+    /// Height in mm above ground zero.
     pub(crate) fn height(&self, point: DVec2) -> f64 {
         if self.is_flat { 0.0 } else { self.facet_at(point).plane.at(point).clamp(-MAX_ALTITUDE, MAX_ALTITUDE) }
     }
 
     pub(crate) fn color(&self, point: DVec2) -> [u8; 3] {
-        let painted = self
-            .areas
-            .iter()
-            .rev()
-            .find(|(bounds, piece, _)| bounds.meets(&Bounds { min: point, max: point }) && piece.contains(point));
+        let painted =
+            self.areas.iter().rev().find(|(bounds, piece, _)| {
+                bounds.intersects(&Bounds { min: point, max: point }) && piece.contains(point)
+            });
         match painted {
             Some((_, _, color)) => *color,
             None if self.is_flat && self.facets.len() == 1 => self.color,
@@ -201,16 +211,16 @@ impl Ground {
         }
     }
 
-    /// The plane that fits best under a robot's feet (least squares), given where they are. Its origin is `reference`.
-    pub(crate) fn plane_under(&self, reference: DVec2, feet: impl Iterator<Item = DVec2>) -> Plane {
+    /// The least-squares plane through the ground under a robot's contact points. Its origin is `reference`.
+    pub(crate) fn plane_under(&self, reference: DVec2, contacts: impl Iterator<Item = DVec2>) -> Plane {
         let level = |height| Plane { origin: reference, height, slope: DVec2::ZERO };
         if self.is_flat {
             return level(0.0);
         }
         let (mut count, mut x, mut y, mut z) = (0.0, 0.0, 0.0, 0.0);
         let (mut xx, mut xy, mut yy, mut xz, mut yz) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        for foot in feet {
-            let (off, rise) = (foot - reference, self.height(foot));
+        for contact in contacts {
+            let (off, rise) = (contact - reference, self.height(contact));
             count += 1.0;
             x += off.x;
             y += off.y;
@@ -238,23 +248,24 @@ impl Ground {
 }
 
 impl Facet {
-    fn new(piece: Piece, plane: Plane, color: Option<[u8; 3]>, climb: &Climb) -> Self {
+    fn new(piece: Piece, plane: Plane, color: Option<[u8; 3]>, limits: &ClimbLimits) -> Self {
         let bounds = Bounds::of(&piece.points);
         let top = piece.points.iter().map(|point| plane.at(*point)).fold(f64::NEG_INFINITY, f64::max);
-        Self { piece, bounds, plane, color, is_steep: plane.slope.length().atan() > climb.max_slope, top }
+        Self { piece, bounds, plane, color, is_steep: plane.slope.length().atan() > limits.max_slope, top }
     }
 }
 
 impl Barrier {
-    /// Whether a part of a robot that stands on `stand` cannot pass. `low` and `high` are the part's, above the ground.
-    pub(crate) fn blocks(&self, ground: &Ground, stand: &Plane, low: f64, high: f64) -> bool {
+    /// Whether a prism of a robot that stands on `robot_plane` cannot pass. `low` and `high` are the prism's, above the
+    /// ground.
+    pub(crate) fn blocks(&self, ground: &Ground, robot_plane: &Plane, low: f64, high: f64) -> bool {
         let along = self.ends[1] - self.ends[0];
         let length = along.length_squared();
-        let share =
-            if length > 0.0 { ((stand.origin - self.ends[0]).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-        let own = stand.at(self.ends[0] + share * along);
-        let top = self.high[0] + share * (self.high[1] - self.high[0]);
-        let foot = self.low[0] + share * (self.low[1] - self.low[0]);
+        let fraction =
+            if length > 0.0 { ((robot_plane.origin - self.ends[0]).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
+        let own = robot_plane.at(self.ends[0] + fraction * along);
+        let top = self.high[0] + fraction * (self.high[1] - self.high[0]);
+        let foot = self.low[0] + fraction * (self.low[1] - self.low[0]);
         if top - own > ground.max_climb {
             return own + low < top && own + high > foot;
         }
@@ -262,19 +273,19 @@ impl Barrier {
     }
 }
 
-/// The part of a line on which a value that changes evenly along it is above `least`.
-fn above(from: DVec2, to: DVec2, at_from: f64, at_to: f64, least: f64) -> Option<[DVec2; 2]> {
-    let share = || (least - at_from) / (at_to - at_from);
-    match (at_from > least, at_to > least) {
+/// The part of a segment on which a value that changes linearly along it exceeds `min`.
+fn segment_above(from: DVec2, to: DVec2, at_from: f64, at_to: f64, min: f64) -> Option<[DVec2; 2]> {
+    let fraction = || (min - at_from) / (at_to - at_from);
+    match (at_from > min, at_to > min) {
         (true, true) => Some([from, to]),
-        (true, false) => Some([from, from.lerp(to, share())]),
-        (false, true) => Some([from.lerp(to, share()), to]),
+        (true, false) => Some([from, from.lerp(to, fraction())]),
+        (false, true) => Some([from.lerp(to, fraction()), to]),
         (false, false) => None,
     }
     .filter(|[a, b]| a.distance(*b) > LEVEL)
 }
 
-/// Stretches that two neighbours have in common, in the first one's direction, with its normal.
+/// Segments that two neighbours fraction, in the first one's direction, with its normal.
 fn shared_sides(one: &Piece, other: &Piece) -> Vec<(DVec2, DVec2, DVec2)> {
     let mut shared = Vec::new();
     let side = |piece: &Piece, i: usize| (piece.points[i], piece.points[(i + 1) % piece.points.len()]);
@@ -296,8 +307,8 @@ fn shared_sides(one: &Piece, other: &Piece) -> Vec<(DVec2, DVec2, DVec2)> {
     shared
 }
 
-/// The part of a convex polygon on the inner side of a line (or on the outer one).
-fn half(points: &[DVec2], corner: DVec2, normal: DVec2, outer: bool) -> Vec<DVec2> {
+/// The part of a convex polygon on the inner side of a line, or on the outer one.
+fn clip(points: &[DVec2], corner: DVec2, normal: DVec2, outer: bool) -> Vec<DVec2> {
     let sign = if outer { -1.0 } else { 1.0 };
     let beyond = |point: DVec2| sign * normal.dot(point - corner);
     let mut kept = Vec::with_capacity(points.len() + 1);
@@ -314,33 +325,33 @@ fn half(points: &[DVec2], corner: DVec2, normal: DVec2, outer: bool) -> Vec<DVec
     kept
 }
 
-/// The part of a convex polygon that lies in another.
-pub(crate) fn within(mut points: Vec<DVec2>, cutter: &Piece) -> Vec<DVec2> {
+/// The intersection of two convex polygons.
+pub(crate) fn intersection(mut points: Vec<DVec2>, cutter: &Piece) -> Vec<DVec2> {
     for (corner, normal) in cutter.points.iter().zip(&cutter.normals) {
-        points = half(&points, *corner, *normal, false);
+        points = clip(&points, *corner, *normal, false);
     }
     points
 }
 
-/// Convex pieces of what is left of `piece`.
-fn without(piece: &Piece, cutter: &Piece) -> Vec<Piece> {
-    if polygon::signed_area(&within(piece.points.clone(), cutter)) < MIN_FACET {
+/// Convex pieces of `piece` without `cutter`.
+fn difference(piece: &Piece, cutter: &Piece) -> Vec<Piece> {
+    if polygon::signed_area(&intersection(piece.points.clone(), cutter)) < MIN_FACET {
         return vec![piece.clone()];
     }
     let mut rest = piece.points.clone();
-    let mut parts = Vec::new();
+    let mut pieces = Vec::new();
     for (corner, normal) in cutter.points.iter().zip(&cutter.normals) {
-        parts.extend(fit(half(&rest, *corner, *normal, true)));
-        rest = half(&rest, *corner, *normal, false);
+        pieces.extend(to_pieces(clip(&rest, *corner, *normal, true)));
+        rest = clip(&rest, *corner, *normal, false);
     }
-    parts
+    pieces
 }
 
-/// As pieces of a size that queries can handle; none if there is next to nothing.
-fn fit(points: Vec<DVec2>) -> Vec<Piece> {
+/// Pieces of a size that queries can handle; empty if the area is negligible.
+fn to_pieces(points: Vec<DVec2>) -> Vec<Piece> {
     if points.len() < 3 || polygon::signed_area(&points) < MIN_FACET {
         return Vec::new();
     }
     let raw: Vec<[f64; 2]> = points.iter().copied().map(Into::into).collect();
-    polygon::checked(&raw, f64::INFINITY).and_then(|points| polygon::pieces(&points)).unwrap_or_default()
+    polygon::validate(&raw, f64::INFINITY).and_then(|points| polygon::decompose(&points)).unwrap_or_default()
 }

@@ -1,34 +1,35 @@
-//! The world of the evolving robots, as the World Simulator holds it: an arena of 2 x 2 m with layered polygons, terrain
-//! and materials, in which robots are placed, move, see and hear.
+//! The World Simulator of the evolving robots: an arena of 2 x 2 m with layered polygons, terrain and materials, in which
+//! robots are placed, move, see and hear. It is separate from the MuJoCo world of the crates `physics` and `world`.
 //!
-//! Everything here is in millimetres and radians, as the protocol says it. No sockets, no clock: whoever owns an
-//! [`Arena`] passes the time in.
+//! Units are millimetres and radians, as in the protocol. No sockets, no clock: the owner of an [`Arena`] passes the time
+//! in.
 
 pub mod arena;
-pub mod ask;
-mod blocks;
 pub mod body;
-mod gap;
 mod ground;
 pub mod material;
-mod place;
+mod placement;
 pub mod plan;
 pub mod polygon;
 pub mod pose;
 mod pyramid;
+pub mod request;
 mod robot;
 mod sense;
+mod separation;
 mod solid;
-mod stance;
+mod spatial_index;
+mod surroundings;
 mod sweep;
 #[cfg(test)]
 mod testing;
+mod transform;
 
 pub use crate::{
-    arena::{Arena, Refusal, RobotView},
-    ask::{Answer, Ask, RobotId},
+    arena::{Arena, RequestError, RobotView},
     body::{Body, BodyError, Layer},
     material::{Color, Material, Sonic},
     plan::{Plan, PlanError},
-    pose::{Beam, Pose, Position, Sight},
+    pose::{Beam, BeamHit, Pose, Position},
+    request::{Request, Response, RobotId},
 };

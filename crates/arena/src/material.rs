@@ -1,4 +1,4 @@
-//! What things look and sound like.
+//! Colours and materials.
 
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -24,33 +24,33 @@ impl Color {
     }
 }
 
-/// What visual and sonic sensors find of a thing.
+/// How a surface appears to visual and sonic sensors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Whether visual sensors see it.
     pub visible: bool,
-    /// What it does with sound.
+    /// How it reflects sound.
     pub sonic: Sonic,
 }
 
-/// What a surface does with sound.
+/// How a surface reflects sound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sonic {
-    /// Sends it back to where it comes from.
+    /// Back to the source, at any angle.
     Diffuse,
-    /// Mirrors it: it comes back only if it hits nearly at a right angle.
+    /// Like a mirror: back to the source only near normal incidence.
     Specular {
-        /// Between beam and the surface's normal, in rad, at most π/2.
+        /// Largest angle between the beam and the surface normal, in rad, at most π/2.
         max_incidence: f64,
     },
-    /// Swallows it.
+    /// Not at all.
     Absorb,
 }
 
 impl Material {
-    /// Seen and heard.
+    /// Visible, diffuse reflection of sound.
     pub const WOOD: Self = Self { visible: true, sonic: Sonic::Diffuse };
-    /// Materials that each world knows by name.
+    /// Materials that every world file can use by name.
     pub const PREDEFINED: [(&str, Self); 5] = [
         ("wood", Self::WOOD),
         ("wallpaper", Self::WOOD),

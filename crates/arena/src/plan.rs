@@ -1,31 +1,31 @@
-//! What a world is: a TOML file, checked, with its geometry worked out.
+//! World files: the TOML description of an arena, validated, with its geometry.
 //!
-//! All lengths are in mm, all colours are `"#rrggbb"`. `plan/file.rs` lists what a file may say; `worlds/` has examples.
+//! Lengths are in mm, colours are `"#rrggbb"`. `plan/file.rs` lists all keys; `worlds/` has examples.
 
+mod built_in;
 mod check;
 mod file;
 mod outline;
-mod shipped;
 
 use std::time::Duration;
 
 use crate::{
-    blocks::Blocks,
     ground::Ground,
     material::{Color, Material},
     polygon::Piece,
     solid::Solid,
+    spatial_index::SpatialIndex,
 };
 
 /// Side of the arena, in mm.
 pub const ARENA_SIZE: f64 = 2000.0;
-/// Lowest and highest place in the arena, in mm from ground zero.
+/// Largest height and depth in the arena, in mm from ground zero.
 pub const MAX_ALTITUDE: f64 = 2000.0;
 
 /// A closed polygon in world coordinates, in mm.
 pub type Polygon = Vec<[f64; 2]>;
 
-/// A checked world.
+/// A validated world description.
 #[derive(Debug)]
 pub struct Plan {
     title: String,
@@ -39,72 +39,72 @@ pub struct Plan {
     pub(crate) scene: Scene,
 }
 
-/// Why a world is refused.
+/// Why a world file is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// It is too long to be a world.
-    #[error("a world has at most {max} bytes, this one has {bytes}")]
+    /// The file is too long.
+    #[error("the world file has {bytes} bytes; at most {max} are allowed")]
     TooLong {
-        /// What there is.
+        /// Its length, in bytes.
         bytes: usize,
-        /// What there may be.
+        /// The limit, in bytes.
         max: usize,
     },
-    /// It is not TOML, or says something that no world can say.
+    /// Not TOML, or not the format of a world file.
     #[error("{message}")]
     Syntax {
-        /// Where and what, with the nearest known name if one is unknown.
+        /// The parser's message, with the nearest valid name if one is unknown.
         message: String,
     },
-    /// A value makes no sense.
+    /// An invalid value.
     #[error("{key}: {problem}")]
     Value {
-        /// Where it is, for example `obstacle 3`.
+        /// The key, such as `obstacle 3`.
         key: String,
-        /// What is wrong, and what would be right.
+        /// What is wrong, and what is valid.
         problem: String,
     },
 }
 
-/// How the world behaves, apart from what stands in it.
+/// The rules of a world, apart from its geometry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// Who meets whom.
+    /// Which robots see and hit each other.
     pub isolation: Isolation,
-    /// Whether a connection may use the robots of others.
+    /// Whether a connection may control the robots of others.
     pub shared_ids: bool,
-    /// A robot that hears nothing for so long is taken out; never, if none.
+    /// A robot without a request for this long is removed; `None` for never.
     pub idle_timeout: Option<Duration>,
-    /// A move is answered only when each living robot has asked for one, or when so much time has passed.
-    /// Carried out by whoever owns the sockets.
+    /// A move is answered only when every robot has requested one, or after this timeout. Implemented by the server, not by
+    /// the arena.
     pub lockstep: Option<Duration>,
-    /// Greatest distance that a sensor finds, in mm.
+    /// Maximum range of a sensor, in mm.
     pub max_range: f64,
-    /// What a sensor sees where there is nothing.
+    /// The colour that an empty beam reads.
     pub background: Color,
-    /// Whether sensors find the ground.
+    /// Whether sensors sense the ground.
     pub ground: GroundSense,
     /// Which way direction 0 points.
     pub dir_zero: DirZero,
-    /// Which way directions grow.
+    /// Which way directions increase.
     pub dir_sense: DirSense,
-    /// Highest step that robots climb, in mm.
+    /// Highest step that robots can climb, in mm.
     pub max_climb: f64,
-    /// Steepest slope that robots climb, in rad.
+    /// Steepest slope that robots can climb, in rad.
     pub max_slope: f64,
-    /// Whether robots may leave an edge that is higher than what they climb.
+    /// What happens at an edge higher than `max_climb`.
     pub drops: Drops,
-    /// Whether a robot dies on deathly ground that it only passes during a move.
+    /// Whether a robot dies on deathly ground that it passes during a move.
     pub death_sweep: bool,
-    /// Whether a new robot is put where it does not die at once.
+    /// Whether a new robot is not placed on deathly ground.
     pub avoid_deathly: bool,
 }
 
-/// Who meets whom.
+/// Which robots see and hit each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// All robots see and hit each other, as the protocol has it.
+    /// All robots do, as in the protocol.
     Shared,
     /// Only robots of the same connection do.
     PerConnection,
@@ -112,12 +112,12 @@ pub enum Isolation {
     PerRobot,
 }
 
-/// Whether sensors find the ground.
+/// Whether sensors sense the ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroundSense {
-    /// Only if the whole beam is below the horizon, or where it rises above the sensor. Otherwise each horizontal beam
-    /// would end a few centimetres on.
+    /// Only if the whole beam is below the horizon, or where the ground rises above the sensor. Otherwise a horizontal beam
+    /// would always end after a few centimetres.
     BelowHorizon,
     /// Wherever it is in the beam.
     Always,
@@ -135,7 +135,7 @@ pub enum DirZero {
     Y,
 }
 
-/// Which way directions grow, seen from above.
+/// Which way directions increase, seen from above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirSense {
@@ -145,83 +145,83 @@ pub enum DirSense {
     Cw,
 }
 
-/// What happens at an edge that is higher than robots climb.
+/// What happens at an edge that is higher than robots can climb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drops {
-    /// The robot goes on, and down.
+    /// The robot moves on and drops.
     Fall,
     /// The robot is blocked.
     Block,
 }
 
-/// The four walls around the arena. No part of a robot gets over them, however high it is.
+/// The four walls around the arena. No robot passes over them, however low they are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walls {
     /// Above ground zero, in mm.
     pub height: f64,
-    /// How they look.
+    /// Their colour.
     pub color: Color,
-    /// What they are made of.
+    /// Their material.
     pub material: Material,
 }
 
-/// Something that stands or hangs in the world.
+/// An obstacle, standing on the ground or above it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obstacle {
-    /// Its polygons seen from above; their union.
+    /// The union of these polygons, in the plan view.
     pub outline: Vec<Polygon>,
-    /// Lowest point, in mm from ground zero.
+    /// Height of its bottom, in mm above ground zero.
     pub low: f64,
-    /// Highest point, in mm from ground zero.
+    /// Height of its top, in mm above ground zero.
     pub high: f64,
-    /// How it looks.
+    /// Its colour.
     pub color: Color,
-    /// What it is made of.
+    /// Its material.
     pub material: Material,
-    /// The name of that.
+    /// Name of the material in the world file.
     pub material_name: String,
 }
 
-/// A part of the ground that is not at height zero. Later ones lie over earlier ones.
+/// A patch of ground that is not at height zero. Later patches cover earlier ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Patch {
-    /// Seen from above.
+    /// In the plan view.
     pub outline: Polygon,
-    /// Height of each point of the outline, in mm from ground zero.
+    /// Height of each point of the outline, in mm above ground zero.
     pub heights: Vec<f64>,
-    /// How it looks, if not as the floor.
+    /// Its colour; that of the floor if `None`.
     pub color: Option<Color>,
 }
 
-/// The floor's looks.
+/// The colours of the floor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
-    /// Where no area lies.
+    /// Colour outside all areas.
     pub color: Color,
-    /// Painted in this order, each over those before.
+    /// In painting order: later areas cover earlier ones.
     pub areas: Vec<Area>,
 }
 
 /// A painted area of the floor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
-    /// Its polygons; their union.
+    /// The union of these polygons.
     pub outline: Vec<Polygon>,
-    /// How it looks.
+    /// Its colour.
     pub color: Color,
 }
 
-/// A port of the World Simulator, with the kind of robots that come through it.
+/// A port of the World Simulator and the kind of robots that connect through it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
     /// TCP port.
     pub port: u16,
-    /// What these robots are called.
+    /// Name of the kind.
     pub kind: String,
-    /// How these robots look.
+    /// Colour of these robots.
     pub color: Color,
-    /// Where they start, as polygons.
+    /// The union of these polygons is where they start.
     pub start: Vec<Polygon>,
     pub(crate) zone: Vec<Piece>,
 }
@@ -230,55 +230,60 @@ pub struct Port {
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) solids: Vec<Solid>,
-    pub(crate) blocks: Blocks,
-    /// The last four of the solids are the walls; these bodies hit by their coordinates.
+    pub(crate) index: SpatialIndex,
+    /// Number of solids that are obstacles. The last four are the walls, for sensors only: bodies collide with the limits
+    /// of the arena instead.
     pub(crate) obstacles: usize,
     pub(crate) ground: Ground,
     pub(crate) deathly: Vec<Piece>,
 }
 
 impl Plan {
-    /// Reads and checks a world.
+    /// Parses and validates a world file.
+    ///
+    /// # Errors
+    ///
+    /// Invalid TOML, an unknown key, or an invalid value.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         check::plan(file::read(text)?)
     }
 
-    /// A world that comes with the program.
-    pub fn shipped(name: &str) -> Option<Result<Self, PlanError>> {
-        shipped::text(name).map(|text| Self::parse(&text))
+    /// A built-in world by its name.
+    pub fn built_in(name: &str) -> Option<Result<Self, PlanError>> {
+        built_in::text(name).map(|text| Self::parse(&text))
     }
 
-    /// The file of a world that comes with the program.
-    pub fn shipped_text(name: &str) -> Option<String> {
-        shipped::text(name)
+    /// The file of a built-in world.
+    pub fn built_in_text(name: &str) -> Option<String> {
+        built_in::text(name)
     }
 
-    /// Names of the worlds that come with the program, sorted.
+    /// Names of the built-in worlds, sorted.
     pub fn names() -> Vec<String> {
-        shipped::names()
+        built_in::names()
     }
 
-    /// One line that says what it is.
+    /// A one-line description.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// How it behaves.
+    /// Its rules.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// The walls around it.
+    /// The walls around the arena.
     pub fn walls(&self) -> &Walls {
         &self.walls
     }
 
-    /// What stands or hangs in it, without the walls.
+    /// Obstacles, without the walls.
     pub fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
 
-    /// Where the ground is not at height zero.
+    /// Patches of ground that are not at height zero.
     pub fn patches(&self) -> &[Patch] {
         &self.patches
     }
@@ -288,17 +293,17 @@ impl Plan {
         &self.deathly
     }
 
-    /// The floor's looks.
+    /// The colours of the floor.
     pub fn floor(&self) -> &Floor {
         &self.floor
     }
 
-    /// At least one. A robot's kind is an index into this.
+    /// At least one port. A robot's kind is an index into this slice.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// Height of the ground at a place, in mm from ground zero.
+    /// Height of the ground at a point, in mm above ground zero.
     pub fn height(&self, x: f64, y: f64) -> f64 {
         self.scene.ground.height(glam::DVec2::new(x, y))
     }

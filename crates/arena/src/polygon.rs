@@ -1,43 +1,43 @@
-//! Polygons: whether they are usable, and what convex pieces they consist of.
+//! Polygons: validation and decomposition into convex pieces.
 
 use glam::DVec2;
 
-/// Most points that one polygon may have.
+/// Maximum number of points of a polygon.
 pub const MAX_POLYGON_POINTS: usize = 256;
-/// Most points of a convex piece; queries keep pieces in arrays of this size.
+/// Maximum number of points of a convex piece; queries keep pieces in arrays of this size.
 pub(crate) const MAX_PIECE_POINTS: usize = 16;
 /// Less area than this is none, in mm².
 const MIN_AREA: f64 = 1e-6;
-/// Points that are nearer to each other, or to the line through their neighbours, count as one, in mm.
+/// Points closer than this to each other, or to the line through their neighbours, are merged, in mm.
 const MERGE: f64 = 1e-9;
 
-/// What is wrong with a polygon.
+/// Why a polygon is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    /// It has too few points.
+pub enum PolygonError {
+    /// Fewer than 3 points.
     #[error("has fewer than 3 points")]
     TooFew,
-    /// It has too many points.
+    /// More than [`MAX_POLYGON_POINTS`] points.
     #[error("has more than {MAX_POLYGON_POINTS} points")]
     TooMany,
-    /// A coordinate is too large, or not a number.
+    /// A coordinate is too large or not finite.
     #[error("has a coordinate that is not finite or too large")]
     OutOfRange,
-    /// Its points lie on a line, or nearly.
+    /// The points are collinear, or nearly.
     #[error("has no area")]
     NoArea,
-    /// Two of its sides meet.
-    #[error("crosses or touches itself")]
-    Crosses,
+    /// Two sides intersect.
+    #[error("intersects itself")]
+    SelfIntersecting,
 }
 
 /// A convex polygon, counter-clockwise, of at most [`MAX_PIECE_POINTS`] points.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Piece {
     pub(crate) points: Vec<DVec2>,
-    /// Unit vectors that point outwards; the one at `i` belongs to the side from point `i` to the next.
+    /// Outward unit normals; the one at `i` belongs to the side from point `i` to the next.
     pub(crate) normals: Vec<DVec2>,
-    /// Bit `i` is set if side `i` lies on the outline, and not between two pieces.
+    /// Bit `i` is set if side `i` is part of the outline rather than a cut between two pieces.
     pub(crate) outer: u32,
 }
 
@@ -47,19 +47,19 @@ impl Piece {
         Self { points, normals, outer }
     }
 
-    /// A straight line as a polygon of two points.
-    pub(crate) fn line(from: DVec2, to: DVec2) -> Self {
+    /// A segment as a degenerate polygon of two points.
+    pub(crate) fn segment(from: DVec2, to: DVec2) -> Self {
         Self::new(vec![from, to], 0b11)
     }
 
-    /// One that is convex and counter-clockwise already.
+    /// From points that are convex and counter-clockwise already.
     pub(crate) fn convex(points: Vec<DVec2>) -> Self {
         debug_assert!(points.len() <= MAX_PIECE_POINTS);
         let all = (1_u32 << points.len()) - 1;
         Self::new(points, all)
     }
 
-    /// Whether the point is in it, or on its rim.
+    /// Whether the point is inside or on the boundary.
     pub(crate) fn contains(&self, point: DVec2) -> bool {
         self.points.iter().zip(&self.normals).all(|(corner, normal)| normal.dot(point - *corner) <= MERGE)
     }
@@ -76,33 +76,33 @@ pub(crate) fn signed_area(points: &[DVec2]) -> f64 {
     0.5 * points.iter().zip(next).map(|(a, b)| a.perp_dot(*b)).sum::<f64>()
 }
 
-/// The points counter-clockwise, without doubled ones and those in the middle of a straight side.
+/// The points counter-clockwise, without duplicates and without points in the middle of a straight side.
 ///
 /// `limit` is the largest coordinate allowed, in mm.
-pub(crate) fn checked(points: &[[f64; 2]], limit: f64) -> Result<Vec<DVec2>, Flaw> {
+pub(crate) fn validate(points: &[[f64; 2]], limit: f64) -> Result<Vec<DVec2>, PolygonError> {
     if points.len() > MAX_POLYGON_POINTS {
-        return Err(Flaw::TooMany);
+        return Err(PolygonError::TooMany);
     }
     if points.iter().flatten().any(|value| !value.is_finite() || value.abs() > limit) {
-        return Err(Flaw::OutOfRange);
+        return Err(PolygonError::OutOfRange);
     }
     if points.len() < 3 {
-        return Err(Flaw::TooFew);
+        return Err(PolygonError::TooFew);
     }
     let mut points: Vec<DVec2> = points.iter().copied().map(DVec2::from).collect();
     points.dedup_by(|a, b| a.distance(*b) <= MERGE);
     while points.len() > 1 && points[0].distance(points[points.len() - 1]) <= MERGE {
         points.pop();
     }
-    straighten(&mut points)?;
+    remove_collinear(&mut points)?;
     if points.len() < 3 {
-        return Err(Flaw::NoArea);
+        return Err(PolygonError::NoArea);
     }
-    if crosses_itself(&points) {
-        return Err(Flaw::Crosses);
+    if is_self_intersecting(&points) {
+        return Err(PolygonError::SelfIntersecting);
     }
     if signed_area(&points).abs() < MIN_AREA {
-        return Err(Flaw::NoArea);
+        return Err(PolygonError::NoArea);
     }
     if signed_area(&points) < 0.0 {
         points.reverse();
@@ -110,7 +110,7 @@ pub(crate) fn checked(points: &[[f64; 2]], limit: f64) -> Result<Vec<DVec2>, Fla
     Ok(points)
 }
 
-fn straighten(points: &mut Vec<DVec2>) -> Result<(), Flaw> {
+fn remove_collinear(points: &mut Vec<DVec2>) -> Result<(), PolygonError> {
     let mut at = 0;
     while at < points.len() && points.len() >= 3 {
         let count = points.len();
@@ -118,7 +118,7 @@ fn straighten(points: &mut Vec<DVec2>) -> Result<(), Flaw> {
         let (come, go) = (here - before, after - here);
         if come.perp_dot(go).abs() <= MERGE * come.length().max(go.length()) {
             if come.dot(go) < 0.0 {
-                return Err(if count == 3 { Flaw::NoArea } else { Flaw::Crosses });
+                return Err(if count == 3 { PolygonError::NoArea } else { PolygonError::SelfIntersecting });
             }
             points.remove(at);
             at = at.saturating_sub(1);
@@ -129,38 +129,38 @@ fn straighten(points: &mut Vec<DVec2>) -> Result<(), Flaw> {
     Ok(())
 }
 
-fn crosses_itself(points: &[DVec2]) -> bool {
+fn is_self_intersecting(points: &[DVec2]) -> bool {
     let count = points.len();
     let side = |i: usize| (points[i], points[(i + 1) % count]);
     (0..count).any(|i| {
         let after_next = i + 2;
         // the last side is a neighbour of the first
-        (after_next..count).any(|j| (i > 0 || j + 1 < count) && sides_meet(side(i), side(j)))
+        (after_next..count).any(|j| (i > 0 || j + 1 < count) && segments_intersect(side(i), side(j)))
     })
 }
 
-fn sides_meet((a, b): (DVec2, DVec2), (c, d): (DVec2, DVec2)) -> bool {
+fn segments_intersect((a, b): (DVec2, DVec2), (c, d): (DVec2, DVec2)) -> bool {
     let turn = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
     let (c_of_ab, d_of_ab) = (turn(a, b, c), turn(a, b, d));
     let (a_of_cd, b_of_cd) = (turn(c, d, a), turn(c, d, b));
     if c_of_ab * d_of_ab > 0.0 || a_of_cd * b_of_cd > 0.0 {
         return false;
     }
-    // on one line, they still have to reach each other
+    // collinear segments still have to overlap
     let (low, high) = (a.min(b), a.max(b));
     let (other_low, other_high) = (c.min(d), c.max(d));
     low.cmple(other_high).all() && other_low.cmple(high).all()
 }
 
-/// Convex pieces that make up a checked polygon: ears are cut off, then put together again as long as the result stays
-/// convex (Hertel and Mehlhorn).
-pub(crate) fn pieces(points: &[DVec2]) -> Result<Vec<Piece>, Flaw> {
+/// Decomposes a validated polygon into convex pieces: ear clipping, then merging as long as the result stays convex
+/// (Hertel and Mehlhorn).
+pub(crate) fn decompose(points: &[DVec2]) -> Result<Vec<Piece>, PolygonError> {
     let count = points.len();
     let turn = |a: usize, b: usize, c: usize| (points[b] - points[a]).perp_dot(points[c] - points[b]);
     if count <= MAX_PIECE_POINTS && (0..count).all(|i| turn(i, (i + 1) % count, (i + 2) % count) > 0.0) {
         return Ok(vec![Piece::convex(points.to_vec())]);
     }
-    let mut loops: Vec<Vec<usize>> = cut_ears(points)?;
+    let mut loops: Vec<Vec<usize>> = clip_ears(points)?;
     let cuts: Vec<(usize, usize)> = loops
         .iter()
         .flat_map(|corners| (0..3).map(|i| (corners[i], corners[(i + 1) % 3])))
@@ -187,7 +187,7 @@ fn piece(points: &[DVec2], corners: &[usize]) -> Piece {
     Piece::new(corners.iter().map(|&i| points[i]).collect(), outer)
 }
 
-/// Joins the two loops on both sides of a cut, if the result is fit.
+/// Joins the two loops on both sides of a cut if the result passes `is_fit`.
 fn merge(loops: &mut Vec<Vec<usize>>, from: usize, to: usize, is_fit: impl Fn(&[usize]) -> bool) {
     let has = |corners: &[usize], a: usize, b: usize| {
         (0..corners.len()).find(|&i| corners[i] == a && corners[(i + 1) % corners.len()] == b)
@@ -206,12 +206,11 @@ fn merge(loops: &mut Vec<Vec<usize>>, from: usize, to: usize, is_fit: impl Fn(&[
     }
 }
 
-fn cut_ears(points: &[DVec2]) -> Result<Vec<Vec<usize>>, Flaw> {
+fn clip_ears(points: &[DVec2]) -> Result<Vec<Vec<usize>>, PolygonError> {
     let mut rest: Vec<usize> = (0..points.len()).collect();
     let mut ears = Vec::with_capacity(points.len());
     while rest.len() > 3 {
-        // a flat corner is no ear unless nothing else is left
-        let at = (0..rest.len()).find(|&at| is_ear(points, &rest, at)).ok_or(Flaw::Crosses)?;
+        let at = (0..rest.len()).find(|&at| is_ear(points, &rest, at)).ok_or(PolygonError::SelfIntersecting)?;
         let count = rest.len();
         ears.push(vec![rest[(at + count - 1) % count], rest[at], rest[(at + 1) % count]]);
         rest.remove(at);
@@ -240,8 +239,8 @@ mod tests {
 
     use super::*;
 
-    fn check(points: &[[f64; 2]], expected: Result<usize, Flaw>) {
-        let found = checked(points, 1e4).and_then(|points| pieces(&points)).map(|pieces| pieces.len());
+    fn check(points: &[[f64; 2]], expected: Result<usize, PolygonError>) {
+        let found = validate(points, 1e4).and_then(|points| decompose(&points)).map(|pieces| pieces.len());
         assert_eq!(found, expected, "{points:?}");
     }
 
@@ -253,15 +252,15 @@ mod tests {
         // an L and a U
         check(&[[0.0, 0.0], [9.0, 0.0], [9.0, 3.0], [3.0, 3.0], [3.0, 9.0], [0.0, 9.0]], Ok(2));
         check(&[[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [6.0, 9.0], [6.0, 3.0], [3.0, 3.0], [3.0, 9.0], [0.0, 9.0]], Ok(3));
-        check(&[[0.0, 0.0], [9.0, 0.0]], Err(Flaw::TooFew));
-        check(&[[0.0, 0.0], [9.0, 0.0], [4.0, 0.0]], Err(Flaw::NoArea));
-        check(&[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], Err(Flaw::NoArea));
-        check(&[[0.0, 0.0], [9.0, 9.0], [9.0, 0.0], [0.0, 9.0]], Err(Flaw::Crosses));
-        check(&[[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [4.0, 0.0], [0.0, 9.0]], Err(Flaw::Crosses));
-        check(&[[0.0, 0.0], [9.0, 0.0], [20.0, 0.0], [9.0, 0.0], [9.0, 9.0]], Err(Flaw::Crosses));
-        check(&[[0.0, f64::NAN], [9.0, 0.0], [9.0, 9.0]], Err(Flaw::OutOfRange));
-        check(&[[0.0, 0.0], [1e5, 0.0], [9.0, 9.0]], Err(Flaw::OutOfRange));
-        check(&[[0.0, 0.0]; MAX_POLYGON_POINTS + 1], Err(Flaw::TooMany));
+        check(&[[0.0, 0.0], [9.0, 0.0]], Err(PolygonError::TooFew));
+        check(&[[0.0, 0.0], [9.0, 0.0], [4.0, 0.0]], Err(PolygonError::NoArea));
+        check(&[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], Err(PolygonError::NoArea));
+        check(&[[0.0, 0.0], [9.0, 9.0], [9.0, 0.0], [0.0, 9.0]], Err(PolygonError::SelfIntersecting));
+        check(&[[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [4.0, 0.0], [0.0, 9.0]], Err(PolygonError::SelfIntersecting));
+        check(&[[0.0, 0.0], [9.0, 0.0], [20.0, 0.0], [9.0, 0.0], [9.0, 9.0]], Err(PolygonError::SelfIntersecting));
+        check(&[[0.0, f64::NAN], [9.0, 0.0], [9.0, 9.0]], Err(PolygonError::OutOfRange));
+        check(&[[0.0, 0.0], [1e5, 0.0], [9.0, 9.0]], Err(PolygonError::OutOfRange));
+        check(&[[0.0, 0.0]; MAX_POLYGON_POINTS + 1], Err(PolygonError::TooMany));
     }
 
     proptest! {
@@ -277,8 +276,8 @@ mod tests {
             if turned {
                 star.reverse();
             }
-            let points = checked(&star, 1e4).unwrap();
-            let pieces = pieces(&points).unwrap();
+            let points = validate(&star, 1e4).unwrap();
+            let pieces = decompose(&points).unwrap();
             let mut area = 0.0;
             for piece in &pieces {
                 prop_assert!(piece.points.len() <= MAX_PIECE_POINTS);

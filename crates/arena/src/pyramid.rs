@@ -1,30 +1,30 @@
-//! A sensor's beam as planes through its apex, and faces cut by them.
+//! A sensor's beam as planes through its apex, and the clipping of faces.
 
 use glam::{DVec2, DVec3};
 
 use crate::{Beam, polygon::MAX_PIECE_POINTS, solid::Bounds};
 
-/// Beams narrower than this are flat, in rad: planes that meet at such an angle no longer tell inside from outside.
+/// Beams narrower than this are flat, in rad: planes at such a small angle no longer separate inside from outside.
 const FLAT: f64 = 1e-6;
-/// A face has so many corners at most after each of the planes has cut one off.
+/// Maximum number of corners of a face after each plane has cut one off.
 const MAX_CORNERS: usize = MAX_PIECE_POINTS + 6;
 
-/// A pyramid, a fan if it is flat in one direction, a ray if it is in both.
+/// A pyramid; a fan if it is flat in one direction, a ray if flat in both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pyramid {
     pub(crate) apex: DVec3,
-    /// Normals of the planes it lies between, pointing inwards.
+    /// Inward normals of the planes that bound it.
     between: [DVec3; 4],
     between_count: usize,
-    /// Normals of the planes it lies in.
+    /// Normals of the planes it lies in, if flat.
     within: [DVec3; 2],
     within_count: usize,
-    /// Seen from above, what it lies between; none if it is too steep for that.
+    /// Inward normals of the wedge that contains it in the plan view; `None` if it is too steep.
     wedge: Option<[DVec2; 2]>,
 }
 
 impl Pyramid {
-    /// `angle` is that of the beam's direction, counter-clockwise from +x.
+    /// `angle` is the beam's direction, counter-clockwise from +x.
     pub(crate) fn new(beam: &Beam, angle: f64) -> Self {
         let ((sin, cos), (rise, level)) = (angle.sin_cos(), beam.tilt.sin_cos());
         let forward = DVec3::new(level * cos, level * sin, rise);
@@ -52,7 +52,7 @@ impl Pyramid {
             }
         }
         if pyramid.between_count == 0 {
-            // a ray: what is behind must be cut off on its own
+            // a ray: only this plane excludes what is behind the apex
             pyramid.between_count = 1;
         }
         let tangent = |(cos, sin): (f64, f64)| if cos > 0.0 { sin / cos } else { 0.0 };
@@ -61,7 +61,7 @@ impl Pyramid {
         pyramid
     }
 
-    /// Whether a point, seen from the apex, is in it. A flat one contains next to nothing.
+    /// Whether a point relative to the apex is inside. Always `false` for a flat beam.
     #[inline]
     pub(crate) fn contains(&self, point: DVec3) -> bool {
         self.within_count == 0
@@ -71,9 +71,9 @@ impl Pyramid {
             && self.between[3].dot(point) >= 0.0
     }
 
-    /// Whether something in the rectangle may be in it, seen from above.
+    /// Whether something within the bounds may be inside, judged in the plan view.
     #[inline]
-    pub(crate) fn may_meet(&self, bounds: &Bounds) -> bool {
+    pub(crate) fn may_intersect(&self, bounds: &Bounds) -> bool {
         let Some(wedge) = &self.wedge else { return true };
         wedge.iter().all(|normal| {
             let x = if normal.x > 0.0 { bounds.max.x } else { bounds.min.x } - self.apex.x;
@@ -82,11 +82,11 @@ impl Pyramid {
         })
     }
 
-    /// The squared distance and place of the point of a face in the beam that is nearest to the apex, if it is nearer
-    /// than `best`. All is seen from the apex, which must not lie in the face's plane.
+    /// The nearest point of a face in the beam and its squared distance, if that is below `best`. Coordinates are relative
+    /// to the apex, which must not lie in the face's plane.
     #[inline]
     pub(crate) fn nearest(&self, corners: &[DVec3], best: f64) -> Option<(f64, DVec3)> {
-        let mut face = Face { corners: [DVec3::ZERO; MAX_CORNERS], count: corners.len() };
+        let mut face = ClippedFace { corners: [DVec3::ZERO; MAX_CORNERS], count: corners.len() };
         face.corners[..corners.len()].copy_from_slice(corners);
         for normal in &self.within[..self.within_count] {
             face.section(*normal);
@@ -101,9 +101,9 @@ impl Pyramid {
     }
 }
 
-/// The normals of the narrowest wedge, seen from above, that the pyramid lies in.
+/// The narrowest wedge in the plan view that contains the pyramid.
 fn wedge(level: f64, rise: f64, wide: f64, high: f64, heading: DVec2) -> Option<[DVec2; 2]> {
-    // how far the pyramid's edges go along the heading; the lesser of them spreads most
+    // how far the pyramid's edges reach along the heading; the shorter one spreads most
     let ahead = level - rise.abs() * high;
     if ahead < 1e-6 {
         return None;
@@ -113,13 +113,13 @@ fn wedge(level: f64, rise: f64, wide: f64, high: f64, heading: DVec2) -> Option<
     Some([heading * spread - side, heading * spread + side])
 }
 
-struct Face {
+struct ClippedFace {
     corners: [DVec3; MAX_CORNERS],
     count: usize,
 }
 
-impl Face {
-    /// Keeps what is on the side that the normal points to.
+impl ClippedFace {
+    /// Keeps the half-space that the normal points to.
     #[inline]
     fn clip(&mut self, normal: DVec3) {
         let mut sides = [0.0; MAX_CORNERS];
@@ -154,7 +154,7 @@ impl Face {
         self.count = count;
     }
 
-    /// Keeps what lies in the plane through the apex.
+    /// Keeps the intersection with the plane through the apex.
     fn section(&mut self, normal: DVec3) {
         let mut kept = [DVec3::ZERO; MAX_CORNERS];
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! Robots and their identifiers.
+//! The robots of an arena, by identifier.
 
 use std::{num::NonZeroU16, sync::Arc, time::Duration};
 
@@ -6,47 +6,51 @@ use crate::{
     Body, Position, RobotId,
     ground::Plane,
     solid::{Bounds, Solid},
-    stance::Stance,
+    transform::Transform,
 };
 
-/// Most robots at a time.
+/// Maximum number of robots at a time.
 pub(crate) const MAX_ROBOTS: usize = u16::MAX as usize;
 
-/// A robot that lives.
+/// A robot of the arena.
 #[derive(Debug)]
 pub(crate) struct Robot {
     pub(crate) id: RobotId,
+    /// The connection that created it.
     pub(crate) owner: u64,
+    /// Index into the plan's ports.
     pub(crate) kind: usize,
-    /// How many robots there were before it.
+    /// Number of robots created before it.
     pub(crate) number: u64,
-    pub(crate) heard: Duration,
-    pub(crate) shaped: Option<Shaped>,
+    /// Time of the last request about it.
+    pub(crate) last_request: Duration,
+    /// `None` before its first shape.
+    pub(crate) state: Option<PhysicalState>,
 }
 
-/// What a robot has from its first shape on.
+/// A robot's body and where it is.
 #[derive(Debug)]
-pub(crate) struct Shaped {
+pub(crate) struct PhysicalState {
     pub(crate) body: Arc<Body>,
     pub(crate) position: Position,
-    pub(crate) stance: Stance,
-    /// What it stands on.
-    pub(crate) stand: Plane,
-    /// No place was found for it yet: nobody meets it.
-    pub(crate) is_lost: bool,
-    /// As others meet it; empty if nobody can.
+    pub(crate) transform: Transform,
+    /// The plane it stands on.
+    pub(crate) ground_plane: Plane,
+    /// No free pose was found for it yet: it collides with nothing.
+    pub(crate) is_unplaced: bool,
+    /// Its prisms in the world; empty if no other robot can meet it.
     pub(crate) solids: Vec<Solid>,
 }
 
-/// A robot among those that meet each other, with what is needed to pass it over.
+/// A robot in a group of robots that see and hit each other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Member {
+pub(crate) struct GroupMember {
     pub(crate) id: RobotId,
-    /// Of its solids; nothing if nobody can meet it.
+    /// Bounds of its solids; empty if no other robot can meet it.
     pub(crate) bounds: Bounds,
 }
 
-/// All robots that live.
+/// All robots of an arena.
 #[derive(Debug, Default)]
 pub(crate) struct Robots {
     slots: Vec<Option<Box<Robot>>>,
@@ -55,7 +59,7 @@ pub(crate) struct Robots {
 }
 
 impl Robots {
-    /// The next free identifier. They go round, so that one that was used lately comes back last.
+    /// The next free identifier. Identifiers cycle, so that a recently used one is reused last.
     pub(crate) fn free_id(&self) -> Option<RobotId> {
         if self.count >= MAX_ROBOTS {
             return None;
@@ -95,7 +99,7 @@ impl Robots {
         Some(robot)
     }
 
-    /// In the order of their identifiers.
+    /// All robots, ordered by identifier.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Robot> {
         self.slots.iter().filter_map(Option::as_deref)
     }

@@ -1,10 +1,10 @@
-//! Upright prisms: obstacles, walls and the parts of robots, as sensors and moves meet them.
+//! Upright prisms: the shape of obstacles, walls and robots in ray casts and collision sweeps.
 
 use glam::{DVec2, DVec3};
 
 use crate::{material::Material, polygon::Piece};
 
-/// A convex prism.
+/// A convex prism. Heights are in mm above ground zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Solid {
     pub(crate) piece: Piece,
@@ -15,7 +15,7 @@ pub(crate) struct Solid {
     pub(crate) material: Material,
 }
 
-/// A rectangle along the axes.
+/// An axis-aligned rectangle, in mm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) min: DVec2,
@@ -23,13 +23,18 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    pub(crate) const NOTHING: Self = Self { min: DVec2::INFINITY, max: DVec2::NEG_INFINITY };
+    pub(crate) const EMPTY: Self = Self { min: DVec2::INFINITY, max: DVec2::NEG_INFINITY };
 
     pub(crate) fn of(points: &[DVec2]) -> Self {
-        points.iter().fold(Self::NOTHING, |bounds, point| bounds.with(Self { min: *point, max: *point }))
+        points.iter().fold(Self::EMPTY, |bounds, point| bounds.union(Self { min: *point, max: *point }))
     }
 
-    pub(crate) fn with(self, other: Self) -> Self {
+    /// The square of half-width `radius` around a point.
+    pub(crate) fn around(point: DVec2, radius: f64) -> Self {
+        Self { min: point, max: point }.grown(radius)
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
@@ -37,7 +42,7 @@ impl Bounds {
         Self { min: self.min - by, max: self.max + by }
     }
 
-    pub(crate) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn intersects(&self, other: &Self) -> bool {
         self.min.x <= other.max.x && self.min.y <= other.max.y && other.min.x <= self.max.x && other.min.y <= self.max.y
     }
 
@@ -53,7 +58,7 @@ impl Solid {
         Self { piece, low, high, bounds, color, material }
     }
 
-    /// Whether the point is inside, and not just on the surface.
+    /// Whether the point is strictly inside.
     pub(crate) fn encloses(&self, point: DVec3) -> bool {
         let flat = point.truncate();
         point.z > self.low

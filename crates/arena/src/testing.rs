@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{Answer, Arena, Ask, Beam, Body, Layer, Plan, Pose, Position, Refusal, RobotId, Sight};
+use crate::{Arena, Beam, BeamHit, Body, Layer, Plan, Pose, Position, Request, RequestError, Response, RobotId};
 
 /// The connection that tests use unless they say otherwise.
 pub(crate) const ME: u64 = 1;
@@ -29,14 +29,14 @@ pub(crate) fn beam(at: [f64; 3], dir: f64, tilt: f64, angle_h: f64, angle_v: f64
 }
 
 impl Arena {
-    pub(crate) fn ask(&mut self, ask: &Ask) -> Result<Option<Answer>, Refusal> {
-        self.answer(ME, 0, ask, Duration::ZERO)
+    pub(crate) fn request(&mut self, request: &Request) -> Result<Option<Response>, RequestError> {
+        self.handle(ME, 0, request, Duration::ZERO)
     }
 
-    fn placed(&mut self, ask: &Ask) -> Position {
-        match self.ask(ask) {
-            Ok(Some(Answer::Placed(position))) => position,
-            other => panic!("{ask:?}: {other:?}"),
+    fn placed(&mut self, request: &Request) -> Position {
+        match self.request(request) {
+            Ok(Some(Response::Placed(position))) => position,
+            other => panic!("{request:?}: {other:?}"),
         }
     }
 
@@ -54,27 +54,27 @@ impl Arena {
     }
 
     pub(crate) fn shaped_as(&mut self, id: RobotId, body: &Arc<Body>) -> Position {
-        self.placed(&Ask::Shape(id, body.clone()))
+        self.placed(&Request::Shape(id, body.clone()))
     }
 
     pub(crate) fn jumped(&mut self, id: RobotId, to: Pose) -> Position {
-        self.placed(&Ask::Jump(id, to))
+        self.placed(&Request::Jump(id, to))
     }
 
     pub(crate) fn moved(&mut self, id: RobotId, to: Pose) -> Position {
-        self.placed(&Ask::Move(id, to))
+        self.placed(&Request::Move(id, to))
     }
 
-    pub(crate) fn seen(&mut self, id: RobotId, beam: Beam) -> Sight {
-        match self.ask(&Ask::See(id, beam)) {
-            Ok(Some(Answer::Seen(sight))) => sight,
+    pub(crate) fn seen(&mut self, id: RobotId, beam: Beam) -> BeamHit {
+        match self.request(&Request::See(id, beam)) {
+            Ok(Some(Response::Seen(sight))) => sight,
             other => panic!("{beam:?}: {other:?}"),
         }
     }
 
     pub(crate) fn heard(&mut self, id: RobotId, beam: Beam) -> f64 {
-        match self.ask(&Ask::Hear(id, beam)) {
-            Ok(Some(Answer::Heard(distance))) => distance,
+        match self.request(&Request::Hear(id, beam)) {
+            Ok(Some(Response::Heard(distance))) => distance,
             other => panic!("{beam:?}: {other:?}"),
         }
     }

@@ -5,7 +5,7 @@ use std::{num::NonZeroU16, sync::Arc, time::Duration};
 use proptest::prelude::*;
 
 use crate::{
-    Answer, Arena, Ask, Beam, Body, Layer, Plan, Refusal, RobotId,
+    Arena, Beam, Body, Layer, Plan, Request, RequestError, Response, RobotId,
     arena::MAX_POINTS,
     testing::{ME, arena, beam, boxy, pose},
 };
@@ -25,7 +25,7 @@ fn identifiers_go_round_and_skip_the_living() {
     let mut arena = arena("");
     let mut create = |expected: u16| {
         assert_eq!(arena.create(0, ME, Duration::ZERO), Some(id(expected)));
-        arena.ask(&Ask::Kill(id(expected))).unwrap();
+        arena.request(&Request::Kill(id(expected))).unwrap();
     };
     for expected in 1..=u16::MAX {
         create(expected);
@@ -35,18 +35,18 @@ fn identifiers_go_round_and_skip_the_living() {
     for expected in 1..=u16::MAX {
         assert_eq!(arena.create(0, ME, Duration::ZERO), Some(id(expected)));
     }
-    assert_eq!(arena.ask(&Ask::Create), Err(Refusal::Full));
+    assert_eq!(arena.request(&Request::Create), Err(RequestError::Full));
     for gone in [500, 77] {
-        arena.ask(&Ask::Kill(id(gone))).unwrap();
+        arena.request(&Request::Kill(id(gone))).unwrap();
     }
-    assert_eq!(arena.ask(&Ask::Create), Ok(Some(Answer::Created(id(77)))));
-    assert_eq!(arena.ask(&Ask::Create), Ok(Some(Answer::Created(id(500)))));
-    assert_eq!(arena.ask(&Ask::Create), Err(Refusal::Full));
+    assert_eq!(arena.request(&Request::Create), Ok(Some(Response::Created(id(77)))));
+    assert_eq!(arena.request(&Request::Create), Ok(Some(Response::Created(id(500)))));
+    assert_eq!(arena.request(&Request::Create), Err(RequestError::Full));
     assert_eq!(arena.len(), 65_535);
     // a full world makes room by who was silent for too long
     let later = seconds(301);
-    arena.answer(ME, 0, &Ask::Kill(id(9)), later).unwrap();
-    assert_eq!(arena.answer(ME, 0, &Ask::Create, later), Ok(Some(Answer::Created(id(9)))));
+    arena.handle(ME, 0, &Request::Kill(id(9)), later).unwrap();
+    assert_eq!(arena.handle(ME, 0, &Request::Create, later), Ok(Some(Response::Created(id(9)))));
     assert!(arena.create(0, ME, later).is_some());
     assert_eq!(arena.len(), 2);
 }
@@ -66,17 +66,17 @@ fn the_shapes_of_a_connection_have_a_limit() {
     let most = MAX_POINTS / body.points();
     let shape = |arena: &mut Arena| {
         let robot = arena.create(0, ME, Duration::ZERO).unwrap();
-        (robot, arena.ask(&Ask::Shape(robot, body.clone())))
+        (robot, arena.request(&Request::Shape(robot, body.clone())))
     };
     for _ in 0..most {
         assert!(shape(&mut arena).1.is_ok());
     }
-    assert_eq!(shape(&mut arena).1, Err(Refusal::TooManyPoints));
+    assert_eq!(shape(&mut arena).1, Err(RequestError::TooManyPoints));
     // the same again is no more; others have their own; what is gone does not count
-    arena.ask(&Ask::Shape(id(1), body.clone())).unwrap();
+    arena.request(&Request::Shape(id(1), body.clone())).unwrap();
     let other = arena.create(0, OTHER, Duration::ZERO).unwrap();
-    assert!(arena.answer(OTHER, 0, &Ask::Shape(other, body.clone()), Duration::ZERO).is_ok());
-    arena.ask(&Ask::Kill(id(1))).unwrap();
+    assert!(arena.handle(OTHER, 0, &Request::Shape(other, body.clone()), Duration::ZERO).is_ok());
+    arena.request(&Request::Kill(id(1))).unwrap();
     assert!(shape(&mut arena).1.is_ok());
     arena.disconnect(ME);
     assert!(shape(&mut arena).1.is_ok());
@@ -88,28 +88,28 @@ fn refusals() {
     let robot = arena.create(0, ME, Duration::ZERO).unwrap();
     let look: Beam = beam([1000.0, 1000.0, 10.0], 0.0, 0.0, 0.1, 0.1);
     let shapeless = [
-        Ask::Jump(robot, pose(1.0, 1.0, 0.0)),
-        Ask::Move(robot, pose(1.0, 1.0, 0.0)),
-        Ask::See(robot, look),
-        Ask::Hear(robot, look),
+        Request::Jump(robot, pose(1.0, 1.0, 0.0)),
+        Request::Move(robot, pose(1.0, 1.0, 0.0)),
+        Request::See(robot, look),
+        Request::Hear(robot, look),
     ];
     for ask in &shapeless {
-        assert_eq!(arena.ask(ask), Err(Refusal::NoShape(robot)), "{ask:?}");
+        assert_eq!(arena.request(ask), Err(RequestError::NoShape(robot)), "{ask:?}");
     }
-    let foreign = |ask: &Ask, arena: &mut Arena| arena.answer(OTHER, 0, ask, Duration::ZERO);
+    let foreign = |ask: &Request, arena: &mut Arena| arena.handle(OTHER, 0, ask, Duration::ZERO);
     arena.shaped_as(robot, &boxy(60.0, 80.0, 20.0));
-    for ask in shapeless.iter().chain(&[Ask::Kill(robot), Ask::Shape(robot, boxy(1.0, 1.0, 1.0))]) {
-        assert_eq!(foreign(ask, &mut arena), Err(Refusal::NotYours(robot)), "{ask:?}");
+    for ask in shapeless.iter().chain(&[Request::Kill(robot), Request::Shape(robot, boxy(1.0, 1.0, 1.0))]) {
+        assert_eq!(foreign(ask, &mut arena), Err(RequestError::NotOwner(robot)), "{ask:?}");
         assert!(arena.robot(robot).is_some());
     }
-    assert_eq!(arena.ask(&Ask::See(id(9), look)), Err(Refusal::NoSuchRobot(id(9))));
-    assert_eq!(arena.ask(&Ask::Kill(robot)), Ok(None));
-    assert_eq!(arena.ask(&Ask::Kill(robot)), Ok(None));
-    assert_eq!(arena.ask(&Ask::See(robot, look)), Err(Refusal::NoSuchRobot(robot)));
+    assert_eq!(arena.request(&Request::See(id(9), look)), Err(RequestError::UnknownRobot(id(9))));
+    assert_eq!(arena.request(&Request::Kill(robot)), Ok(None));
+    assert_eq!(arena.request(&Request::Kill(robot)), Ok(None));
+    assert_eq!(arena.request(&Request::See(robot, look)), Err(RequestError::UnknownRobot(robot)));
 
     let mut arena = super::tests::arena("shared_ids = true\n");
     let robot = arena.born(&boxy(60.0, 80.0, 20.0));
-    assert!(foreign(&Ask::See(robot, look), &mut arena).is_ok());
+    assert!(foreign(&Request::See(robot, look), &mut arena).is_ok());
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_silent_and_the_disconnected_go() {
         arena.create(0, ME, seconds(0));
         let spoke = arena.create(0, ME, seconds(0)).unwrap();
         let body = boxy(60.0, 80.0, 20.0);
-        arena.answer(ME, 0, &Ask::Shape(spoke, body), seconds(100)).unwrap();
+        arena.handle(ME, 0, &Request::Shape(spoke, body), seconds(100)).unwrap();
         assert_eq!(arena.reap(seconds(at)), gone, "{world} {at}");
     };
     check("", 300, &[]);
@@ -144,8 +144,8 @@ fn isolation() {
         let body = boxy(60.0, 80.0, 40.0);
         let mut born = |owner: u64, x: f64| {
             let robot = arena.create(0, owner, Duration::ZERO).unwrap();
-            arena.answer(owner, 0, &Ask::Shape(robot, body.clone()), Duration::ZERO).unwrap();
-            arena.answer(owner, 0, &Ask::Jump(robot, pose(x, 1000.0, 0.0)), Duration::ZERO).unwrap();
+            arena.handle(owner, 0, &Request::Shape(robot, body.clone()), Duration::ZERO).unwrap();
+            arena.handle(owner, 0, &Request::Jump(robot, pose(x, 1000.0, 0.0)), Duration::ZERO).unwrap();
             robot
         };
         let (robot, _own, _other) = (born(ME, 1000.0), born(ME, 1300.0), born(OTHER, 700.0));
@@ -291,7 +291,7 @@ proptest! {
     fn new_robots_collide_with_nothing(
         seed: u64, sizes in prop::collection::vec((10.0..150.0_f64, 10.0..150.0_f64), 1..20),
     ) {
-        let world = Plan::shipped("obstacles").unwrap().unwrap();
+        let world = Plan::built_in("obstacles").unwrap().unwrap();
         let mut arena = Arena::new(Arc::new(world), seed);
         for (width, depth) in sizes {
             let id = arena.create(0, ME, Duration::ZERO).unwrap();
@@ -305,7 +305,7 @@ proptest! {
     #[test]
     fn the_same_asks_give_the_same_answers(seed: u64, steps in prop::collection::vec((-50.0..50.0_f64, -1.0..1.0_f64), 1..30)) {
         let run = || {
-            let mut arena = Arena::new(Arc::new(Plan::shipped("obstacles").unwrap().unwrap()), seed);
+            let mut arena = Arena::new(Arc::new(Plan::built_in("obstacles").unwrap().unwrap()), seed);
             let id = arena.born(&boxy(60.0, 80.0, 20.0));
             let mut answers = Vec::new();
             for (by, turn) in &steps {

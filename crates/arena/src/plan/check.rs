@@ -1,4 +1,4 @@
-//! From the file to a checked world.
+//! Validation of a world file.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use super::{
     outline::{self, Shape},
 };
 use crate::{
-    blocks::Blocks,
-    ground::{self, Climb, Cover, Ground, MAX_FACETS, Plane},
+    ground::{self, ClimbLimits, Ground, MAX_FACETS, Plane, TerrainPatch},
     material::{Color, Material, Sonic},
     polygon::{self, Piece},
     solid::Solid,
+    spatial_index::SpatialIndex,
 };
 
 const MAX_TITLE: usize = 200;
@@ -27,42 +27,42 @@ const MAX_DEATHLY: usize = 500;
 const MAX_ZONES: usize = 64;
 const MAX_PORTS: usize = 30;
 const MAX_SECONDS: f64 = 1e6;
-/// Longest time-out of a lockstep, in s: simulators take a world that says nothing for half a minute for lost.
+/// Maximum lockstep timeout, in s: simulators give up on a world that is silent for half a minute.
 const MAX_LOCKSTEP: f64 = 25.0;
 const DEFAULT_PORT: u16 = 7770;
-/// Of the walls around the arena, in mm. Nobody sees it.
+/// Thickness of the walls around the arena, in mm. Not visible from inside.
 const WALL_THICKNESS: f64 = 20.0;
 
 type Checked<T> = Result<T, PlanError>;
 
-fn wrong(key: impl Into<String>, problem: impl Into<String>) -> PlanError {
+fn invalid(key: impl Into<String>, problem: impl Into<String>) -> PlanError {
     PlanError::Value { key: key.into(), problem: problem.into() }
 }
 
-/// Not a number is within nothing.
+/// Rejects values outside `min..=max`, and NaN.
 fn within(key: &str, value: f64, min: f64, max: f64) -> Checked<f64> {
     match (min..=max).contains(&value) {
         true => Ok(value),
-        false => Err(wrong(key, format!("{value} is not within {min} to {max}"))),
+        false => Err(invalid(key, format!("{value} is out of range {min}..={max}"))),
     }
 }
 
-fn few<T>(key: &str, list: &[T], max: usize) -> Checked<()> {
+fn at_most<T>(key: &str, list: &[T], max: usize) -> Checked<()> {
     match list.len() <= max {
         true => Ok(()),
-        false => Err(wrong(key, format!("there are {}, at most {max} are possible", list.len()))),
+        false => Err(invalid(key, format!("{} entries; at most {max} are allowed", list.len()))),
     }
 }
 
-fn short(key: &str, text: &str, max: usize) -> Checked<String> {
+fn one_line(key: &str, text: &str, max: usize) -> Checked<String> {
     match (1..=max).contains(&text.chars().count()) && !text.chars().any(char::is_control) {
         true => Ok(text.to_owned()),
-        false => Err(wrong(key, format!("must be one line of 1 to {max} characters"))),
+        false => Err(invalid(key, format!("must be one line of 1 to {max} characters"))),
     }
 }
 
 fn shape(key: &str, outline: &file::Outline) -> Checked<Shape> {
-    outline::shape(outline).map_err(|problem| wrong(key, problem))
+    outline::shape(outline).map_err(|error| invalid(key, error.to_string()))
 }
 
 pub(super) fn plan(file: file::File) -> Checked<Plan> {
@@ -74,23 +74,24 @@ pub(super) fn plan(file: file::File) -> Checked<Plan> {
         material: materials.named("walls.material", &file.walls.material)?,
     };
     let (floor, areas) = floor(&file.floor)?;
-    let (patches, covers) = patches(&file.terrain.patches)?;
-    let climb = Climb { max_climb: rules.max_climb, max_slope: rules.max_slope, drops: rules.drops };
-    let ground = Ground::new(&covers, &climb, file.floor.color.0, areas)
-        .ok_or_else(|| wrong("terrain", format!("the patches divide the ground into more than {MAX_FACETS} parts")))?;
+    let (patches, patches_on_ground) = patches(&file.terrain.patches)?;
+    let limits = ClimbLimits { max_climb: rules.max_climb, max_slope: rules.max_slope, drops: rules.drops };
+    let ground = Ground::new(&patches_on_ground, &limits, file.floor.color.0, areas).ok_or_else(|| {
+        invalid("terrain", format!("the patches divide the ground into more than {MAX_FACETS} facets"))
+    })?;
     let (obstacles, mut solids) = obstacles(&file.obstacles, &materials, &ground)?;
-    let standing = solids.len();
-    let lowest = covers.iter().flat_map(|cover| heights(&cover.plane, &cover.pieces)).fold(0.0, f64::min);
+    let obstacle_solids = solids.len();
+    let lowest = patches_on_ground.iter().flat_map(|patch| heights(&patch.plane, &patch.pieces)).fold(0.0, f64::min);
     solids.extend(wall_solids(&walls, lowest));
-    few("deathly", &file.deathly, MAX_DEATHLY)?;
+    at_most("deathly", &file.deathly, MAX_DEATHLY)?;
     let deathly: Vec<Shape> =
         file.deathly.iter().map(|deathly| shape("deathly", &deathly.shape)).collect::<Checked<_>>()?;
     Ok(Plan {
-        title: short("title", &file.title, MAX_TITLE)?,
+        title: one_line("title", &file.title, MAX_TITLE)?,
         ports: ports(&file)?,
         scene: Scene {
-            blocks: Blocks::new(solids.iter().map(|solid| solid.bounds)),
-            obstacles: standing,
+            index: SpatialIndex::new(solids.iter().map(|solid| solid.bounds)),
+            obstacles: obstacle_solids,
             solids,
             ground,
             deathly: deathly.iter().flat_map(|shape| shape.pieces.clone()).collect(),
@@ -138,20 +139,20 @@ struct Materials(Vec<(String, Material)>);
 
 impl Materials {
     fn new(own: &[file::Material]) -> Checked<Self> {
-        few("material", own, MAX_MATERIALS)?;
+        at_most("material", own, MAX_MATERIALS)?;
         let mut known: Vec<_> = Material::PREDEFINED.map(|(name, material)| (name.to_owned(), material)).into();
         for entry in own {
-            let name = short("material.name", &entry.name, MAX_NAME)?;
+            let name = one_line("material.name", &entry.name, MAX_NAME)?;
             let key = format!("material `{name}`");
             if known.iter().any(|(other, _)| *other == name) {
-                return Err(wrong(key, "there is one of this name already"));
+                return Err(invalid(key, "duplicate name"));
             }
             let sonic = match (entry.sonic, entry.max_incidence_deg) {
                 (file::SonicKind::Specular, Some(degrees)) => {
                     Sonic::Specular { max_incidence: within(&key, degrees, 0.0, 90.0)?.to_radians() }
                 }
-                (file::SonicKind::Specular, None) => return Err(wrong(key, "needs `max_incidence_deg`")),
-                (_, Some(_)) => return Err(wrong(key, "`max_incidence_deg` belongs to `sonic = \"specular\"`")),
+                (file::SonicKind::Specular, None) => return Err(invalid(key, "needs `max_incidence_deg`")),
+                (_, Some(_)) => return Err(invalid(key, "`max_incidence_deg` requires `sonic = \"specular\"`")),
                 (file::SonicKind::Diffuse, None) => Sonic::Diffuse,
                 (file::SonicKind::Absorb, None) => Sonic::Absorb,
             };
@@ -170,11 +171,11 @@ type Painted = Vec<(Piece, [u8; 3])>;
 
 fn unknown<T>(key: &str, kind: &str, name: &str, known: &[(String, T)]) -> PlanError {
     let names: Vec<_> = known.iter().map(|(name, _)| name).collect();
-    wrong(key, suggest::unknown(kind, name, &names).to_string())
+    invalid(key, suggest::unknown(kind, name, &names).to_string())
 }
 
 fn floor(floor: &file::Floor) -> Checked<(Floor, Painted)> {
-    few("floor.area", &floor.areas, MAX_AREAS)?;
+    at_most("floor.area", &floor.areas, MAX_AREAS)?;
     let (mut areas, mut painted) = (Vec::new(), Vec::new());
     for (index, area) in floor.areas.iter().enumerate() {
         let shape = shape(&format!("floor.area {}", index + 1), &area.shape)?;
@@ -184,9 +185,9 @@ fn floor(floor: &file::Floor) -> Checked<(Floor, Painted)> {
     Ok((Floor { color: floor.color, areas }, painted))
 }
 
-fn patches(patches: &[file::Patch]) -> Checked<(Vec<Patch>, Vec<Cover>)> {
-    few("terrain.patch", patches, MAX_PATCHES)?;
-    let (mut drawn, mut covers) = (Vec::new(), Vec::new());
+fn patches(patches: &[file::Patch]) -> Checked<(Vec<Patch>, Vec<TerrainPatch>)> {
+    at_most("terrain.patch", patches, MAX_PATCHES)?;
+    let (mut drawn, mut on_ground) = (Vec::new(), Vec::new());
     for (index, patch) in patches.iter().enumerate() {
         let key = format!("terrain.patch {}", index + 1);
         let shape = shape(&key, &patch.shape)?;
@@ -198,9 +199,9 @@ fn patches(patches: &[file::Patch]) -> Checked<(Vec<Patch>, Vec<Cover>)> {
             let heights = outline.iter().map(|point| plane.at(DVec2::from(*point))).collect();
             drawn.push(Patch { outline, heights, color: patch.color });
         }
-        covers.push(Cover { pieces: shape.pieces, plane, color: patch.color.map(|color| color.0) });
+        on_ground.push(TerrainPatch { pieces: shape.pieces, plane, color: patch.color.map(|color| color.0) });
     }
-    Ok((drawn, covers))
+    Ok((drawn, on_ground))
 }
 
 fn heights(plane: &Plane, pieces: &[Piece]) -> Vec<f64> {
@@ -214,7 +215,7 @@ fn plane(key: &str, patch: &file::Patch) -> Checked<Plane> {
             return Ok(Plane { height, ..Plane::ZERO });
         }
         (None, Some(ramp)) => ramp,
-        _ => return Err(wrong(key, "needs either `height` or `ramp`")),
+        _ => return Err(invalid(key, "needs either `height` or `ramp`")),
     };
     for value in ramp.from.iter().chain(&ramp.to) {
         within(&format!("{key}, ramp"), *value, -2.0 * ARENA_SIZE, 2.0 * ARENA_SIZE)?;
@@ -222,21 +223,21 @@ fn plane(key: &str, patch: &file::Patch) -> Checked<Plane> {
     let (origin, end) = (DVec2::new(ramp.from[0], ramp.from[1]), DVec2::new(ramp.to[0], ramp.to[1]));
     let along = end - origin;
     if along.length() < 1.0 {
-        return Err(wrong(key, "a ramp must be at least 1 mm long"));
+        return Err(invalid(key, "a ramp must be at least 1 mm long"));
     }
     let slope = along * ((ramp.to[2] - ramp.from[2]) / along.length_squared());
     Ok(Plane { origin, height: ramp.from[2], slope })
 }
 
 fn obstacles(list: &[file::Obstacle], materials: &Materials, ground: &Ground) -> Checked<(Vec<Obstacle>, Vec<Solid>)> {
-    few("obstacle", list, MAX_OBSTACLES)?;
+    at_most("obstacle", list, MAX_OBSTACLES)?;
     let (mut obstacles, mut solids) = (Vec::new(), Vec::new());
     for (index, obstacle) in list.iter().enumerate() {
         let key = format!("obstacle {}", index + 1);
         let shape = shape(&key, &obstacle.shape)?;
         let height = within(&format!("{key}, height"), obstacle.height, 0.001, 2.0 * MAX_ALTITUDE)?;
         let under = || shape.pieces.iter().flat_map(|piece| &piece.points).map(|point| ground.height(*point));
-        // on a slope it goes down to the lowest ground and has its height above the highest
+        // on a slope it extends down to the lowest ground, and its height counts from the highest
         let (low, high) = match obstacle.base {
             Some(base) => (base, base + height),
             None => (under().fold(f64::INFINITY, f64::min), under().fold(f64::NEG_INFINITY, f64::max) + height),
@@ -274,19 +275,19 @@ fn wall_solids(walls: &Walls, lowest: f64) -> [Solid; 4] {
 
 fn reaches_arena(piece: &Piece) -> bool {
     let corners = [[0.0, 0.0], [ARENA_SIZE, 0.0], [ARENA_SIZE, ARENA_SIZE], [0.0, ARENA_SIZE]].map(DVec2::from);
-    polygon::signed_area(&ground::within(piece.points.clone(), &Piece::convex(corners.to_vec()))) > 0.0
+    polygon::signed_area(&ground::intersection(piece.points.clone(), &Piece::convex(corners.to_vec()))) > 0.0
 }
 
 fn ports(file: &file::File) -> Checked<Vec<Port>> {
-    few("zone", &file.zones, MAX_ZONES)?;
-    few("port", &file.ports, MAX_PORTS)?;
+    at_most("zone", &file.zones, MAX_ZONES)?;
+    at_most("port", &file.ports, MAX_PORTS)?;
     let mut zones: Vec<(String, Shape)> = Vec::new();
     for zone in &file.zones {
-        let name = short("zone.name", &zone.name, MAX_NAME)?;
+        let name = one_line("zone.name", &zone.name, MAX_NAME)?;
         let key = format!("zone `{name}`");
         let shape = shape(&key, &zone.shape)?;
         if !shape.pieces.iter().any(reaches_arena) {
-            return Err(wrong(key, format!("is outside of the arena, which goes from 0 to {ARENA_SIZE}")));
+            return Err(invalid(key, format!("is outside the arena, which spans 0 to {ARENA_SIZE}")));
         }
         zones.push((name, shape));
     }
@@ -300,7 +301,7 @@ fn ports(file: &file::File) -> Checked<Vec<Port>> {
     for port in listed {
         let key = format!("port {}", port.port);
         if port.port == 0 || ports.iter().any(|other| other.port == port.port) {
-            return Err(wrong(key, "a port is 1 to 65535, and there only once"));
+            return Err(invalid(key, "a port must be unique and in 1..=65535"));
         }
         let zone = match &port.zone {
             None => shape("zone", &everywhere)?,
@@ -309,7 +310,7 @@ fn ports(file: &file::File) -> Checked<Vec<Port>> {
                 None => return Err(unknown(&key, "zone", name, &zones)),
             },
         };
-        let kind = short(&format!("{key}, kind"), &port.kind, MAX_NAME)?;
+        let kind = one_line(&format!("{key}, kind"), &port.kind, MAX_NAME)?;
         ports.push(Port { port: port.port, kind, color: port.color, start: zone.polygons, zone: zone.pieces });
     }
     Ok(ports)

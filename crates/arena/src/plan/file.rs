@@ -1,4 +1,4 @@
-//! The TOML that a world is written in. Defaults are here; what values may be is in `check`.
+//! The TOML format of world files with its defaults. Values are validated in `check`.
 
 use serde::Deserialize;
 use support::suggest;
@@ -16,7 +16,7 @@ pub(super) struct File {
     pub(super) isolation: Isolation,
     #[serde(default)]
     pub(super) shared_ids: bool,
-    /// In s; 0 is never.
+    /// In s; 0 for never.
     #[serde(default = "idle_timeout")]
     pub(super) idle_timeout: f64,
     pub(super) lockstep: Option<Lockstep>,
@@ -105,13 +105,13 @@ pub(super) struct Terrain {
 #[serde(deny_unknown_fields)]
 pub(super) struct Patch {
     pub(super) shape: Outline,
-    /// Of a plateau.
+    /// Height of a plateau, in mm.
     pub(super) height: Option<f64>,
     pub(super) ramp: Option<Ramp>,
     pub(super) color: Option<Color>,
 }
 
-/// A plane that rises from one point to the other, and is level across.
+/// A plane that rises from one point to the other and is level across.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ramp {
@@ -140,7 +140,7 @@ pub(super) enum SonicKind {
 #[serde(deny_unknown_fields)]
 pub(super) struct Obstacle {
     pub(super) shape: Outline,
-    /// Of its lowest point; on the ground if it is left out.
+    /// Height of its bottom, in mm; on the ground by default.
     pub(super) base: Option<f64>,
     pub(super) height: f64,
     pub(super) color: Color,
@@ -172,7 +172,7 @@ pub(super) struct Port {
     pub(super) zone: Option<String>,
 }
 
-/// A shape seen from above: one of `points`, `box`, `disc` and `line`.
+/// A shape in the plan view: one of `points`, `box`, `disc` and `line`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Outline {
@@ -180,17 +180,17 @@ pub(super) struct Outline {
     pub(super) points: Option<Vec<[f64; 2]>>,
     /// Centre x and y, width and depth.
     pub(super) r#box: Option<[f64; 4]>,
-    /// Turns the box about its centre, counter-clockwise.
+    /// Rotation of the box about its centre, counter-clockwise.
     pub(super) turn_deg: Option<f64>,
     /// Centre x and y, and radius.
     pub(super) disc: Option<[f64; 3]>,
-    /// Of the polygon that stands for the disc; 16 if it is left out.
+    /// Number of sides of the polygon that approximates the disc; 16 by default.
     pub(super) sides: Option<usize>,
-    /// The points along which a band runs.
+    /// The centre line of a band.
     pub(super) line: Option<Vec<[f64; 2]>>,
-    /// Of the band.
+    /// Width of the band, in mm.
     pub(super) width: Option<f64>,
-    /// Whether the band goes on from the last point to the first.
+    /// Whether the band continues from the last point to the first.
     pub(super) closed: Option<bool>,
 }
 

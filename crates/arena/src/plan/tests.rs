@@ -19,38 +19,38 @@ fn mistakes_are_named_with_a_remedy() {
     check("isolation = \"per-robt\"", "did you mean `per-robot`");
     check("[walls]\nhight = 3", "did you mean `height`");
     check("[walls]\ncolor = \"red\"", "is not a colour like");
-    check("[walls]\nheight = -1", "walls.height: -1 is not within 0 to 2000");
+    check("[walls]\nheight = -1", "walls.height: -1 is out of range 0..=2000");
     check("[walls]\nheight = nan", "walls.height: NaN");
     check("[walls]\nmaterial = \"glas\"", "did you mean `glass`");
     check("[sensors]\nmax_range = inf", "sensors.max_range");
     check("idle_timeout = -1", "idle_timeout");
-    check("idle_timeout = 1e-300", "is not within 1 to");
+    check("idle_timeout = 1e-300", "is out of range 1..=");
     check("lockstep = { timeout = 0 }", "lockstep.timeout");
     check("lockstep = { timeout = 26 }", "lockstep.timeout");
-    check(&block("shape = {}"), "obstacle 1: a shape is one of");
-    check(&block("shape = { box = [1, 2, 3, 4], disc = [1, 2, 3] }"), "a shape is one of");
-    check(&block("shape = { box = [1, 2, 3, 4], sides = 3 }"), "`sides` belongs to `disc`");
-    check(&block("shape = { box = [1, 2, 0, 4] }"), "a box of 0 x 4");
+    check(&block("shape = {}"), "obstacle 1: a shape needs exactly one of");
+    check(&block("shape = { box = [1, 2, 3, 4], disc = [1, 2, 3] }"), "a shape needs exactly one of");
+    check(&block("shape = { box = [1, 2, 3, 4], sides = 3 }"), "`sides` requires `disc`");
+    check(&block("shape = { box = [1, 2, 0, 4] }"), "not 0 x 4");
     check(&block("shape = { disc = [1, 2, 3], sides = 2 }"), "3 to 64 sides");
     check(&block("shape = { line = [[1, 2], [3, 4]] }"), "needs a `width`");
     check(&block("shape = { line = [[1, 2]], width = 3 }"), "2 to 256 points");
     check(&block("shape = { line = [[0, 0], [9, 0], [0, 0]], width = 3 }"), "turns back too sharply");
     check(&block("shape = { line = [[0, 0], [0, 0]], width = 3 }"), "same point twice");
-    check(&block("shape = { points = [[0, 0], [9, 9], [9, 0], [0, 9]] }"), "crosses or touches itself");
+    check(&block("shape = { points = [[0, 0], [9, 9], [9, 0], [0, 9]] }"), "intersects itself");
     check(&block("shape = { points = [[0, 0], [9, 9], [1e9, 0]] }"), "too large");
     check(&block("shape = { disc = [1, 2, 3] }\nbase = 5000"), "base");
     check(&block("shape = { disc = [1, 2, 3] }").repeat(2001), "at most 2000");
-    check("[[material]]\nname = \"glass\"\nvisible = true\nsonic = \"absorb\"", "already");
+    check("[[material]]\nname = \"glass\"\nvisible = true\nsonic = \"absorb\"", "duplicate name");
     check("[[material]]\nname = \"m\"\nvisible = true\nsonic = \"specular\"", "max_incidence_deg");
     check("[[terrain.patch]]\nshape = { disc = [900, 900, 30] }", "either `height` or `ramp`");
     check("[[terrain.patch]]\nshape = { disc = [900, 900, 30] }\nheight = 3000", "2000");
     check("[[terrain.patch]]\nshape = { disc = [900, 900, 30] }\nramp = { from = [0, 0, 0], to = [0, 0, 9] }", "1 mm");
-    check("[[port]]\nport = 7770\n[[port]]\nport = 7770", "only once");
+    check("[[port]]\nport = 7770\n[[port]]\nport = 7770", "must be unique");
     check(
         "[[zone]]\nname = \"west\"\nshape = { disc = [1, 2, 3] }\n[[port]]\nport = 1\nzone = \"wst\"",
         "did you mean `west`",
     );
-    check("[[zone]]\nname = \"out\"\nshape = { box = [2500, 500, 900, 900] }", "zone `out`: is outside of the arena");
+    check("[[zone]]\nname = \"out\"\nshape = { box = [2500, 500, 900, 900] }", "zone `out`: is outside the arena");
     check("title = 3", "duplicate key");
     assert!(Plan::parse("").is_err());
     assert!(matches!(Plan::parse(&" ".repeat(2 << 20)), Err(PlanError::TooLong { .. })));
@@ -67,11 +67,11 @@ fn defaults() {
 }
 
 #[test]
-fn shipped_worlds_have_room_for_robots() {
+fn built_in_worlds_have_room_for_robots() {
     let names = Plan::names();
     assert_eq!(names, ["cliff", "coevolution", "empty", "line", "materials", "maze", "obstacles"]);
     for name in names {
-        let plan = Arc::new(Plan::shipped(&name).unwrap().unwrap_or_else(|error| panic!("{name}: {error}")));
+        let plan = Arc::new(Plan::built_in(&name).unwrap().unwrap_or_else(|error| panic!("{name}: {error}")));
         let kinds = plan.ports().len();
         let mut arena = Arena::new(plan, 1);
         for number in 0..20_u64 {
@@ -80,12 +80,12 @@ fn shipped_worlds_have_room_for_robots() {
             assert_eq!((position.stress, position.death), (0.0, false), "{name}: {position:?}");
         }
     }
-    assert!(Plan::shipped("nowhere").is_none());
+    assert!(Plan::built_in("nowhere").is_none());
 }
 
 #[test]
 fn the_cliff_can_be_climbed_and_fallen_from() {
-    let mut arena = Arena::new(Arc::new(Plan::shipped("cliff").unwrap().unwrap()), 1);
+    let mut arena = Arena::new(Arc::new(Plan::built_in("cliff").unwrap().unwrap()), 1);
     let id = arena.born_at(&boxy(60.0, 80.0, 40.0), pose(1000.0, 300.0, 1.57));
     let up = arena.moved(id, pose(1000.0, 1200.0, 1.57));
     assert_eq!((up.stress, up.z, up.death), (0.0, 150.0, false));
@@ -97,9 +97,9 @@ fn the_cliff_can_be_climbed_and_fallen_from() {
 
 #[test]
 fn the_line_can_be_seen_all_along() {
-    let mut arena = Arena::new(Arc::new(Plan::shipped("line").unwrap().unwrap()), 1);
+    let mut arena = Arena::new(Arc::new(Plan::built_in("line").unwrap().unwrap()), 1);
     let id = arena.born(&boxy(10.0, 10.0, 10.0));
-    let line = Plan::shipped("line").unwrap().unwrap();
+    let line = Plan::built_in("line").unwrap().unwrap();
     for stretch in &line.floor().areas[0].outline {
         let (x, y) = stretch.iter().fold((0.0, 0.0), |(x, y), point| (x + point[0] / 4.0, y + point[1] / 4.0));
         let below = arena.seen(id, beam([x, y, 15.0], 0.0, -std::f64::consts::FRAC_PI_2, 0.0, 0.0));

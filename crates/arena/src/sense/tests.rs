@@ -267,7 +267,7 @@ fn what_rises_above_the_eye_is_seen_and_the_floor_is_not() {
 
 #[test]
 fn a_ramp_hides_what_is_behind_and_a_pit_is_not_seen_through_the_floor() {
-    let mut arena = Arena::new(std::sync::Arc::new(Plan::shipped("cliff").unwrap().unwrap()), 1);
+    let mut arena = Arena::new(std::sync::Arc::new(Plan::built_in("cliff").unwrap().unwrap()), 1);
     let id = arena.born(&boxy(60.0, 80.0, 40.0));
     let lamp = [0xf1, 0xc4, 0x0f];
     let ahead = arena.seen(id, beam([1000.0, 300.0, 25.0], FRAC_PI_2, 0.0, 0.1, 0.1));
@@ -291,7 +291,7 @@ fn a_tilted_robot_does_not_see_itself() {
         let (sin, cos) = 0.3_f64.atan().sin_cos();
         let (x, z) = (1000.0 - 50.0 * cos - 105.0 * sin, at.z - 50.0 * sin + 105.0 * cos);
         assert!(arena.seen(id, beam([x, 1000.0, z], 0.0, 0.3_f64.atan(), 0.3, 0.3)).distance > 200.0, "{dir}");
-        arena.ask(&crate::Ask::Kill(id)).unwrap();
+        arena.request(&crate::Request::Kill(id)).unwrap();
     }
 }
 

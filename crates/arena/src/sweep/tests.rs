@@ -246,12 +246,12 @@ fn deathly_ground() {
 fn a_body_in_an_obstacle_may_leave_it() {
     let arena = arena(BLOCK);
     let me = crate::RobotId(std::num::NonZeroU16::MIN);
-    let around = Around { plan: arena.plan(), robots: &Robots::default(), others: &[], me };
-    let check = |by: [f64; 2], share: f64| {
+    let surroundings = Surroundings { plan: arena.plan(), robots: &Robots::default(), others: &[], me };
+    let check = |by: [f64; 2], fraction: f64| {
         // 10 mm deep
         let motion = Motion { from: DVec2::new(1120.0, 1000.0), angle: 0.0, by: DVec2::from(by), turn: 0.0 };
-        let outcome = run(&around, &boxy(60.0, 80.0, 20.0), Plane::ZERO, &motion);
-        assert!((outcome.share - share).abs() < 1e-9, "{by:?}: {outcome:?}");
+        let outcome = sweep(&surroundings, &boxy(60.0, 80.0, 20.0), Plane::ZERO, &motion);
+        assert!((outcome.fraction - fraction).abs() < 1e-9, "{by:?}: {outcome:?}");
     };
     check([-5.0, 0.0], 1.0);
     check([-100.0, 0.0], 1.0);
@@ -290,19 +290,19 @@ fn moves_end_where_small_steps_end() {
             let mut draw = |span: f64| span * (random.random::<f64>() - 0.5);
             let target = pose(start.x + draw(600.0), start.y + draw(600.0), start.dir + draw(4.0));
             let end = arena.moved(id, target);
-            let turn = crate::stance::shortest_turn(start.dir, target.dir);
-            let mut is_free = |share: f64| {
-                let (x, y) = (start.x + share * (target.x - start.x), start.y + share * (target.y - start.y));
-                arena.jumped(probe, pose(x, y, start.dir + share * turn)).stress == 0.0
+            let turn = crate::transform::shortest_turn(start.dir, target.dir);
+            let mut is_free = |fraction: f64| {
+                let (x, y) = (start.x + fraction * (target.x - start.x), start.y + fraction * (target.y - start.y));
+                arena.jumped(probe, pose(x, y, start.dir + fraction * turn)).stress == 0.0
             };
-            let share = 1.0 - end.stress;
-            assert!((0..=300).all(|i| is_free(share * f64::from(i) / 300.0)), "{start:?} {target:?} {end:?}");
+            let fraction = 1.0 - end.stress;
+            assert!((0..=300).all(|i| is_free(fraction * f64::from(i) / 300.0)), "{start:?} {target:?} {end:?}");
             if end.stress > 0.0 {
                 hits += 1;
                 // a little further there is something, unless it was only grazed
-                unclear += usize::from((1..=100).all(|i| is_free(share + f64::from(i) * 2e-4)));
+                unclear += usize::from((1..=100).all(|i| is_free(fraction + f64::from(i) * 2e-4)));
             }
-            arena.ask(&crate::Ask::Kill(id)).unwrap();
+            arena.request(&crate::Request::Kill(id)).unwrap();
         }
     }
     assert!(hits > 50 && unclear <= hits / 50, "{hits} hits, {unclear} unclear");
@@ -312,7 +312,7 @@ fn moves_end_where_small_steps_end() {
 fn a_long_walk_never_leads_into_anything() {
     let mut random = ChaCha8Rng::seed_from_u64(8);
     for world in ["obstacles", "maze", "materials", "cliff"] {
-        let plan = crate::Plan::shipped(world).unwrap().unwrap();
+        let plan = crate::Plan::built_in(world).unwrap().unwrap();
         let mut arena = Arena::new(Arc::new(plan), 1);
         let id = arena.born(&hook());
         let (mut blocked, mut wrongly) = (0, 0);
@@ -320,14 +320,14 @@ fn a_long_walk_never_leads_into_anything() {
             let at = *arena.robot(id).unwrap().position.unwrap();
             let mut draw = |span: f64| span * (random.random::<f64>() - 0.5);
             let (by, turn) = (draw(80.0) + 10.0, draw(1.0));
-            let on = |share: f64| {
-                let by = share * by;
-                pose(at.x + by * at.dir.cos(), at.y + by * at.dir.sin(), at.dir + share * turn)
+            let on = |fraction: f64| {
+                let by = fraction * by;
+                pose(at.x + by * at.dir.cos(), at.y + by * at.dir.sin(), at.dir + fraction * turn)
             };
             let end = arena.moved(id, on(1.0));
             if end.stress == 1.0 && world != "cliff" {
                 blocked += 1;
-                let is_free = |share: f64| arena.jumped(id, on(share)).stress == 0.0;
+                let is_free = |fraction: f64| arena.jumped(id, on(fraction)).stress == 0.0;
                 wrongly += usize::from((1..=40).map(|i| 0.005 * f64::from(i)).all(is_free));
                 arena.jumped(id, on(0.0));
             }

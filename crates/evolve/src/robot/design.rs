@@ -96,7 +96,7 @@ impl Design {
     }
 
     /// A body and its own fitness, by the name of the body.
-    pub fn shipped(name: &str) -> Result<Self, BodyFileError> {
+    pub fn built_in(name: &str) -> Result<Self, BodyFileError> {
         Self::new(library::body(name)?, None)
     }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, num::NonZeroU16};
 
-use arena::{Answer, Ask, Beam, Pose, Position, RobotId, Sight};
+use arena::{Beam, BeamHit, Pose, Position, Request, Response, RobotId};
 
 use super::simulator::{World, WorldLost};
 
@@ -12,7 +12,7 @@ const SIDE: f64 = 2000.0;
 pub(super) struct Fake {
     pub(super) robots: BTreeMap<RobotId, Option<Position>>,
     /// All that was asked, exchange by exchange.
-    pub(super) log: Vec<Vec<Ask>>,
+    pub(super) log: Vec<Vec<Request>>,
     pub(super) keeps_log: bool,
     pub(super) created: u16,
     /// So many jumps are refused.
@@ -40,28 +40,28 @@ impl Fake {
         }
     }
 
-    fn place(&mut self, id: RobotId, position: Position) -> Option<Answer> {
+    fn place(&mut self, id: RobotId, position: Position) -> Option<Response> {
         self.robots.insert(id, Some(position));
-        Some(Answer::Placed(position))
+        Some(Response::Placed(position))
     }
 
     fn known(&self, id: RobotId) -> Result<Position, WorldLost> {
         self.robots.get(&id).copied().flatten().ok_or_else(|| WorldLost::new(format!("no robot {id:?} with a shape")))
     }
 
-    fn answer(&mut self, ask: &Ask) -> Result<Option<Answer>, WorldLost> {
+    fn answer(&mut self, ask: &Request) -> Result<Option<Response>, WorldLost> {
         Ok(match ask {
-            Ask::Create => {
+            Request::Create => {
                 self.created += 1;
                 let id = RobotId(NonZeroU16::new(self.created).ok_or_else(|| WorldLost::new("full"))?);
                 self.robots.insert(id, None);
-                Some(Answer::Created(id))
+                Some(Response::Created(id))
             }
-            Ask::Kill(id) => {
+            Request::Kill(id) => {
                 self.robots.remove(id).ok_or_else(|| WorldLost::new(format!("{id:?} is killed twice")))?;
                 None
             }
-            Ask::Shape(id, _) => match self.robots.get(id) {
+            Request::Shape(id, _) => match self.robots.get(id) {
                 Some(Some(position)) => {
                     let stress = f64::from(u8::from(self.blocks_shapes));
                     let position = Position { stress, ..*position };
@@ -73,26 +73,26 @@ impl Fake {
                 }
                 None => return Err(WorldLost::new("no such robot")),
             },
-            Ask::Jump(id, pose) if self.refuses == 0 => {
+            Request::Jump(id, pose) if self.refuses == 0 => {
                 self.known(*id)?;
                 self.place(*id, self.position(*pose, 0.0))
             }
-            Ask::Jump(id, _) => {
+            Request::Jump(id, _) => {
                 self.refuses -= 1;
-                Some(Answer::Placed(Position { stress: 1.0, ..self.known(*id)? }))
+                Some(Response::Placed(Position { stress: 1.0, ..self.known(*id)? }))
             }
-            Ask::Move(id, pose) => {
+            Request::Move(id, pose) => {
                 self.known(*id)?;
                 let inside = Pose { x: pose.x.clamp(0.0, SIDE), y: pose.y.clamp(0.0, SIDE), dir: pose.dir };
                 self.place(*id, self.position(inside, if inside == *pose { 0.0 } else { 0.5 }))
             }
-            Ask::See(id, beam) => {
+            Request::See(id, beam) => {
                 self.known(*id)?;
-                Some(Answer::Seen(Sight { distance: ray(beam), color: [(beam.x / 8.0) as u8, 100, 200] }))
+                Some(Response::Seen(BeamHit { distance: ray(beam), color: [(beam.x / 8.0) as u8, 100, 200] }))
             }
-            Ask::Hear(id, beam) => {
+            Request::Hear(id, beam) => {
                 self.known(*id)?;
-                Some(Answer::Heard(ray(beam)))
+                Some(Response::Heard(ray(beam)))
             }
         })
     }
@@ -106,7 +106,7 @@ fn ray(beam: &Beam) -> f64 {
 }
 
 impl World for Fake {
-    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost> {
+    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost> {
         if self.keeps_log {
             self.log.push(asks.to_vec());
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena::{Answer, Ask, Beam, Plan, Sight};
+use arena::{Beam, BeamHit, Plan, Request, Response};
 
 use super::{Design, EvaluationError, InProcess, Outcome, Trial, World};
 use crate::run::Best;
@@ -52,10 +52,10 @@ pub fn follow(
 }
 
 /// The beams that were asked about, from start to end.
-fn segments(design: &Design, asks: &[Ask], answers: &[Answer]) -> Vec<[f64; 4]> {
+fn segments(design: &Design, asks: &[Request], answers: &[Response]) -> Vec<[f64; 4]> {
     let found = asks.iter().zip(answers).filter_map(|(ask, answer)| match (ask, answer) {
-        (Ask::See(_, beam), Answer::Seen(Sight { distance, .. })) => Some((beam, *distance)),
-        (Ask::Hear(_, beam), Answer::Heard(distance)) => Some((beam, *distance)),
+        (Request::See(_, beam), Response::Seen(BeamHit { distance, .. })) => Some((beam, *distance)),
+        (Request::Hear(_, beam), Response::Heard(distance)) => Some((beam, *distance)),
         _ => None,
     });
     let ranges = design.file().sensors.iter().map(|sensor| sensor.range);
@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn who_is_looked_at_does_what_it_did_before() {
         for body in crate::robot::library::bodies() {
-            let design = Arc::new(Design::shipped(&body).unwrap());
-            let plan = Arc::new(Plan::shipped("obstacles").unwrap().unwrap());
+            let design = Arc::new(Design::built_in(&body).unwrap());
+            let plan = Arc::new(Plan::built_in("obstacles").unwrap().unwrap());
             let best = individual(&design);
             let Followed { outcome, beams } = follow(&design, &plan, 3, &best, usize::MAX).unwrap();
             let first = follow(&design, &plan, 3, &best, 7).unwrap();

@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use arena::{Ask, Beam, Position, RobotId};
+use arena::{Beam, Position, Request, RobotId};
 
 use super::body::{HeadFile, Mount, Reading, SensorFile, SensorKind};
 
@@ -41,11 +41,11 @@ impl Sense {
     }
 
     /// What to ask of the world.
-    pub(super) fn ask(&self, robot: RobotId, frame: &Frame, head: &Head) -> Ask {
+    pub(super) fn ask(&self, robot: RobotId, frame: &Frame, head: &Head) -> Request {
         let beam = frame.beam(self, head);
         match self.kind {
-            SensorKind::Visual => Ask::See(robot, beam),
-            SensorKind::Sonic => Ask::Hear(robot, beam),
+            SensorKind::Visual => Request::See(robot, beam),
+            SensorKind::Sonic => Request::Hear(robot, beam),
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use arena::{Answer, Ask};
+use arena::{Request, Response};
 
 pub use self::in_process::{InProcess, OtherDirections};
 use super::{Design, GenotypeError, Outcome, Trial, trial::WrongAnswer};
@@ -18,8 +18,8 @@ use crate::Genotype;
 
 /// A world that robots can be tested in.
 pub trait World {
-    /// Asks everything at once, and adds the answers in the same order. [`Ask::Kill`] has none.
-    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost>;
+    /// Asks everything at once, and adds the answers in the same order. [`Request::Kill`] has none.
+    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost>;
 }
 
 /// The world does not answer, or not as it should. Its robots are lost.
@@ -80,9 +80,9 @@ pub struct Simulator {
     concurrent: usize,
     live: Vec<Seat>,
     queue: VecDeque<Seat>,
-    farewells: Vec<Ask>,
-    asks: Vec<Ask>,
-    answers: Vec<Answer>,
+    farewells: Vec<Request>,
+    asks: Vec<Request>,
+    answers: Vec<Response>,
 }
 
 impl Simulator {
@@ -135,7 +135,7 @@ impl Simulator {
     }
 
     /// Adds everything that can be asked now, and gives the number of answers. They go to [`take`](Self::take).
-    pub fn asks(&mut self, out: &mut Vec<Ask>) -> usize {
+    pub fn asks(&mut self, out: &mut Vec<Request>) -> usize {
         out.append(&mut self.farewells);
         let free = self.concurrent.saturating_sub(self.live.len()).min(self.queue.len());
         self.live.extend(self.queue.drain(..free));
@@ -152,7 +152,7 @@ impl Simulator {
     }
 
     /// Takes the answers to the last [`asks`](Self::asks), and gives the individuals whose tests have ended.
-    pub fn take(&mut self, mut answers: &[Answer]) -> Result<Vec<Finished>, WorldLost> {
+    pub fn take(&mut self, mut answers: &[Response]) -> Result<Vec<Finished>, WorldLost> {
         let expected: usize = self.live.iter().map(|seat| seat.waits).sum();
         if answers.len() != expected {
             return Err(WorldLost::new(format!("{} answers instead of {expected}", answers.len())));

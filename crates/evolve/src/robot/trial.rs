@@ -18,7 +18,7 @@ mod run;
 
 use std::sync::Arc;
 
-use arena::{Answer, Ask, Pose, Position, RobotId};
+use arena::{Pose, Position, Request, Response, RobotId};
 
 use self::run::Run;
 use super::{Design, GenotypeError, Net, body::Start, noise::Chance, noise::Purpose};
@@ -170,20 +170,20 @@ impl Trial {
         self.begin(0);
     }
 
-    /// Adds everything that can be asked now. Each is answered but [`Ask::Kill`], which is never among them. Gives the
+    /// Adds everything that can be asked now. Each is answered but [`Request::Kill`], which is never among them. Gives the
     /// number of answers.
-    pub fn asks(&mut self, out: &mut Vec<Ask>) -> usize {
+    pub fn asks(&mut self, out: &mut Vec<Request>) -> usize {
         let before = out.len();
         match (self.state, self.robot) {
-            (State::Create, _) => out.push(Ask::Create),
+            (State::Create, _) => out.push(Request::Create),
             (State::Place { .. }, Some(robot)) => {
                 self.run.ask_shape(&self.design, robot, out);
-                out.push(Ask::Jump(robot, self.goal));
+                out.push(Request::Jump(robot, self.goal));
             }
             (State::Sense, Some(robot)) => self.run.ask_senses(&self.design, robot, out),
             (State::Move, Some(robot)) => {
                 self.run.ask_shape(&self.design, robot, out);
-                out.push(Ask::Move(robot, self.goal));
+                out.push(Request::Move(robot, self.goal));
             }
             (State::Ended | State::GivenUp, _) | (_, None) => {}
         }
@@ -191,10 +191,10 @@ impl Trial {
     }
 
     /// Takes the answers to the last [`asks`](Self::asks), all of them and in their order.
-    pub fn take(&mut self, answers: &[Answer]) -> Result<(), WrongAnswer> {
+    pub fn take(&mut self, answers: &[Response]) -> Result<(), WrongAnswer> {
         match self.state {
             State::Create => {
-                let [Answer::Created(robot)] = answers else { return Err(wrong("an identifier", answers)) };
+                let [Response::Created(robot)] = answers else { return Err(wrong("an identifier", answers)) };
                 self.robot = Some(*robot);
                 self.state = State::Place { tries: 0 };
             }
@@ -227,12 +227,12 @@ impl Trial {
     }
 
     /// The robot's end, if the world knows of the robot: to be asked once when the trial has ended or is given up.
-    pub fn farewell(&mut self) -> Option<Ask> {
-        self.robot.take().map(Ask::Kill)
+    pub fn farewell(&mut self) -> Option<Request> {
+        self.robot.take().map(Request::Kill)
     }
 
     /// Gives it up: it asks nothing more, but has no outcome. Gives the robot's end, if the world knows of the robot.
-    pub fn abort(&mut self) -> Option<Ask> {
+    pub fn abort(&mut self) -> Option<Request> {
         self.state = State::GivenUp;
         self.farewell()
     }
@@ -334,7 +334,7 @@ impl Trial {
     }
 }
 
-fn wrong(expected: &'static str, answers: &[Answer]) -> WrongAnswer {
+fn wrong(expected: &'static str, answers: &[Response]) -> WrongAnswer {
     let found = match answers {
         [] => "nothing".to_owned(),
         [answer] => format!("{answer:?}"),

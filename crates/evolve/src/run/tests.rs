@@ -234,7 +234,7 @@ fn evaluations_that_do_not_fit_are_refused() {
 fn a_place_is_here_elsewhere_or_no_good() {
     let text = |name: &str| crate::robot::library::body_text(name).unwrap();
     let place = |world: &str, body: String, fitness: Option<String>| Place::Here {
-        world: arena::Plan::shipped_text(world).unwrap_or_else(|| world.to_owned()),
+        world: arena::Plan::built_in_text(world).unwrap_or_else(|| world.to_owned()),
         body,
         fitness,
         seed: 7,

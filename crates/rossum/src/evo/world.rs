@@ -68,7 +68,7 @@ fn list(out: &mut dyn Write) -> anyhow::Result<()> {
     let rows = Plan::names()
         .into_iter()
         .map(|name| {
-            let plan = Plan::shipped(&name).context("a world that comes with the program")??;
+            let plan = Plan::built_in(&name).context("a world that comes with the program")??;
             Ok([name, plan.title().to_owned()])
         })
         .collect::<anyhow::Result<Vec<[String; 2]>>>()?;

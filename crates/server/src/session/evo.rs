@@ -156,7 +156,7 @@ pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
 /// Says what is wrong, for people.
 pub fn world_text(name: &str, folder: &Path) -> Result<String, String> {
     text(name, folder, || {
-        Plan::shipped_text(name)
+        Plan::built_in_text(name)
             .ok_or_else(|| format!("{}; or a path ending in .toml", suggest::unknown("world", name, &Plan::names())))
     })
 }

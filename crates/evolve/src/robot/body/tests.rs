@@ -118,7 +118,7 @@ fn all_that_is_shipped_is_valid() {
     assert_eq!(library::bodies(), ["liner", "platine", "sonar"]);
     assert_eq!(library::scripts(), ["avoidance", "climb", "distance", "homing", "line", "phototaxis"]);
     for name in library::bodies() {
-        let design = Design::shipped(&name).unwrap();
+        let design = Design::built_in(&name).unwrap();
         let again = BodyFile::parse(&toml::to_string(design.file()).unwrap()).unwrap();
         assert_eq!(&again, design.file(), "{name}");
     }
@@ -131,7 +131,7 @@ fn all_that_is_shipped_is_valid() {
 #[test]
 fn the_board_has_the_layers_of_the_example() {
     // 3.2: BodyShape 1 3 35 2 12 ... 4 ... 30 1 14 ... 20 2 4 ... 4 ...
-    let design = Design::shipped("platine").unwrap();
+    let design = Design::built_in("platine").unwrap();
     let sizes: Vec<(f64, Vec<usize>)> = design
         .shape()
         .layers()
@@ -143,7 +143,7 @@ fn the_board_has_the_layers_of_the_example() {
 
 #[test]
 fn a_head_has_a_shape_for_each_angle() {
-    let design = Design::shipped("liner").unwrap();
+    let design = Design::built_in("liner").unwrap();
     assert_eq!(design.shapes.len(), 11);
     let head = design.head.unwrap();
     let degrees: Vec<f64> = (0..11).map(|shape| head.shape_angle(shape).to_degrees().round()).collect();

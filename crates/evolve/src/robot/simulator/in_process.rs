@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use arena::{
-    Answer, Arena, Ask, Plan,
+    Arena, Plan, Request, Response,
     plan::{DirSense, DirZero, Rules},
 };
 
@@ -53,14 +53,14 @@ impl InProcess {
 }
 
 impl World for InProcess {
-    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost> {
+    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost> {
         if self.kind >= self.arena.plan().ports().len() {
             return Err(WorldLost::new(format!("it has no port {} for robots", self.kind + 1)));
         }
         for ask in asks {
-            let answer = self.arena.answer(CONNECTION, self.kind, ask, Duration::ZERO).map_err(WorldLost::new)?;
+            let answer = self.arena.handle(CONNECTION, self.kind, ask, Duration::ZERO).map_err(WorldLost::new)?;
             match (ask, answer) {
-                (Ask::Kill(_), _) => {}
+                (Request::Kill(_), _) => {}
                 (_, Some(answer)) => answers.push(answer),
                 (_, None) => return Err(WorldLost::new("there is no room for another robot")),
             }

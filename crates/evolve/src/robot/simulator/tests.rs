@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use arena::{Ask, Plan};
+use arena::{Plan, Request};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -91,8 +91,8 @@ fn one_exchange_serves_all() {
     let sizes: Vec<usize> = world.log.iter().map(Vec::len).take(4).collect();
     assert_eq!(sizes, [4, 8, 32, 4]);
     // a finished robot is gone before anything else is asked
-    let kills: Vec<_> = world.log.iter().filter(|asks| matches!(asks[0], Ask::Kill(_))).collect();
-    assert!(!kills.is_empty() && kills.iter().all(|asks| asks.iter().all(|ask| matches!(ask, Ask::Kill(_)))));
+    let kills: Vec<_> = world.log.iter().filter(|asks| matches!(asks[0], Request::Kill(_))).collect();
+    assert!(!kills.is_empty() && kills.iter().all(|asks| asks.iter().all(|ask| matches!(ask, Request::Kill(_)))));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn errors_stop_an_evaluation() {
 #[test]
 fn shipped_bodies_in_shipped_worlds() {
     for world in Plan::names() {
-        let plan = Arc::new(Plan::shipped(&world).unwrap().unwrap());
+        let plan = Arc::new(Plan::built_in(&world).unwrap().unwrap());
         for body in crate::robot::library::bodies() {
             let design = short(&body);
             let genotypes = genotypes(&design, 6);

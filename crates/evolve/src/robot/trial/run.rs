@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use arena::{Answer, Ask, Pose, Position, RobotId, Sight};
+use arena::{BeamHit, Pose, Position, Request, Response, RobotId};
 
 use super::{WrongAnswer, wrong};
 use crate::robot::{
@@ -97,17 +97,17 @@ impl Run {
     }
 
     /// Asks for a shape if the world knows another.
-    pub(super) fn ask_shape(&self, design: &Design, robot: RobotId, out: &mut Vec<Ask>) {
+    pub(super) fn ask_shape(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
         if self.shown != Some(self.shape) {
-            out.push(Ask::Shape(robot, design.shapes[self.shape].clone()));
+            out.push(Request::Shape(robot, design.shapes[self.shape].clone()));
         }
     }
 
     /// Takes what was answered to a jump or move, and to a shape before it.
-    pub(super) fn take_placed(&mut self, design: &Design, answers: &[Answer]) -> Result<Position, WrongAnswer> {
+    pub(super) fn take_placed(&mut self, design: &Design, answers: &[Response]) -> Result<Position, WrongAnswer> {
         match (answers, self.shown) {
-            (&[Answer::Placed(position)], Some(shown)) if shown == self.shape => Ok(position),
-            (&[Answer::Placed(shaped), Answer::Placed(position)], shown) if shown != Some(self.shape) => {
+            (&[Response::Placed(position)], Some(shown)) if shown == self.shape => Ok(position),
+            (&[Response::Placed(shaped), Response::Placed(position)], shown) if shown != Some(self.shape) => {
                 match shown {
                     // no room for the head: the world keeps the old shape
                     Some(shown) if shaped.stress >= 1.0 => {
@@ -122,19 +122,19 @@ impl Run {
         }
     }
 
-    pub(super) fn ask_senses(&self, design: &Design, robot: RobotId, out: &mut Vec<Ask>) {
+    pub(super) fn ask_senses(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
         out.extend(design.senses.iter().map(|sense| sense.ask(robot, &self.frame, &self.head)));
     }
 
-    pub(super) fn take_senses(&mut self, design: &Design, answers: &[Answer]) -> Result<(), WrongAnswer> {
+    pub(super) fn take_senses(&mut self, design: &Design, answers: &[Response]) -> Result<(), WrongAnswer> {
         if answers.len() != design.senses.len() {
             return Err(wrong("one reading for each sensor", answers));
         }
         let noise = design.file().trial.noise;
         for ((sense, finding), answer) in design.senses.iter().zip(&mut self.findings).zip(answers) {
             let (distance, color) = match (*answer, sense.kind()) {
-                (Answer::Seen(Sight { distance, color }), SensorKind::Visual) => (distance, color),
-                (Answer::Heard(distance), SensorKind::Sonic) => (distance, [0; 3]),
+                (Response::Seen(BeamHit { distance, color }), SensorKind::Visual) => (distance, color),
+                (Response::Heard(distance), SensorKind::Sonic) => (distance, [0; 3]),
                 (other, _) => return Err(wrong("a reading of the sensor's kind", &[other])),
             };
             let mut activity = sense.activity(distance, color);

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use arena::{Answer, Ask, Position};
+use arena::{Position, Request, Response};
 
 use super::*;
 use crate::robot::{
@@ -68,15 +68,15 @@ pub(crate) fn drives(head: f64) -> Genotype {
     Genotype { weights, ..Genotype::default() }
 }
 
-fn word(ask: &Ask) -> &'static str {
+fn word(ask: &Request) -> &'static str {
     match ask {
-        Ask::Create => "create",
-        Ask::Kill(_) => "kill",
-        Ask::Shape(..) => "shape",
-        Ask::Jump(..) => "jump",
-        Ask::Move(..) => "move",
-        Ask::See(..) => "see",
-        Ask::Hear(..) => "hear",
+        Request::Create => "create",
+        Request::Kill(_) => "kill",
+        Request::Shape(..) => "shape",
+        Request::Jump(..) => "jump",
+        Request::Move(..) => "move",
+        Request::See(..) => "see",
+        Request::Hear(..) => "hear",
     }
 }
 
@@ -97,7 +97,7 @@ fn test(design: &Arc<Design>, genotype: &Genotype, world: &mut Fake) -> (Vec<Str
     let mut trial = Trial::new(design.clone(), genotype, 1, 1).unwrap();
     let log = run(&mut trial, world).unwrap();
     let farewell = trial.farewell();
-    assert!(matches!(farewell, Some(Ask::Kill(_))) && trial.farewell().is_none());
+    assert!(matches!(farewell, Some(Request::Kill(_))) && trial.farewell().is_none());
     (log, trial.into_outcome().unwrap())
 }
 
@@ -145,7 +145,7 @@ fn a_blocked_head_stays() {
     // it tries each time, from straight ahead
     assert_eq!(log[2..].join(", "), ["see hear, shape move"; 5].join(", "));
     let ears = world.log.iter().flatten().filter_map(|ask| match ask {
-        Ask::Hear(_, beam) => Some(beam.dir),
+        Request::Hear(_, beam) => Some(beam.dir),
         _ => None,
     });
     let ears: Vec<f64> = ears.collect();
@@ -164,7 +164,7 @@ fn another_start_is_tried_when_one_is_blocked() {
         .iter()
         .flatten()
         .filter_map(|ask| match ask {
-            Ask::Jump(_, pose) => Some(*pose),
+            Request::Jump(_, pose) => Some(*pose),
             _ => None,
         })
         .collect();
@@ -235,7 +235,7 @@ fn chance_is_the_same_for_everybody() {
 
 #[test]
 fn answers_of_another_kind_are_refused() {
-    let placed = Answer::Placed(Position {
+    let placed = Response::Placed(Position {
         x: 0.0,
         y: 0.0,
         z: 0.0,
@@ -253,7 +253,7 @@ fn answers_of_another_kind_are_refused() {
         trial.take(&answers).unwrap();
     };
     let mut trial = Trial::new(design(quiet), &drives(0.0), 1, 1).unwrap();
-    for wrong in [vec![placed], vec![], vec![Answer::Heard(1.0), placed], vec![placed], vec![placed]] {
+    for wrong in [vec![placed], vec![], vec![Response::Heard(1.0), placed], vec![placed], vec![placed]] {
         let _ = trial.asks(&mut Vec::new());
         if matches!(trial.state, State::Move) {
             trial.take(&wrong).unwrap();
@@ -276,7 +276,7 @@ fn whoever_is_given_up_asks_nothing_more() {
         world.exchange(&asks, &mut answers).unwrap();
         trial.take(&answers).unwrap();
     }
-    assert!(matches!(trial.abort(), Some(Ask::Kill(_))));
+    assert!(matches!(trial.abort(), Some(Request::Kill(_))));
     let mut asks = Vec::new();
     assert_eq!((trial.asks(&mut asks), asks, trial.outcome()), (0, vec![], None));
 }

@@ -47,7 +47,7 @@ struct Reached {
 
 impl Evolution {
     fn new(algorithm: Algorithm, seed: u64) -> anyhow::Result<Self> {
-        let design = Arc::new(Design::shipped(BODY)?);
+        let design = Arc::new(Design::built_in(BODY)?);
         let plan = Arc::new(Plan::parse(WORLD)?);
         let search = Search::new(algorithm, &Settings::default(), design.parameters(), seed)?;
         Ok(Self { design, plan, search })

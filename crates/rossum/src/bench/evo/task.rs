@@ -3,7 +3,7 @@
 use std::{f64::consts::PI, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
-use arena::{Answer, Arena, Ask, Beam, Body, Layer, Plan, Pose, Position, RobotId, Sight};
+use arena::{Arena, Beam, BeamHit, Body, Layer, Plan, Pose, Position, Request, Response, RobotId};
 
 use super::super::cpu_time;
 
@@ -95,13 +95,13 @@ impl Rover {
     pub(super) fn new(task: &Task, max_range: f64) -> anyhow::Result<Self> {
         let plan = Plan::parse(&task.world_file(max_range)).context("the task is no world")?;
         let mut arena = Arena::new(Arc::new(plan), 1);
-        let Some(Answer::Created(id)) = arena.answer(CONNECTION, 0, &Ask::Create, Duration::ZERO)? else {
+        let Some(Response::Created(id)) = arena.handle(CONNECTION, 0, &Request::Create, Duration::ZERO)? else {
             bail!("no robot was created");
         };
         let (x, y) = (WIDTH / 2.0, LENGTH / 2.0);
         let polygons = vec![vec![[x, -y], [x, y], [-x, y], [-x, -y]]];
         let body = Body::new(vec![Layer { height: HEIGHT, polygons }])?;
-        arena.answer(CONNECTION, 0, &Ask::Shape(id, Arc::new(body)), Duration::ZERO)?;
+        arena.handle(CONNECTION, 0, &Request::Shape(id, Arc::new(body)), Duration::ZERO)?;
         let mounts = std::array::from_fn(|index| {
             let direction = 2.0 * PI * index as f64 / SENSORS as f64;
             let (left, ahead) = direction.sin_cos();
@@ -136,7 +136,7 @@ impl Rover {
 
     fn start(&mut self, index: usize) -> anyhow::Result<Position> {
         let pose = self.starts.get(index).copied().context("there is no such start")?;
-        let at = self.place(&Ask::Jump(self.id, pose))?;
+        let at = self.place(&Request::Jump(self.id, pose))?;
         ensure!(at.stress == 0.0, "something stands at the start {pose:?}");
         Ok(at)
     }
@@ -147,19 +147,19 @@ impl Rover {
         for (close, mount) in close.iter_mut().zip(self.mounts) {
             *close = 1.0 - self.see(beam(at, mount, 0.0, OPENING))?.distance.min(NEAR) / NEAR;
         }
-        self.place(&Ask::Move(self.id, goal(at, close)))
+        self.place(&Request::Move(self.id, goal(at, close)))
     }
 
-    fn see(&mut self, beam: Beam) -> anyhow::Result<Sight> {
-        match self.arena.answer(CONNECTION, 0, &Ask::See(self.id, beam), Duration::ZERO)? {
-            Some(Answer::Seen(sight)) => Ok(sight),
+    fn see(&mut self, beam: Beam) -> anyhow::Result<BeamHit> {
+        match self.arena.handle(CONNECTION, 0, &Request::See(self.id, beam), Duration::ZERO)? {
+            Some(Response::Seen(sight)) => Ok(sight),
             other => bail!("seeing was answered with {other:?}"),
         }
     }
 
-    fn place(&mut self, ask: &Ask) -> anyhow::Result<Position> {
-        match self.arena.answer(CONNECTION, 0, ask, Duration::ZERO)? {
-            Some(Answer::Placed(position)) => Ok(position),
+    fn place(&mut self, ask: &Request) -> anyhow::Result<Position> {
+        match self.arena.handle(CONNECTION, 0, ask, Duration::ZERO)? {
+            Some(Response::Placed(position)) => Ok(position),
             other => bail!("{ask:?} was answered with {other:?}"),
         }
     }

@@ -163,7 +163,7 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
 /// What can be chosen.
 pub(super) fn info(folder: &Path) -> EvolutionInfo {
     let world = |name: String| {
-        let plan = Plan::shipped(&name)?.ok().filter(|plan| InProcess::suits(plan).is_ok())?;
+        let plan = Plan::built_in(&name)?.ok().filter(|plan| InProcess::suits(plan).is_ok())?;
         Some(Choice { title: plan.title().to_owned(), name })
     };
     let body = |name: String| Some(Choice { title: library::body(&name).ok()?.title, name });

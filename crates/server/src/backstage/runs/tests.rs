@@ -36,7 +36,7 @@ fn runs(folder: &TempDir, script: &str) -> Runs {
 /// A run of a few generations, made in this process.
 fn made(folder: &Path, place: Place) -> Run {
     let here = Place::Here {
-        world: arena::Plan::shipped_text("obstacles").unwrap(),
+        world: arena::Plan::built_in_text("obstacles").unwrap(),
         body: library::body_text("platine").unwrap(),
         fitness: None,
         seed: 1,
@@ -59,7 +59,7 @@ fn made(folder: &Path, place: Place) -> Run {
 }
 
 fn here() -> Place {
-    let world = arena::Plan::shipped_text("obstacles").unwrap();
+    let world = arena::Plan::built_in_text("obstacles").unwrap();
     Place::Here { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1 }
 }
 
@@ -91,10 +91,10 @@ fn what_makes_no_sense_is_refused_in_words() {
         assert!(error.contains(expected), "{run:?}: {error}");
     };
     check(NewRun { world: "moon".to_owned(), ..wanted() }, "unknown world `moon`; available: ");
-    check(NewRun { world: "/etc/passwd.toml".to_owned(), ..wanted() }, "no world");
-    check(NewRun { body: "../x.toml".to_owned(), ..wanted() }, "no body");
-    check(NewRun { fitness: Some("money".to_owned()), ..wanted() }, "no fitness");
-    check(NewRun { algorithm: "--help".to_owned(), ..wanted() }, "no algorithm");
+    check(NewRun { world: "/etc/passwd.toml".to_owned(), ..wanted() }, "unknown world");
+    check(NewRun { body: "../x.toml".to_owned(), ..wanted() }, "unknown body");
+    check(NewRun { fitness: Some("money".to_owned()), ..wanted() }, "unknown fitness");
+    check(NewRun { algorithm: "--help".to_owned(), ..wanted() }, "unknown algorithm");
     check(NewRun { generations: 0, ..wanted() }, "1 to 1000000 generations");
     check(NewRun { generations: 1_000_001, ..wanted() }, "1 to 1000000 generations");
     check(NewRun { population: Some(1), ..wanted() }, "2 to 10000 individuals");

@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, TcpStream},
 };
 
-use arena::{Answer, Ask};
+use arena::{Request, Response};
 use evolve::robot::{World, WorldLost};
 use wire::evo::{FromWorld, Line, LineBuffer, LineError};
 
@@ -74,7 +74,7 @@ impl WorldLink {
 }
 
 impl World for WorldLink {
-    fn exchange(&mut self, asks: &[Ask], answers: &mut Vec<Answer>) -> Result<(), WorldLost> {
+    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost> {
         let mut rest = asks;
         while !rest.is_empty() {
             self.out.clear();
@@ -88,7 +88,7 @@ impl World for WorldLink {
             }
             self.stream.write_all(&self.out).map_err(WorldLost::new)?;
             let (asked, later) = rest.split_at(sent);
-            for ask in asked.iter().filter(|ask| !matches!(ask, Ask::Kill(_))) {
+            for ask in asked.iter().filter(|ask| !matches!(ask, Request::Kill(_))) {
                 let message = self.receive()?;
                 let answer = answer_from_message(robot_of(ask), message);
                 answers.push(answer.ok_or_else(|| WorldLost::new("it answers about another robot"))?);

@@ -343,10 +343,10 @@ fn a_link_asks_more_than_any_buffer_holds() {
     let world = world("isolation = \"per-robot\"");
     let mut link = WorldLink::connect(at(&world)).unwrap();
     let mut answers = Vec::new();
-    link.exchange(&vec![arena::Ask::Create; 20_000], &mut answers).unwrap();
+    link.exchange(&vec![arena::Request::Create; 20_000], &mut answers).unwrap();
     assert_eq!(answers.len(), 20_000);
     let last = arena::RobotId(NonZeroU16::new(20_000).unwrap());
-    assert_eq!(answers.last(), Some(&arena::Answer::Created(last)));
+    assert_eq!(answers.last(), Some(&arena::Response::Created(last)));
     world.stop();
 }
 
@@ -364,7 +364,7 @@ fn conversations_go_as_the_transcripts_say() {
                 serve_world(&plan, &options, &Reception::default()).unwrap()
             }
             Some("robot") => {
-                let design = Arc::new(Design::shipped(script["body"].as_str().unwrap()).unwrap());
+                let design = Arc::new(Design::built_in(script["body"].as_str().unwrap()).unwrap());
                 let options = RobotOptions { port: 0, ..RobotOptions::default() };
                 serve_robot(&design, &WorldAt::InProcess(plan(""), 1), &options, &Reception::default()).unwrap()
             }
@@ -416,18 +416,18 @@ fn throughput() {
     for robots in [1, 8, 32, 128] {
         let mut link = WorldLink::connect(at(&world)).unwrap();
         let mut answers = Vec::new();
-        link.exchange(&vec![arena::Ask::Create; robots], &mut answers).unwrap();
+        link.exchange(&vec![arena::Request::Create; robots], &mut answers).unwrap();
         let ids: Vec<_> = answers
             .iter()
             .map(|answer| match answer {
-                arena::Answer::Created(id) => *id,
+                arena::Response::Created(id) => *id,
                 other => panic!("{other:?}"),
             })
             .collect();
         let square = vec![[-30.0, 40.0], [30.0, 40.0], [30.0, -40.0], [-30.0, -40.0]];
         let layer = arena::Layer { height: 20.0, polygons: vec![square] };
         let body = Arc::new(arena::Body::new(vec![layer]).unwrap());
-        let mut asks: Vec<_> = ids.iter().map(|id| arena::Ask::Shape(*id, Arc::clone(&body))).collect();
+        let mut asks: Vec<_> = ids.iter().map(|id| arena::Request::Shape(*id, Arc::clone(&body))).collect();
         link.exchange(&asks, &mut answers).unwrap();
         let (began, mut lines, mut step) = (crate::driver::now(), 0, 0.0);
         while began.elapsed().as_secs_f64() < 2.0 {
@@ -438,10 +438,10 @@ fn throughput() {
                     let dir = step + f64::from(nth) / 7.0;
                     let (x, y, z) = (1000.0 + dir.cos() * 300.0, 1000.0 + dir.sin() * 300.0, 25.0);
                     let beam = arena::Beam { x, y, z, dir, tilt: 0.0, angle_h: 0.3, angle_v: 0.2 };
-                    asks.push(arena::Ask::See(*id, beam));
+                    asks.push(arena::Request::See(*id, beam));
                 }
                 let (x, y) = (1000.0 + step.cos() * 301.0, 1000.0 + step.sin() * 301.0);
-                asks.push(arena::Ask::Move(*id, arena::Pose { x, y, dir: step }));
+                asks.push(arena::Request::Move(*id, arena::Pose { x, y, dir: step }));
             }
             answers.clear();
             link.exchange(&asks, &mut answers).unwrap();

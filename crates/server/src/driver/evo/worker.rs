@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use arena::{Answer, Ask, Plan};
+use arena::{Plan, Request, Response};
 use evolve::robot::{Design, Finished, InProcess, Key, Simulator, World, WorldLost};
 use tracing::{info, warn};
 
@@ -34,7 +34,7 @@ pub(super) struct Worker {
 struct Nowhere;
 
 impl World for Nowhere {
-    fn exchange(&mut self, _: &[Ask], _: &mut Vec<Answer>) -> Result<(), WorldLost> {
+    fn exchange(&mut self, _: &[Request], _: &mut Vec<Response>) -> Result<(), WorldLost> {
         Err(WorldLost::new("there is none"))
     }
 }

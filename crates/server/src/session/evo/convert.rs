@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use arena::{Answer, Ask, Body, BodyError, RobotId};
+use arena::{Body, BodyError, Request, Response, RobotId};
 use evolve::{Genotype, NetParameters};
 use wire::evo::{self, FromWorld, ShapeError, ToWorld};
 
 /// What a message asks of an arena, or why its shape is none.
-pub(crate) fn ask_from_message(message: ToWorld) -> Result<Ask, (RobotId, BodyError)> {
+pub(crate) fn ask_from_message(message: ToWorld) -> Result<Request, (RobotId, BodyError)> {
     Ok(match message {
-        ToWorld::CreateRobot => Ask::Create,
-        ToWorld::KillRobot(id) => Ask::Kill(RobotId(id)),
+        ToWorld::CreateRobot => Request::Create,
+        ToWorld::KillRobot(id) => Request::Kill(RobotId(id)),
         ToWorld::BodyShape(id, layers) => {
             let layer = |evo::Layer { height, polygons }| arena::Layer { height, polygons };
             let body = Body::new(layers.into_iter().map(layer).collect()).map_err(|error| (RobotId(id), error))?;
-            Ask::Shape(RobotId(id), Arc::new(body))
+            Request::Shape(RobotId(id), Arc::new(body))
         }
-        ToWorld::JumpTo(id, evo::Pose { x, y, dir }) => Ask::Jump(RobotId(id), arena::Pose { x, y, dir }),
-        ToWorld::MoveTo(id, evo::Pose { x, y, dir }) => Ask::Move(RobotId(id), arena::Pose { x, y, dir }),
-        ToWorld::VisualSensor(id, beam) => Ask::See(RobotId(id), arena_from_beam(beam)),
-        ToWorld::SonicSensor(id, beam) => Ask::Hear(RobotId(id), arena_from_beam(beam)),
+        ToWorld::JumpTo(id, evo::Pose { x, y, dir }) => Request::Jump(RobotId(id), arena::Pose { x, y, dir }),
+        ToWorld::MoveTo(id, evo::Pose { x, y, dir }) => Request::Move(RobotId(id), arena::Pose { x, y, dir }),
+        ToWorld::VisualSensor(id, beam) => Request::See(RobotId(id), arena_from_beam(beam)),
+        ToWorld::SonicSensor(id, beam) => Request::Hear(RobotId(id), arena_from_beam(beam)),
     })
 }
 
@@ -28,19 +28,19 @@ fn arena_from_beam(evo::Beam { x, y, z, dir, tilt, angle_h, angle_v }: evo::Beam
 }
 
 /// The message that asks this.
-pub(crate) fn message_from_ask(ask: &Ask) -> ToWorld {
+pub(crate) fn message_from_ask(ask: &Request) -> ToWorld {
     let pose = |&arena::Pose { x, y, dir }: &arena::Pose| evo::Pose { x, y, dir };
     match ask {
-        Ask::Create => ToWorld::CreateRobot,
-        Ask::Kill(id) => ToWorld::KillRobot(id.0),
-        Ask::Shape(id, body) => {
+        Request::Create => ToWorld::CreateRobot,
+        Request::Kill(id) => ToWorld::KillRobot(id.0),
+        Request::Shape(id, body) => {
             let layer = |layer: &arena::Layer| evo::Layer { height: layer.height, polygons: layer.polygons.clone() };
             ToWorld::BodyShape(id.0, body.layers().iter().map(layer).collect())
         }
-        Ask::Jump(id, to) => ToWorld::JumpTo(id.0, pose(to)),
-        Ask::Move(id, to) => ToWorld::MoveTo(id.0, pose(to)),
-        Ask::See(id, beam) => ToWorld::VisualSensor(id.0, beam_from_arena(beam)),
-        Ask::Hear(id, beam) => ToWorld::SonicSensor(id.0, beam_from_arena(beam)),
+        Request::Jump(id, to) => ToWorld::JumpTo(id.0, pose(to)),
+        Request::Move(id, to) => ToWorld::MoveTo(id.0, pose(to)),
+        Request::See(id, beam) => ToWorld::VisualSensor(id.0, beam_from_arena(beam)),
+        Request::Hear(id, beam) => ToWorld::SonicSensor(id.0, beam_from_arena(beam)),
     }
 }
 
@@ -49,45 +49,45 @@ fn beam_from_arena(&arena::Beam { x, y, z, dir, tilt, angle_h, angle_v }: &arena
 }
 
 /// Whom a request is about; nobody, if it is for a new robot.
-pub(crate) fn robot_of(ask: &Ask) -> Option<RobotId> {
+pub(crate) fn robot_of(ask: &Request) -> Option<RobotId> {
     match ask {
-        Ask::Create => None,
-        Ask::Kill(id)
-        | Ask::Shape(id, _)
-        | Ask::Jump(id, _)
-        | Ask::Move(id, _)
-        | Ask::See(id, _)
-        | Ask::Hear(id, _) => Some(*id),
+        Request::Create => None,
+        Request::Kill(id)
+        | Request::Shape(id, _)
+        | Request::Jump(id, _)
+        | Request::Move(id, _)
+        | Request::See(id, _)
+        | Request::Hear(id, _) => Some(*id),
     }
 }
 
 /// The message for an answer about this robot.
-pub(crate) fn message_from_answer(robot: Option<RobotId>, answer: Answer) -> Option<FromWorld> {
+pub(crate) fn message_from_answer(robot: Option<RobotId>, answer: Response) -> Option<FromWorld> {
     Some(match answer {
-        Answer::Created(id) => FromWorld::YourIdentifier(id.0),
-        Answer::Placed(arena::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death }) => {
+        Response::Created(id) => FromWorld::YourIdentifier(id.0),
+        Response::Placed(arena::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death }) => {
             let position = evo::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death };
             FromWorld::YourPosition(robot?.0, position)
         }
-        Answer::Seen(arena::Sight { distance, color }) => {
+        Response::Seen(arena::BeamHit { distance, color }) => {
             FromWorld::VisualSensorReading(robot?.0, evo::VisualReading { distance, color })
         }
-        Answer::Heard(distance) => FromWorld::SonicSensorReading(robot?.0, distance),
+        Response::Heard(distance) => FromWorld::SonicSensorReading(robot?.0, distance),
     })
 }
 
 /// What a message answers; nothing if it is not about this robot.
-pub(crate) fn answer_from_message(robot: Option<RobotId>, message: FromWorld) -> Option<Answer> {
+pub(crate) fn answer_from_message(robot: Option<RobotId>, message: FromWorld) -> Option<Response> {
     let (about, answer) = match message {
-        FromWorld::YourIdentifier(id) => (None, Answer::Created(RobotId(id))),
+        FromWorld::YourIdentifier(id) => (None, Response::Created(RobotId(id))),
         FromWorld::YourPosition(id, evo::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death }) => {
             let position = arena::Position { x, y, z, dir, tilt_straight, tilt_across, stress, death };
-            (Some(RobotId(id)), Answer::Placed(position))
+            (Some(RobotId(id)), Response::Placed(position))
         }
         FromWorld::VisualSensorReading(id, evo::VisualReading { distance, color }) => {
-            (Some(RobotId(id)), Answer::Seen(arena::Sight { distance, color }))
+            (Some(RobotId(id)), Response::Seen(arena::BeamHit { distance, color }))
         }
-        FromWorld::SonicSensorReading(id, distance) => (Some(RobotId(id)), Answer::Heard(distance)),
+        FromWorld::SonicSensorReading(id, distance) => (Some(RobotId(id)), Response::Heard(distance)),
     };
     (about == robot).then_some(answer)
 }

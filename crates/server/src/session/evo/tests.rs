@@ -22,7 +22,7 @@ fn a_section_with_a_mistake_is_refused_with_the_nearest_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn names_that_do_not_exist_are_said_so() {
     for (section, expected) in [
-        ("world = \"emty\"", "Did you mean `empty`?"),
+        ("world = \"emty\"", "did you mean `empty`?"),
         ("world = \"empty\"\nbody = \"platin\"", "platine"),
         ("body = \"platine\"", "needs a `world`"),
         ("world = \"nowhere/else.toml\"", "cannot read"),

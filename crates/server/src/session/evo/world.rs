@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use arena::{Arena, Ask, Refusal, RobotId};
+use arena::{Arena, Request, RequestError, RobotId};
 use wire::evo::{FromWorld, Line, LineBuffer, LineError, NotFinite, Position, ToWorld, VisualReading};
 
 use self::lockstep::{Lockstep, Move};
@@ -55,7 +55,7 @@ struct Peer {
     held: VecDeque<Held>,
     held_bytes: usize,
     /// Taken, but about a robot whose move waits.
-    postponed: Option<Ask>,
+    postponed: Option<Request>,
 }
 
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl WorldSimulator {
     }
 
     /// What a line asks; nothing if it is to be passed over, or is the end.
-    fn read(&mut self, connection: u64, line: &[u8], turn: &mut Turn) -> Option<Ask> {
+    fn read(&mut self, connection: u64, line: &[u8], turn: &mut Turn) -> Option<Request> {
         let message = match ToWorld::decode(line) {
             Ok(message) => message,
             Err(LineError::Blank) => return None,
@@ -182,7 +182,7 @@ impl WorldSimulator {
     }
 
     /// Does what is asked; `false` if it has to wait.
-    fn carry_out(&mut self, connection: u64, ask: Ask, now: Duration, turn: &mut Turn) -> bool {
+    fn carry_out(&mut self, connection: u64, ask: Request, now: Duration, turn: &mut Turn) -> bool {
         let (robot, kind) = (robot_of(&ask), self.peers.get(&connection).map_or(0, |peer| peer.kind));
         if let (Some(lockstep), Some(robot)) = (&mut self.lockstep, robot) {
             if lockstep.waits(robot) {
@@ -191,7 +191,7 @@ impl WorldSimulator {
                 }
                 return false;
             }
-            if let Ask::Move(_, pose) = ask
+            if let Request::Move(_, pose) = ask
                 && may_move(&self.arena, connection, robot)
             {
                 lockstep.hold(Move { connection, kind, robot, pose }, now);
@@ -202,7 +202,7 @@ impl WorldSimulator {
                 return true;
             }
         }
-        match self.arena.answer(connection, kind, &ask, now) {
+        match self.arena.handle(connection, kind, &ask, now) {
             Ok(answer) => {
                 if let Some(message) = answer.and_then(|answer| message_from_answer(robot, answer)) {
                     self.send(connection, &message, turn);
@@ -210,7 +210,7 @@ impl WorldSimulator {
                 self.note_life(&ask, now);
             }
             // nobody can be told of it; the peer may wait for others to go (D22)
-            Err(refusal @ Refusal::Full) => turn.refusals.push(refusal.to_string()),
+            Err(refusal @ RequestError::Full) => turn.refusals.push(refusal.to_string()),
             Err(refusal) => {
                 let stand_in = stand_in(&ask, self.arena.plan().rules().max_range);
                 self.refuse(connection, refusal.to_string(), stand_in, turn);
@@ -239,11 +239,11 @@ impl WorldSimulator {
     }
 
     /// Keeps the list of those whose moves are waited for.
-    fn note_life(&mut self, ask: &Ask, now: Duration) {
+    fn note_life(&mut self, ask: &Request, now: Duration) {
         let Some(lockstep) = &mut self.lockstep else { return };
         match ask {
-            Ask::Shape(robot, _) => lockstep.add(*robot),
-            Ask::Kill(_) => self.forget_dead(now),
+            Request::Shape(robot, _) => lockstep.add(*robot),
+            Request::Kill(_) => self.forget_dead(now),
             _ => {}
         }
     }
@@ -269,7 +269,7 @@ impl WorldSimulator {
     fn release(&mut self, now: Duration) {
         let moves = self.lockstep.as_mut().map(Lockstep::take).unwrap_or_default();
         for Move { connection, kind, robot, pose } in moves {
-            let answer = self.arena.answer(connection, kind, &Ask::Move(robot, pose), now).ok().flatten();
+            let answer = self.arena.handle(connection, kind, &Request::Move(robot, pose), now).ok().flatten();
             let message = answer.and_then(|answer| message_from_answer(Some(robot), answer));
             self.fill(connection, robot, &message.unwrap_or_else(|| nowhere(robot)));
         }
@@ -317,14 +317,14 @@ fn may_move(arena: &Arena, connection: u64, robot: RobotId) -> bool {
 }
 
 /// What a lenient world says instead of an answer (D31).
-fn stand_in(ask: &Ask, max_range: f64) -> Option<FromWorld> {
+fn stand_in(ask: &Request, max_range: f64) -> Option<FromWorld> {
     match ask {
-        Ask::Create | Ask::Kill(_) => None,
-        Ask::Shape(robot, _) | Ask::Jump(robot, _) | Ask::Move(robot, _) => Some(nowhere(*robot)),
-        Ask::See(robot, _) => {
+        Request::Create | Request::Kill(_) => None,
+        Request::Shape(robot, _) | Request::Jump(robot, _) | Request::Move(robot, _) => Some(nowhere(*robot)),
+        Request::See(robot, _) => {
             Some(FromWorld::VisualSensorReading(robot.0, VisualReading { distance: max_range, color: [0; 3] }))
         }
-        Ask::Hear(robot, _) => Some(FromWorld::SonicSensorReading(robot.0, max_range)),
+        Request::Hear(robot, _) => Some(FromWorld::SonicSensorReading(robot.0, max_range)),
     }
 }
 

@@ -81,7 +81,7 @@ fn what_makes_no_sense_ends_the_connection_and_nobody_elses() {
         ("MoveTo 1 2 3 nan", "Dir is `nan`, which is no number"),
         ("MoveTo 1 2 3 0,5", "Dir is `0,5`: a decimal comma; the protocol wants a point"),
         ("KillRobot 0", "ID is 0, outside 1..=65535"),
-        ("MoveTo 77 1 2 3", "there is no robot 77"),
+        ("MoveTo 77 1 2 3", "unknown robot 77"),
         ("MoveTo 1 1 2 3", "robot 1 belongs to another connection"),
         ("KillRobot 1", "robot 1 belongs to another connection"),
         ("BodyShape 1 0", "the shape of robot 1: a body needs at least one layer"),

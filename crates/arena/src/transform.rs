@@ -1,4 +1,4 @@
-//! How a body stands in the world, and what directions mean there.
+//! The transform from a body's frame to the world's, and the world's convention for directions.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -6,48 +6,49 @@ use glam::DVec2;
 
 use crate::plan::{DirSense, DirZero, Rules};
 
-/// Where a body's (0, 0) is, and where its +y axis points.
+/// A body's position and heading in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Stance {
-    pub(crate) at: DVec2,
-    /// A unit vector.
+pub(crate) struct Transform {
+    /// The body's (0, 0), in mm.
+    pub(crate) origin: DVec2,
+    /// The body's +y axis, a unit vector.
     pub(crate) heading: DVec2,
 }
 
-impl Stance {
+impl Transform {
     /// `angle` is counter-clockwise from the world's +x, in rad.
-    pub(crate) fn new(at: DVec2, angle: f64) -> Self {
-        Self { at, heading: DVec2::from_angle(angle) }
+    pub(crate) fn new(origin: DVec2, angle: f64) -> Self {
+        Self { origin, heading: DVec2::from_angle(angle) }
     }
 
     /// From the body's frame to the world's.
     pub(crate) fn world_from_body(&self, point: DVec2) -> DVec2 {
-        self.at + self.heading * point.y - self.heading.perp() * point.x
+        self.origin + self.heading * point.y - self.heading.perp() * point.x
     }
 
     /// From the world's frame to the body's.
     pub(crate) fn body_from_world(&self, point: DVec2) -> DVec2 {
-        let off = point - self.at;
+        let off = point - self.origin;
         DVec2::new(-self.heading.perp_dot(off), self.heading.dot(off))
     }
 }
 
-/// +1 if directions grow counter-clockwise, else -1.
-pub(crate) fn sense(rules: &Rules) -> f64 {
+/// +1 if directions increase counter-clockwise, otherwise -1.
+pub(crate) fn dir_sign(rules: &Rules) -> f64 {
     match rules.dir_sense {
         DirSense::Ccw => 1.0,
         DirSense::Cw => -1.0,
     }
 }
 
-/// Counter-clockwise from the world's +x, in rad. Whole turns are taken off first, here as for turns: otherwise very
-/// large directions would be rounded differently.
+/// The angle counter-clockwise from the world's +x, in rad. Reduces the direction modulo 2π first, as [`shortest_turn`]
+/// does: otherwise very large directions would be rounded differently.
 pub(crate) fn angle_from_dir(rules: &Rules, dir: f64) -> f64 {
     let zero = match rules.dir_zero {
         DirZero::X => 0.0,
         DirZero::Y => FRAC_PI_2,
     };
-    zero + sense(rules) * (dir % TAU)
+    zero + dir_sign(rules) * (dir % TAU)
 }
 
 /// The shortest turn between two directions, within (-π, π].
@@ -64,12 +65,12 @@ mod tests {
     fn the_body_s_y_axis_is_the_heading() {
         let check = |zero, sense, dir: f64, ahead: [f64; 2]| {
             let rules = Rules { dir_zero: zero, dir_sense: sense, ..Rules::default() };
-            let stance = Stance::new(DVec2::new(100.0, 200.0), angle_from_dir(&rules, dir));
-            let nose = stance.world_from_body(DVec2::new(0.0, 10.0));
+            let transform = Transform::new(DVec2::new(100.0, 200.0), angle_from_dir(&rules, dir));
+            let nose = transform.world_from_body(DVec2::new(0.0, 10.0));
             assert!(nose.distance(DVec2::from(ahead)) < 1e-9, "{zero:?} {sense:?} {dir}: {nose}");
-            let right = stance.world_from_body(DVec2::new(10.0, 0.0));
-            assert!((nose - stance.at).perp_dot(right - stance.at) < 0.0, "+x is to the right of +y");
-            assert!(stance.body_from_world(nose).distance(DVec2::new(0.0, 10.0)) < 1e-9);
+            let right = transform.world_from_body(DVec2::new(10.0, 0.0));
+            assert!((nose - transform.origin).perp_dot(right - transform.origin) < 0.0, "+x is to the right of +y");
+            assert!(transform.body_from_world(nose).distance(DVec2::new(0.0, 10.0)) < 1e-9);
         };
         check(DirZero::X, DirSense::Ccw, 0.0, [110.0, 200.0]);
         check(DirZero::X, DirSense::Ccw, FRAC_PI_2, [100.0, 210.0]);

@@ -1,4 +1,4 @@
-//! The worlds that come with the program.
+//! Built-in worlds, embedded from `worlds/`.
 
 use rust_embed::RustEmbed;
 

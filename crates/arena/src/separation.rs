@@ -1,41 +1,41 @@
-//! How far two convex polygons are apart, or how deep they are in each other.
+//! Signed distance between two convex polygons: how far they are apart, or how deep they overlap.
 
 use glam::DVec2;
 
 use crate::{
     polygon::{MAX_PIECE_POINTS, Piece},
-    stance::Stance,
+    transform::Transform,
 };
 
-/// Below this, the lower bound of the separating axis is not good enough, in mm.
+/// Below this distance, the lower bound of the separating axis is replaced by the exact distance, in mm.
 const NEAR: f64 = 1.0;
 
-/// A distance, and along which direction.
+/// A signed distance and its direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Gap {
-    /// In mm; below 0 it is how far one has to move out of the other.
+pub(crate) struct Separation {
+    /// In mm; negative if they overlap: the penetration depth.
     pub(crate) distance: f64,
-    /// A unit vector from the second to the first.
+    /// Unit vector from the second polygon to the first.
     pub(crate) normal: DVec2,
 }
 
-/// A piece of a body, where it stands.
+/// A piece of a body in world coordinates.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedPiece {
     points: [DVec2; MAX_PIECE_POINTS],
     normals: [DVec2; MAX_PIECE_POINTS],
     count: usize,
 }
 
-impl Placed {
+impl PlacedPiece {
     #[inline]
-    pub(crate) fn new(piece: &Piece, stance: &Stance) -> Self {
+    pub(crate) fn new(piece: &Piece, transform: &Transform) -> Self {
         let mut placed =
             Self { points: [DVec2::ZERO; MAX_PIECE_POINTS], normals: [DVec2::ZERO; MAX_PIECE_POINTS], count: 0 };
-        let upright = Stance { at: DVec2::ZERO, heading: stance.heading };
+        let rotation = Transform { origin: DVec2::ZERO, heading: transform.heading };
         for (point, normal) in piece.points.iter().zip(&piece.normals) {
-            placed.points[placed.count] = stance.world_from_body(*point);
-            placed.normals[placed.count] = upright.world_from_body(*normal);
+            placed.points[placed.count] = transform.world_from_body(*point);
+            placed.normals[placed.count] = rotation.world_from_body(*normal);
             placed.count += 1;
         }
         placed
@@ -51,53 +51,53 @@ impl Placed {
         &self.normals[..self.count]
     }
 
-    /// The separating axis with the widest gap. If the gap is above 0, it is a lower bound of the distance; below, it is
-    /// the shortest way out.
+    /// The separation along the best separating axis: a lower bound of the distance if positive, otherwise the penetration
+    /// depth.
     #[inline]
-    pub(crate) fn separation(&self, other: &Piece) -> Gap {
-        let mut widest = Gap { distance: f64::NEG_INFINITY, normal: DVec2::X };
+    pub(crate) fn separating_axis(&self, other: &Piece) -> Separation {
+        let mut widest = Separation { distance: f64::NEG_INFINITY, normal: DVec2::X };
         for (corner, normal) in other.points.iter().zip(&other.normals) {
             let distance = lowest(self.points(), *normal) - normal.dot(*corner);
             if distance > widest.distance {
-                widest = Gap { distance, normal: *normal };
+                widest = Separation { distance, normal: *normal };
             }
         }
         for (corner, normal) in self.points().iter().zip(self.normals()) {
             let distance = lowest(&other.points, *normal) - normal.dot(*corner);
             if distance > widest.distance {
-                widest = Gap { distance, normal: -*normal };
+                widest = Separation { distance, normal: -*normal };
             }
         }
         widest
     }
 
-    /// A lower bound of the distance, which is exact where they are close.
+    /// A lower bound of the distance, exact if it is below [`NEAR`].
     #[inline]
-    pub(crate) fn gap(&self, other: &Piece) -> Gap {
-        let bound = self.separation(other);
+    pub(crate) fn separation(&self, other: &Piece) -> Separation {
+        let bound = self.separating_axis(other);
         if bound.distance <= 0.0 || bound.distance > NEAR {
             return bound;
         }
         self.exact(other).filter(|exact| exact.distance > bound.distance).unwrap_or(bound)
     }
 
-    /// By all corners and sides; none if they touch.
-    fn exact(&self, other: &Piece) -> Option<Gap> {
+    /// The exact separation, from all pairs of a corner and a side; `None` if they touch.
+    fn exact(&self, other: &Piece) -> Option<Separation> {
         let mut nearest = DVec2::INFINITY;
-        let mut square = f64::INFINITY;
+        let mut nearest_squared = f64::INFINITY;
         let mut consider = |off: DVec2| {
-            if off.length_squared() < square {
-                (square, nearest) = (off.length_squared(), off);
+            if off.length_squared() < nearest_squared {
+                (nearest_squared, nearest) = (off.length_squared(), off);
             }
         };
         for point in self.points() {
-            each_side(&other.points, |a, b| consider(*point - on_line(a, b, *point)));
+            each_side(&other.points, |a, b| consider(*point - closest_on_segment(a, b, *point)));
         }
         for point in &other.points {
-            each_side(self.points(), |a, b| consider(on_line(a, b, *point) - *point));
+            each_side(self.points(), |a, b| consider(closest_on_segment(a, b, *point) - *point));
         }
-        let distance = square.sqrt();
-        (distance > 1e-9).then(|| Gap { distance, normal: nearest / distance })
+        let distance = nearest_squared.sqrt();
+        (distance > 1e-9).then(|| Separation { distance, normal: nearest / distance })
     }
 }
 
@@ -115,13 +115,13 @@ fn each_side(points: &[DVec2], mut visit: impl FnMut(DVec2, DVec2)) {
     }
 }
 
-/// The point of a straight line between two points that is nearest to a third.
+/// The point of the segment from `from` to `to` that is nearest to `point`.
 #[inline]
-pub(crate) fn on_line(from: DVec2, to: DVec2, point: DVec2) -> DVec2 {
+pub(crate) fn closest_on_segment(from: DVec2, to: DVec2, point: DVec2) -> DVec2 {
     let along = to - from;
     let length = along.length_squared();
-    let share = if length > 0.0 { ((point - from).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
-    from + along * share
+    let fraction = if length > 0.0 { ((point - from).dot(along) / length).clamp(0.0, 1.0) } else { 0.0 };
+    from + along * fraction
 }
 
 #[cfg(test)]
@@ -147,14 +147,14 @@ mod tests {
             at in (-150.0..150.0_f64, -150.0..150.0_f64), angle in -4.0..4.0_f64,
         ) {
             let (one, other) = (regular(sides.0, radii.0), regular(sides.1, radii.1));
-            let stance = Stance::new(DVec2::new(at.0, at.1), angle);
-            let placed = Placed::new(&one, &stance);
+            let transform = Transform::new(DVec2::new(at.0, at.1), angle);
+            let placed = PlacedPiece::new(&one, &transform);
             let parry = |points: &[DVec2]| {
                 ConvexPolygon::from_convex_polyline(points.iter().map(|p| Vector::new(p.x, p.y)).collect()).unwrap()
             };
             let (mine, theirs) = (parry(placed.points()), parry(&other.points));
             let expected = query::distance(&Pose::identity(), &mine, &Pose::identity(), &theirs).unwrap().distance;
-            let bound = placed.separation(&other);
+            let bound = placed.separating_axis(&other);
             if bound.distance <= 0.0 {
                 prop_assert!(expected < 1e-6, "{} {expected}", bound.distance);
             } else {

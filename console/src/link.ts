@@ -1,6 +1,6 @@
 // The connection to the server: one WebSocket that opens itself again.
 
-import type { Command, Hello, Message, Saved, Topic } from './api'
+import type { Command, Hello, Message, MessageOf, Request, Role, Topic } from './api'
 import { NOT_CONNECTED, notice } from './ui'
 
 export type LinkState = 'connecting' | 'open' | 'lost' | 'refused'
@@ -31,7 +31,7 @@ export class Link {
   #seen = new Map<number, Set<Seen>>()
   #changed = new Set<(state: LinkState) => void>()
   #topics: Topic[] = []
-  #saved = new Map<string, Saved>()
+  #saved = new Map<string, MessageOf<'saved'>>()
   /** What holds until it is said otherwise, and so is said again after a reconnect. */
   #standing = new Map<'follow' | 'observe' | 'run', Command>()
 
@@ -41,7 +41,7 @@ export class Link {
     this.#connect()
   }
 
-  get role(): 'operator' | 'viewer' {
+  get role(): Role {
     return this.#hello?.role ?? 'viewer'
   }
 
@@ -79,8 +79,8 @@ export class Link {
    * Calls back for every message of this type; gives back a function that ends that. What is saved is told once, at
    * first, so a listener that comes later hears it again.
    */
-  on<T extends Message['type']>(type: T, heard: (message: Extract<Message, { type: T }>) => void): () => void {
-    const call: Heard = (message) => heard(message as Extract<Message, { type: T }>)
+  on<T extends Message['type']>(type: T, heard: (message: MessageOf<T>) => void): () => void {
+    const call: Heard = (message) => heard(message as MessageOf<T>)
     if (type === 'saved') queueMicrotask(() => this.#saved.forEach(call))
     return addTo(this.#heard, type, call)
   }
@@ -122,9 +122,9 @@ export class Link {
     for (const command of this.#standing.values()) this.#send(command)
   }
 
-  #send(command: Command): boolean {
+  #send(request: Request): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN || !this.#hello || this.#state !== 'open') return false
-    this.#socket.send(JSON.stringify(command))
+    this.#socket.send(JSON.stringify(request))
     return true
   }
 
@@ -188,7 +188,7 @@ export class Link {
     this.#standAgain()
   }
 
-  #answer(message: { type: 'done'; id: number } | { type: 'refused'; id?: number; why: string }): void {
+  #answer(message: MessageOf<'done' | 'refused'>): void {
     const waiting = message.id === undefined ? undefined : this.#waiting.get(message.id)
     if (message.id !== undefined) this.#waiting.delete(message.id)
     if (message.type === 'done') waiting?.resolve()

@@ -1,6 +1,5 @@
 // The operator's desk for the robot that is puppeteered: see and hear what it does, and let it speak, move and look.
 
-import type { PuppetEvents } from '../api'
 import type { Opener, Page } from '../page'
 import { button, empty, h, notice, say as setText } from '../ui'
 import './puppet.css'
@@ -104,7 +103,7 @@ export const open: Opener = (link) => {
       for (const { part } of sections) part.show?.(puppet)
       permit()
     }),
-    link.on('puppet-events', (message: PuppetEvents) => {
+    link.on('puppet-events', (message) => {
       for (const event of events.fresh(message.events)) {
         desk.speech.heard(event)
         box.heard(event)

@@ -11,7 +11,7 @@ import {
   RepeatWrapping,
 } from 'three'
 
-import type { Look } from '../api'
+import type { Visual } from '../api'
 import { localOf } from './place'
 
 /** Half length of what is without end. The mist hides its edge. */
@@ -24,7 +24,7 @@ export interface Ground {
   freed: { dispose(): void }[]
 }
 
-export function ground(look: Look, colour: Color): Ground {
+export function ground(look: Visual, colour: Color): Ground {
   const [halfX = 0, halfY = 0] = look.size
   const x = halfX || ENDLESS_M
   const y = halfY || ENDLESS_M
@@ -54,8 +54,8 @@ export function ground(look: Look, colour: Color): Ground {
  * In the simulation a floor has no end, however large it is drawn. So that what walks off it does not walk on air,
  * there is a plain one below the lowest; null if there is no floor, or one that is drawn without end.
  */
-export function apron(looks: Look[]): Look | null {
-  const lies = (look: Look) => Math.abs(look.quaternion[0]) > 0.99
+export function apron(looks: Visual[]): Visual | null {
+  const lies = (look: Visual) => Math.abs(look.quaternion[0]) > 0.99
   const floors = looks.filter((look) => look.shape === 'plane' && look.body === 0 && lies(look))
   if (floors.length === 0 || floors.some((floor) => !floor.size[0] || !floor.size[1])) return null
   const lowest = Math.min(...floors.map((floor) => floor.position[2]))

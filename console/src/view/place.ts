@@ -2,7 +2,7 @@
 
 import { Matrix4, Quaternion, Vector3 } from 'three'
 
-import type { Look } from '../api'
+import type { Visual } from '../api'
 import type { Poses } from './poses'
 
 /** Where a body is; the world, and what the frame does not tell of, at the origin. */
@@ -20,7 +20,7 @@ export function placeOf(poses: Poses, body: number, position: Vector3, turn: Qua
 }
 
 /** Where a look is on its body. */
-export function localOf(look: Look): Matrix4 {
+export function localOf(look: Visual): Matrix4 {
   const [w, x, y, z] = look.quaternion
   return new Matrix4().compose(new Vector3(...look.position), new Quaternion(x, y, z, w), new Vector3(1, 1, 1))
 }

@@ -20,7 +20,7 @@ import {
   type Object3D,
 } from 'three'
 
-import type { Look, Scene } from '../api'
+import type { Visual, Scene } from '../api'
 import { apron, type Ground, ground, underAll } from './ground'
 import { localOf, placeOf } from './place'
 import type { Poses } from './poses'
@@ -55,7 +55,7 @@ export class Shapes {
   constructor(scene: Scene) {
     const corners = CORNERS.find(({ beyond }) => scene.looks.length >= beyond)?.corners ?? 28
     const geometries = new Map<string, BufferGeometry>()
-    const batches = new Map<string, { geometry: BufferGeometry; look: Look; parts: Part[] }>()
+    const batches = new Map<string, { geometry: BufferGeometry; look: Visual; parts: Part[] }>()
     for (const look of scene.looks) {
       if (look.shape === 'plane') {
         this.#addGround(look)
@@ -120,7 +120,7 @@ export class Shapes {
     for (const thing of this.#freed) thing.dispose()
   }
 
-  #addBatch(geometry: BufferGeometry, look: Look, parts: Part[]): void {
+  #addBatch(geometry: BufferGeometry, look: Visual, parts: Part[]): void {
     const material = paint(look)
     const mesh = new InstancedMesh(geometry, material, parts.length)
     parts.forEach(({ local, colour }, at) => {
@@ -136,7 +136,7 @@ export class Shapes {
     if (look.body !== 0) this.#moving.push({ mesh, parts })
   }
 
-  #addGround(look: Look): Ground['mesh'] {
+  #addGround(look: Visual): Ground['mesh'] {
     const { mesh, freed } = ground(look, colourOf(look))
     this.group.add(mesh)
     this.#bodiesOf.set(mesh, [look.body])
@@ -147,7 +147,7 @@ export class Shapes {
 }
 
 /** A look as pieces of which each is a known shape, moved and stretched. */
-function pieces(look: Look): { name: string; local: Matrix4 }[] {
+function pieces(look: Visual): { name: string; local: Matrix4 }[] {
   const [a = 0, b = a, c = b] = look.size
   const at = (name: string, x: number, y: number, z: number, up = 0, flip = false) => {
     const local = localOf(look)
@@ -203,13 +203,13 @@ function triangles(mesh: Scene['meshes'][number] | undefined): BufferGeometry | 
   return geometry
 }
 
-function paint(look: Look): Material {
+function paint(look: Visual): Material {
   const opacity = look.rgba[3]
   const glass = opacity < 1 ? { transparent: true, opacity, depthWrite: false } : {}
   if (look.material === 'glow') return new MeshBasicMaterial(glass)
   return new MeshPhongMaterial({ specular: 0x2a2a2a, shininess: 40, ...glass })
 }
 
-function colourOf(look: Look): Color {
+function colourOf(look: Visual): Color {
   return new Color().setRGB(look.rgba[0], look.rgba[1], look.rgba[2], SRGBColorSpace)
 }

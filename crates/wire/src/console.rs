@@ -1,12 +1,15 @@
-//! The console's own words: JSON in text frames, poses, pictures and sound in binary ones, over one WebSocket.
+//! The web console's protocol: JSON in text frames; poses, pictures and sound in binary frames, over one WebSocket.
 //!
-//! `docs/console-api.md` describes them for people who write tools of their own; `console/src/api.ts` says the same for
-//! the browser. Unlike the other protocols this one is ours, and may grow: whoever reads a message ignores what it does
-//! not know, and a command that is not known is refused.
+//! `docs/console-api.md` documents it for authors of other tools. The console's TypeScript types
+//! (`console/src/api/generated.ts`) are generated from the types in this module: run `scripts/generate-console-types`
+//! after changing them. Unlike the other protocols, this one may grow: receivers ignore fields and messages that they do
+//! not know, and the server refuses unknown commands.
 
 mod command;
 mod frame;
 mod message;
+#[cfg(test)]
+mod typescript;
 
 pub use self::{
     command::{Command, NewRun, PuppetCommand, Request, Side, Topic},
@@ -14,7 +17,7 @@ pub use self::{
     message::*,
 };
 
-/// Version of these words.
+/// Version of the protocol; incompatible changes increment it.
 pub const API: u32 = 1;
 /// Longest command, in bytes.
 pub const MAX_COMMAND: usize = 256 * 1024;

@@ -1,14 +1,12 @@
 // Figures with their last two minutes.
 
-import type { Health } from '../../api'
+import type { Gauge } from '../../api'
 import type { Link } from '../../link'
 import { Meter } from '../../meter'
 import { empty, fill, format, h } from '../../ui'
 
 const SECONDS = 120
 const PLOT_HEIGHT = 84
-
-type Figure = Health['gauges'][number]
 
 export class Gauges {
   readonly element = h('div', { class: 'health-gauges', 'data-test': 'gauges' })
@@ -26,7 +24,7 @@ export class Gauges {
     for (const gauge of this.#gauges.values()) gauge.close()
   }
 
-  #hear(figures: Figure[]): void {
+  #hear(figures: Gauge[]): void {
     const names = figures.map(({ name }) => name)
     if (names.join() !== [...this.#gauges.keys()].join()) this.#remake(figures)
     const time = (performance.now() - this.#begun) / 1000
@@ -37,7 +35,7 @@ export class Gauges {
   }
 
   /** Other figures than before; those that stay keep their past. */
-  #remake(figures: Figure[]): void {
+  #remake(figures: Gauge[]): void {
     const before = this.#gauges
     this.#gauges = new Map(figures.map((figure) => [figure.name, before.get(figure.name) ?? gaugeOf(figure)]))
     for (const [name, gauge] of before) if (!this.#gauges.has(name)) gauge.close()
@@ -45,7 +43,7 @@ export class Gauges {
   }
 }
 
-function gaugeOf({ name, help }: Figure): Meter {
+function gaugeOf({ name, help }: Gauge): Meter {
   return new Meter({ label: name, seconds: SECONDS, height: PLOT_HEIGHT }, (figure, plot) => {
     figure.classList.add('health-value')
     return h(

@@ -1,23 +1,20 @@
 // The log, filtered by level and words. It runs on at the bottom until somebody pauses it or scrolls up.
 
-import type { LogLines } from '../../api'
+import type { LogLine } from '../../api'
 import type { Link } from '../../link'
 import { button, empty, h, say, select } from '../../ui'
 
 const KEPT = 1000
-const LEVELS = ['ERROR', 'WARN', 'INFO', 'DEBUG', 'TRACE'] as const
-const LABELS: Record<Line['level'], string> = {
-  ERROR: 'Errors',
-  WARN: 'Warnings and worse',
-  INFO: 'Info and worse',
-  DEBUG: 'Debug and worse',
-  TRACE: 'All levels',
-}
-
-type Line = LogLines['lines'][number]
+const LEVELS = [
+  { name: 'ERROR', label: 'Errors' },
+  { name: 'WARN', label: 'Warnings and above' },
+  { name: 'INFO', label: 'Info and above' },
+  { name: 'DEBUG', label: 'Debug and above' },
+  { name: 'TRACE', label: 'All levels' },
+]
 
 export function log(link: Link): { element: HTMLElement; close(): void } {
-  let kept: { line: Line; row: HTMLElement }[] = []
+  let kept: { line: LogLine; row: HTMLElement }[] = []
   let least: number = LEVELS.length - 1
   let paused = false
   let missed = 0
@@ -42,7 +39,7 @@ export function log(link: Link): { element: HTMLElement; close(): void } {
     oninput: sift,
   })
   const level = select(
-    LEVELS.map((name, at) => ({ value: String(at), label: LABELS[name] })),
+    LEVELS.map(({ label }, at) => ({ value: String(at), label })),
     String(least),
     (value) => {
       least = Number(value)
@@ -57,8 +54,8 @@ export function log(link: Link): { element: HTMLElement; close(): void } {
     sift()
   })
 
-  function passes({ level, text }: Line): boolean {
-    return LEVELS.indexOf(level) <= least && text.toLowerCase().includes(words.value.trim().toLowerCase())
+  function passes({ level, text }: LogLine): boolean {
+    return LEVELS.findIndex(({ name }) => name === level) <= least && text.toLowerCase().includes(words.value.trim().toLowerCase())
   }
 
   function sift(): void {
@@ -103,7 +100,7 @@ export function log(link: Link): { element: HTMLElement; close(): void } {
   }
 }
 
-function rowOf({ time, level, text }: Line): HTMLElement {
+function rowOf({ time, level, text }: LogLine): HTMLElement {
   return h(
     'div',
     { class: 'health-line', 'data-level': level },

@@ -1,6 +1,6 @@
 // Whether each part works, and why not.
 
-import type { Health } from '../../api'
+import type { Component } from '../../api'
 import type { Link } from '../../link'
 import { empty, fill, h, say } from '../../ui'
 
@@ -22,7 +22,7 @@ export function parts(link: Link): { element: HTMLElement; close(): void } {
   return { element: h('div', { class: 'stack' }, summary, list), close: end }
 }
 
-function partOf({ name, works, words }: Health['parts'][number]): HTMLElement {
+function partOf({ name, works, words }: Component): HTMLElement {
   return h(
     'li',
     { class: works ? 'health-part' : 'health-part broken', 'data-test': 'part' },

@@ -1,7 +1,7 @@
 // What an operator lets the robot do, in words that can be kept: macros are lists of these. Gestures, expressions and
 // gazes are kept by name and not by number, for a folder of gestures may give the numbers to others.
 
-import type { PuppetInfo, PuppetOrder } from '../../api'
+import type { PuppetInfo, PuppetCommand } from '../../api'
 
 export type Act =
   | { do: 'say'; text: string }
@@ -17,7 +17,7 @@ export interface Macro { name: string; acts: Act[] }
 export const longestWait = 600
 
 /** The order that makes the robot do it; null for a wait, and for names that this robot does not have. */
-export function orderOf(act: Act, info: PuppetInfo): PuppetOrder | null {
+export function orderOf(act: Act, info: PuppetInfo): PuppetCommand | null {
   switch (act.do) {
     case 'say': return { speak: act.text }
     case 'gesture': {

@@ -1,6 +1,6 @@
 // What the parts of the operator's desk share: the link, the robot's latest news, the log, and how orders are given.
 
-import type { Puppet, PuppetInfo, PuppetOrder } from '../../api'
+import type { Puppet, PuppetInfo, PuppetCommand } from '../../api'
 import type { Link } from '../../link'
 import { notice, reason } from '../../ui'
 import { type Act, orderOf, wordsOf } from './acts'
@@ -27,7 +27,7 @@ export class Desk {
   puppet: Puppet | null = null
   readonly speech = new Speech()
   readonly faults: Faults
-  private readonly turned = new Map<string, { timer: number; order: PuppetOrder | null }>()
+  private readonly turned = new Map<string, { timer: number; order: PuppetCommand | null }>()
   private readonly rests = new Map<string, number>()
 
   constructor(readonly link: Link, readonly info: PuppetInfo, readonly log: SessionLog) {
@@ -45,7 +45,7 @@ export class Desk {
   }
 
   /** Gives an order that the log calls so. */
-  async give(order: PuppetOrder, words: string, kind: 'said' | 'done' = 'done'): Promise<boolean> {
+  async give(order: PuppetCommand, words: string, kind: 'said' | 'done' = 'done'): Promise<boolean> {
     // before the answer, so that what the robot does about it comes after it
     this.log.add(kind, words)
     try {
@@ -59,7 +59,7 @@ export class Desk {
   }
 
   /** For sliders: gives the latest order of this name, at most 20 times a second, and logs where it came to rest. */
-  turn(name: string, order: PuppetOrder, words: string): void {
+  turn(name: string, order: PuppetCommand, words: string): void {
     const waiting = this.turned.get(name)
     if (waiting) {
       waiting.order = order

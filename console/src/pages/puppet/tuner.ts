@@ -1,6 +1,6 @@
 // A slider for something of the robot: it follows the robot, but not while the operator moves it.
 
-import type { PuppetOrder } from '../../api'
+import type { PuppetCommand } from '../../api'
 import { slider, type SliderOptions } from '../../ui'
 import type { Desk } from './desk'
 
@@ -15,7 +15,7 @@ export interface Tuner {
 /** Its label, `Volume`, is also in the log, and names the order. */
 export interface Tuned extends Omit<SliderOptions, 'oninput'> {
   test?: string
-  order(value: number): PuppetOrder
+  order(value: number): PuppetCommand
   /** When the operator moves it, before the order goes out. */
   before?(): void
 }

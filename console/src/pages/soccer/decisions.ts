@@ -1,6 +1,6 @@
 // What the referee decided, the latest on top.
 
-import type { Decisions } from '../../api'
+import type { Decision } from '../../api'
 import { card, h } from '../../ui'
 import { clock } from './words'
 
@@ -9,7 +9,7 @@ const SHOWN = 200
 
 export interface DecisionList {
   element: HTMLElement
-  add(decisions: Decisions['decisions']): void
+  add(decisions: Decision[]): void
 }
 
 export function decisionList(): DecisionList {

@@ -1,6 +1,6 @@
 // The list of recordings and logs, and what happened in the one that is watched.
 
-import type { Films } from '../../api'
+import type { PlaybackEntry } from '../../api'
 import type { Link } from '../../link'
 import { button, card, empty, h, notice, reason, say } from '../../ui'
 import type { Mark } from './timeline'
@@ -51,7 +51,7 @@ export function filmList(link: Link, watch: (name: string) => void): FilmList {
   }
 }
 
-function item(film: Films['films'][number], watch: (name: string) => void): HTMLElement {
+function item(film: PlaybackEntry, watch: (name: string) => void): HTMLElement {
   return h(
     'li',
     null,

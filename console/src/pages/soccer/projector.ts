@@ -1,6 +1,6 @@
 // Shows a film in the view: fetches frames, keeps the playhead, plays.
 
-import { Frame, type Film, type Scene } from '../../api'
+import { Frame, type PlaybackState, type Scene } from '../../api'
 import type { Link } from '../../link'
 import { notice, reason } from '../../ui'
 import type { View } from '../../view/view'
@@ -36,8 +36,8 @@ export class Projector {
   #link: Link
   #view: View
   #name: string | null = null
-  #film: Film | null = null
-  #scenes: Film['scenes'] = []
+  #film: PlaybackState | null = null
+  #scenes: PlaybackState['scenes'] = []
   #marks: Mark[] = []
   #reel = new Reel<DataView>()
   /** In frames, with a fraction while it plays. */
@@ -57,7 +57,7 @@ export class Projector {
     this.#view = view
     this.#ends = [
       link.on('film', (film) => this.#grow(film)),
-      link.onFrame(Frame.film, (frame) => this.#keep(frame)),
+      link.onFrame(Frame.playback, (frame) => this.#keep(frame)),
       // a server that we lost does not know which film we watch
       link.on('hello', () => {
         if (this.#name !== null) void this.open(this.#name, this.#playhead)
@@ -147,7 +147,7 @@ export class Projector {
     this.#scene = null
   }
 
-  #grow(film: Film): void {
+  #grow(film: PlaybackState): void {
     if (film.name !== this.#name) return
     this.#film = film
     this.#scenes = merged(this.#scenes, film.scenes, ({ from }) => String(from), ({ from }) => from)

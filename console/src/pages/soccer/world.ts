@@ -1,12 +1,12 @@
 // Pause, play and reset of the world in which the game is.
 
-import type { State } from '../../api'
+import type { WorldState } from '../../api'
 import type { Link } from '../../link'
 import { button, h, say } from '../../ui'
 
 export interface WorldControls {
   element: HTMLElement
-  show(state: State): void
+  show(state: WorldState): void
 }
 
 export function worldControls(link: Link): WorldControls {

@@ -1,6 +1,6 @@
 // One robot: who controls it, pushes, motors and senses.
 
-import type { AgentCard, AgentNews, Client, Vector } from '../../api'
+import type { AgentInfo, AgentReadings, Client, Vector } from '../../api'
 import type { Link } from '../../link'
 import { button, empty, h, say, slider, type Slider } from '../../ui'
 import { controlWords } from './control'
@@ -19,12 +19,12 @@ const UNITS = { position: 'rad', velocity: 'rad/s', torque: 'N m' }
 export class Agent {
   readonly element: HTMLElement
   #link: Link
-  #card: AgentCard
+  #card: AgentInfo
   #motors: Slider[]
   #senses: Senses
   #control = h('p', { class: 'world-control quiet', 'data-test': 'control' })
 
-  constructor(link: Link, card: AgentCard) {
+  constructor(link: Link, card: AgentInfo) {
     this.#link = link
     this.#card = card
     this.#motors = card.motors.map((motor, at) => this.#motor(motor, at))
@@ -64,7 +64,7 @@ export class Agent {
     this.setControllers([])
   }
 
-  hear(news: AgentNews): void {
+  hear(news: AgentReadings): void {
     this.#motors.forEach((motor, at) => {
       const value = news.motors[at]
       // what is not a number comes as null
@@ -92,7 +92,7 @@ export class Agent {
     this.#senses.close()
   }
 
-  #motor(motor: AgentCard['motors'][number], at: number): Slider {
+  #motor(motor: AgentInfo['motors'][number], at: number): Slider {
     const [min, max] = usable(motor.range)
     return slider({
       label: motor.name,

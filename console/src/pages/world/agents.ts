@@ -1,6 +1,6 @@
 // All robots, and the one that was chosen.
 
-import type { AgentCard, Client, Scene } from '../../api'
+import type { AgentInfo, Client, Scene } from '../../api'
 import type { Link } from '../../link'
 import { empty, fill, h, say } from '../../ui'
 import { Agent } from './agent'
@@ -9,9 +9,9 @@ import { controllers, controlWords } from './control'
 export class Agents {
   readonly element: HTMLElement
   /** Another one was chosen, or none. */
-  onChoose: ((agent: AgentCard | null) => void) | null = null
+  onChoose: ((agent: AgentInfo | null) => void) | null = null
   #link: Link
-  #cards: AgentCard[] = []
+  #cards: AgentInfo[] = []
   #clients: Client[] = []
   #list = h('ul', { class: 'world-agents', 'data-test': 'agents' })
   #detail = h('div', { class: 'stack' })
@@ -66,7 +66,7 @@ export class Agents {
     if (this.#chosen !== null) this.#link.tell({ do: 'follow', agent: null })
   }
 
-  #open(card: AgentCard | null): void {
+  #open(card: AgentInfo | null): void {
     this.#agent?.close()
     this.#agent = card ? new Agent(this.#link, card) : null
     this.#agent?.setControllers(card ? controllers(this.#clients, card.name) : [])
@@ -85,7 +85,7 @@ export class Agents {
         )
   }
 
-  #row(card: AgentCard): HTMLElement {
+  #row(card: AgentInfo): HTMLElement {
     const control = h('span', { class: 'quiet' })
     const press = h(
       'button',

@@ -1,15 +1,14 @@
 // What happens, as it happens; the latest first.
 
-import type { Events } from '../../api'
+import type { WorldEvent } from '../../api'
 import type { Link } from '../../link'
 import { button, empty, fill, format, h, say } from '../../ui'
 
 const KEPT = 200
 
-type Happening = Events['events'][number]
 
 export function events(link: Link): { element: HTMLElement; close(): void } {
-  let kept: Happening[] = []
+  let kept: WorldEvent[] = []
   let waiting = 0
   const filter = h('input', {
     type: 'search',
@@ -36,8 +35,8 @@ export function events(link: Link): { element: HTMLElement; close(): void } {
     fill(list, ...shown.map((event) => byEvent.get(event) ?? rowOf(event)))
   }
 
-  const rows = new WeakMap<Element, Happening>()
-  function rowOf(event: Happening): HTMLElement {
+  const rows = new WeakMap<Element, WorldEvent>()
+  function rowOf(event: WorldEvent): HTMLElement {
     const row = h(
       'li',
       { title: `Tick ${event.tick}` },

@@ -1,6 +1,6 @@
 // What a robot senses, as live plots: up to six, chosen from a list.
 
-import type { AgentCard, AgentNews } from '../../api'
+import type { AgentInfo, AgentReadings } from '../../api'
 import { Meter } from '../../meter'
 import { COLOURS } from '../../plot'
 import { empty, fill, format, h, say } from '../../ui'
@@ -11,7 +11,7 @@ const PLOT_HEIGHT = 88
 /** Senses are normalized; a hundredth is noise to the eye. */
 const LEAST = 0.02
 
-type Sense = AgentCard['senses'][number]
+type Sense = AgentInfo['senses'][number]
 
 export class Senses {
   readonly element: HTMLElement
@@ -48,7 +48,7 @@ export class Senses {
     if (senses.length > 1) this.#choose(1, true)
   }
 
-  hear(news: AgentNews): void {
+  hear(news: AgentReadings): void {
     for (const [at, meter] of this.#shown) {
       const number = news.senses[at]
       // what is not a number comes as null

@@ -1,6 +1,6 @@
 // Play, pause, step, reset, speed, and what the clock says.
 
-import type { State } from '../../api'
+import type { WorldState } from '../../api'
 import type { Link } from '../../link'
 import { button, field, format, h, notice, say, select } from '../../ui'
 
@@ -8,7 +8,7 @@ const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10]
 
 export function strip(link: Link, standstill: HTMLElement): { element: HTMLElement; close(): void } {
   const mayNot = link.role === 'operator' ? undefined : 'You are a viewer: you may look, and nothing else.'
-  let state: State | null = null
+  let state: WorldState | null = null
 
   const play = button('Play', () => link.ask({ do: state?.paused === false ? 'pause' : 'play' }), {
     kind: 'primary',
@@ -63,7 +63,7 @@ export function strip(link: Link, standstill: HTMLElement): { element: HTMLEleme
     }
   }
 
-  const draw = (news: State) => {
+  const draw = (news: WorldState) => {
     state = news
     say(play, news.paused ? 'Play' : 'Pause')
     say(time.value, `${format(news.time, 2)} s`)

@@ -1,13 +1,13 @@
 // One variable: name, value, and a box to write another one.
 
-import type { VariableCard } from '../../api'
+import type { Variable } from '../../api'
 import type { Link } from '../../link'
 import { fill, h, notice, reason, say } from '../../ui'
 import { leaf } from './paths'
 
 export class VariableRow {
   readonly element: HTMLElement
-  readonly card: VariableCard
+  readonly card: Variable
   #link: Link
   #value: string | null = null
   #place = h('span', { class: 'world-value' })
@@ -15,7 +15,7 @@ export class VariableRow {
   #shown: HTMLElement
 
   /** `whole`: with its whole name, as there is no folder around it. */
-  constructor(link: Link, card: VariableCard, whole: boolean) {
+  constructor(link: Link, card: Variable, whole: boolean) {
     this.#link = link
     this.card = card
     this.#shown = this.#display()

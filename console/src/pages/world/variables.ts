@@ -1,6 +1,6 @@
 // The tree of variables: opened folder by folder, searched, watched and edited.
 
-import type { Found, Listing, VariableCard } from '../../api'
+import type { MessageOf, Variable } from '../../api'
 import type { Link } from '../../link'
 import { empty, fill, h, reason, say } from '../../ui'
 import { Folder } from './folder'
@@ -88,7 +88,7 @@ export class Variables {
     return folder
   }
 
-  #list(listing: Listing): void {
+  #list(listing: MessageOf<'list'>): void {
     const folder = this.#folders.get(trimmed(listing.path))
     if (!folder) return
     for (const row of folder.rows) this.#drop(row)
@@ -112,7 +112,7 @@ export class Variables {
     }
   }
 
-  #show(found: Found): void {
+  #show(found: MessageOf<'found'>): void {
     if (found.search !== this.#search.value.trim()) return
     for (const row of this.#foundRows) this.#drop(row)
     this.#foundRows = found.variables.map((card) => this.#row(card, true))
@@ -133,7 +133,7 @@ export class Variables {
     this.#root.children.hidden = is
   }
 
-  #row(card: VariableCard, whole: boolean): VariableRow {
+  #row(card: Variable, whole: boolean): VariableRow {
     const row = new VariableRow(this.#link, card, whole)
     const same = this.#rows.get(card.name) ?? new Set()
     this.#rows.set(card.name, same.add(row))

@@ -1,13 +1,14 @@
-//! What a browser asks.
+//! Commands from a browser to the server.
 
 use serde::{Deserialize, Serialize};
 
 use super::MAX_COMMAND;
 
-/// A command, and the number under which its sender wants to hear of it.
+/// A text frame from a browser: a command, and the id under which its answer is expected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "{ id?: number } & Command"))]
 pub struct Request {
-    /// The number, if it wants to hear.
+    /// If present, the server answers with `done` or `refused` and the same id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
     /// The command.
@@ -16,29 +17,30 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads a text frame, or says what is wrong with it; then also under which number, if that can be read.
+    /// Decodes a text frame. On failure, returns the request's id, if it is readable, and what is wrong.
     pub fn decode(text: &str) -> Result<Self, (Option<u64>, String)> {
         if text.len() > MAX_COMMAND {
-            return Err((None, format!("a command has {MAX_COMMAND} bytes at most")));
+            return Err((None, format!("command exceeds {MAX_COMMAND} bytes")));
         }
         serde_json::from_str(text).map_err(|error| {
             let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
             let id = value.and_then(|value| value.get("id")?.as_u64());
-            (id, format!("this is no command: {error}"))
+            (id, format!("invalid command: {error}"))
         })
     }
 
-    /// As a text frame.
+    /// Encodes the request as a text frame.
     pub fn to_text(&self) -> String {
-        // plain data always has a text
+        // plain data always serialises
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// What a browser can be told about.
+/// A group of messages that a browser can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the messages say what belongs to which")]
+#[expect(missing_docs, reason = "each message documents its topic")]
 pub enum Topic {
     World,
     Poses,
@@ -50,8 +52,9 @@ pub enum Topic {
     Evolution,
 }
 
-/// A side of the field.
+/// A side of the soccer field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "there are two")]
 pub enum Side {
@@ -59,194 +62,200 @@ pub enum Side {
     Right,
 }
 
-/// What a browser asks. Lengths are in m, angles in rad.
+/// A command. Lengths are in m, angles in rad.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Command {
-    /// From now on these topics, and no others.
+    /// Subscribes to these topics and unsubscribes from all others. A hidden tab watches none.
     Watch {
-        /// Which.
+        /// The new subscriptions.
         topics: Vec<Topic>,
     },
-    /// Have news of this agent, or of none.
+    /// Selects the agent whose readings are sent as `agent`.
     Follow {
-        /// Its name.
+        /// Its name; none to stop.
         agent: Option<String>,
     },
-    /// Let time stand still.
+    /// Pauses the simulation.
     Pause,
-    /// Let time go on.
+    /// Resumes the simulation.
     Play,
-    /// One tick, while time stands still.
+    /// Runs one tick while paused.
     Step,
-    /// Begin a new try.
+    /// Resets the world.
     Reset {
-        /// For its random numbers.
+        /// New seed of the world's random numbers.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         seed: Option<u64>,
     },
-    /// So many times real time.
+    /// Sets the speed of a world that follows the wall clock.
     Speed {
-        /// How many.
+        /// Multiple of real time, 0.1 to 10.
         factor: f64,
     },
-    /// Move motors of an agent.
+    /// Sets motor targets of an agent.
     Act {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// Places of motors, and their targets in physical units.
+        /// Pairs of motor index and target in physical units.
         motors: Vec<(usize, f64)>,
     },
-    /// Push an agent.
+    /// Pushes an agent.
     Push {
-        /// Its name.
+        /// Name of the agent.
         agent: String,
-        /// How much faster its first body is then, in m/s.
+        /// Change of its first body's velocity, in m/s.
         velocity: [f64; 3],
     },
-    /// What is under a path of the variables' tree.
+    /// Lists a folder of the variable tree.
     List {
-        /// It ends with a slash.
+        /// Ends with a slash.
         path: String,
     },
-    /// Variables with this in their names.
+    /// Searches variables by name.
     Search {
-        /// Words; all have to be there.
+        /// Words that must all occur in the name.
         text: String,
     },
-    /// Tell a variable.
+    /// Reads a variable.
     Read {
-        /// Its name.
+        /// Full name.
         variable: String,
     },
-    /// Change a variable.
+    /// Writes a variable.
     Write {
-        /// Its name.
+        /// Full name.
         variable: String,
-        /// Its text.
+        /// New value as text.
         value: String,
     },
-    /// From now on tell these variables, and no others.
+    /// Subscribes to these variables, sent as `values`, and unsubscribes from all others.
     Observe {
-        /// Their names.
+        /// Full names; at most 64.
         variables: Vec<String>,
     },
-    /// Kick off.
+    /// Gives a kick-off.
     KickOff {
-        /// Who; by lot, without.
+        /// Side that kicks off; random if absent.
         side: Option<Side>,
     },
-    /// Let play go on where the ball is.
+    /// Resumes play where the ball is.
     DropBall,
-    /// Put the ball somewhere.
+    /// Moves the ball.
     PlaceBall {
-        /// Where.
+        /// New position.
         position: [f64; 3],
-        /// How fast it moves from there, in m/s.
+        /// New velocity, in m/s.
         #[serde(default)]
+        #[cfg_attr(test, ts(as = "Option<_>", optional))]
         velocity: [f64; 3],
     },
-    /// Put a player somewhere.
+    /// Moves a player.
     PlacePlayer {
-        /// Its team's side.
+        /// Side of its team.
         side: Side,
-        /// Its number.
+        /// Player number.
         number: u8,
-        /// Where.
+        /// New position of its torso.
         position: [f64; 2],
-        /// Which way it faces.
+        /// New heading, in rad.
         heading: f64,
     },
-    /// Set what the game is at.
+    /// Sets the play mode.
     PlayMode {
         /// Name of the mode.
         mode: String,
     },
-    /// Let two teams of so many players come in and play.
+    /// Starts a demo game between two example teams.
     Demo {
-        /// How many each.
+        /// Players per team.
         players: u8,
     },
-    /// Send them home.
+    /// Ends the demo game.
     StopDemo,
-    /// An order to the puppet.
+    /// Controls the puppet.
     Puppet {
-        /// Which.
+        /// The puppet's command.
         order: PuppetCommand,
     },
-    /// Give a face in view a name.
+    /// Names a face in view.
     NameFace {
-        /// Which.
+        /// Id of the face.
         face: u64,
-        /// What it is called.
+        /// The person's name.
         name: String,
     },
-    /// Forget a name and its faces.
+    /// Forgets a name and its faces.
     ForgetFace {
-        /// Which.
+        /// The person's name.
         name: String,
     },
-    /// Begin an evolutionary run.
+    /// Starts an evolutionary run.
     StartRun {
-        /// What to evolve.
+        /// Parameters of the run.
         run: NewRun,
     },
-    /// Stop a run; it can go on later.
+    /// Stops a run; it can be resumed.
     StopRun {
-        /// Which.
+        /// Name of the run.
         name: String,
     },
-    /// Go on with a run.
+    /// Resumes a run.
     ResumeRun {
-        /// Which.
+        /// Name of the run.
         name: String,
-        /// How many generations there are to be in all, if not as many as planned.
+        /// New total number of generations; as planned if absent.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         generations: Option<u64>,
     },
-    /// Details of a run, with every generation, or no longer.
+    /// Selects the run whose details are sent as `run`, now and after each generation.
     Run {
-        /// Which.
+        /// Name of the run; none to stop.
         name: Option<String>,
     },
-    /// Test an individual of a run again, and show how it moves.
+    /// Evaluates the best individual of a generation again, and sends its path.
     Replay {
-        /// Which run.
+        /// Name of the run.
         run: String,
-        /// The best of this generation, or of all.
+        /// The generation, from 1; the best of all generations if absent.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         generation: Option<u64>,
     },
-    /// What recordings and logs there are.
+    /// Lists recordings and logs.
     #[serde(rename = "films")]
     ListPlaybacks,
-    /// Read one of them.
+    /// Loads a recording or log.
     #[serde(rename = "open-film")]
     OpenPlayback {
-        /// Which.
+        /// File name.
         name: String,
     },
-    /// Let go of it.
+    /// Closes the open playback.
     #[serde(rename = "close-film")]
     ClosePlayback,
-    /// Send frames of it.
+    /// Requests frames of the open playback; they follow the `done` as binary frames.
     Frames {
-        /// The first one.
+        /// Number of the first frame.
         from: usize,
-        /// How many.
+        /// Number of frames; at most 250.
         count: usize,
     },
-    /// Keep something for the desk.
+    /// Stores an item for the operator panel.
     Save {
-        /// Under this name.
+        /// Name of the item, at most 64 bytes.
         key: String,
-        /// What.
+        /// Arbitrary JSON, at most 64 kB.
+        #[cfg_attr(test, ts(type = "unknown"))]
         value: serde_json::Value,
     },
 }
 
 impl Command {
-    /// Whether those may ask it who may only look on.
+    /// Whether the command changes nothing but what its sender is sent. Viewers may send only such commands.
     pub fn is_read_only(&self) -> bool {
         matches!(
             self,
@@ -266,59 +275,61 @@ impl Command {
     }
 }
 
-/// What an operator wants of the puppet.
+/// A command for the puppet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum PuppetCommand {
-    /// Fall silent, stop moving, and go back to the defaults.
+    /// Stops speech and motion, and restores the defaults.
     Reset,
-    /// Say a text with tags.
+    /// Speaks a text, which may contain gesture tags.
     Speak(String),
-    /// Speak so loud, 0 to 1.
+    /// Volume of the voice, 0 to 1.
     Volume(f32),
-    /// Speak so high, 0.5 to 2.
+    /// Pitch of the voice, 0.5 to 2.
     Pitch(f32),
-    /// Begin a gesture.
+    /// Starts the gesture with this id.
     Gesture(u32),
-    /// Show an expression.
+    /// Shows the expression with this id.
     Expression(u32),
-    /// Look at something.
+    /// Switches to the gaze mode with this id.
     LookAt(u32),
-    /// Blink so often a second.
+    /// Blinks per second.
     Blink(f32),
-    /// Weigh a subsystem, 0 to 1.
+    /// Weight of a subsystem, 0 to 1.
     Weigh(String, f32),
-    /// Put a servo at a position, 0 to 1.
+    /// Position of the servo with this id, 0 to 1.
     Servo(u32, f32),
-    /// Put all servos at positions.
+    /// Positions of all servos, 0 to 1.
     Servos(Vec<f32>),
 }
 
-/// What to evolve.
+/// Parameters of a new evolutionary run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields = nullable))]
 pub struct NewRun {
-    /// Addresses of Robot Simulators; none to test in the run's own process.
+    /// Addresses of Robot Simulators; if empty, the run evaluates individuals in its own process.
     pub simulators: Vec<String>,
-    /// Name of a world.
+    /// Name of the world.
     pub world: String,
-    /// Name of a body.
+    /// Name of the body.
     pub body: String,
-    /// Name of a fitness, if not the body's own.
+    /// Name of the fitness function; the body's own if absent.
     #[serde(default)]
     pub fitness: Option<String>,
-    /// Name of an algorithm.
+    /// Name of the algorithm.
     pub algorithm: String,
-    /// How many generations.
+    /// Number of generations.
     pub generations: u64,
-    /// Individuals of a generation, if not as many as the algorithm likes.
+    /// Individuals per generation; the algorithm's default if absent.
     #[serde(default)]
     pub population: Option<u64>,
-    /// Hidden neurons, if not as many as the algorithm likes.
+    /// Number of hidden neurons; the algorithm's default if absent.
     #[serde(default)]
     pub hidden: Option<u64>,
-    /// Of everything random.
+    /// Seed of the random number generator.
     pub seed: u64,
-    /// End with an individual that is as good as this.
+    /// Ends the run once an individual reaches this fitness.
     #[serde(default)]
     pub target: Option<f64>,
 }
@@ -328,11 +339,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_read_as_the_document_writes_them() {
+    fn commands_match_the_documented_json() {
         let check = |text: &str, id: Option<u64>, command: Command| {
-            let asked = Request::decode(text).expect(text);
-            assert_eq!(asked, Request { id, command });
-            assert_eq!(Request::decode(&asked.to_text()), Ok(asked));
+            let request = Request::decode(text).expect(text);
+            assert_eq!(request, Request { id, command });
+            assert_eq!(Request::decode(&request.to_text()), Ok(request));
         };
         check(
             r#"{"do":"watch","topics":["world","poses"]}"#,
@@ -363,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_command_is_refused_under_its_number() {
+    fn invalid_commands_are_refused_under_their_id() {
         for (text, id) in [
             ("", None),
             ("[]", None),

@@ -1,10 +1,10 @@
-//! Binary frames: poses, pictures, sound. Numbers are little-endian.
+//! Binary frames: poses, pictures and sound. All numbers are little-endian.
 
 use crate::DecodeError;
 
-/// Bytes of a frame of poses before the first body.
+/// Size of a pose frame's header, in bytes.
 pub const POSES_HEADER: usize = 24;
-/// Bytes of each body in it.
+/// Size of one body in a pose frame, in bytes.
 pub const BODY_BYTES: usize = 15;
 
 const POSES: u8 = 1;
@@ -12,72 +12,72 @@ const VIDEO: u8 = 2;
 const SOUND: u8 = 3;
 const PLAYBACK: u8 = 4;
 
-/// Positions are in steps of this, in m.
+/// Resolution of positions, in m.
 const STEP: f64 = 1e-4;
-/// Largest position in steps, of 24 bits.
-const FARTHEST: f64 = 8_388_607.0;
-/// Largest part of a quaternion that is not its largest one, in steps of 15 bits.
-const PARTS: f64 = 32_767.0;
+/// Largest position in units of [`STEP`]: it has 24 bits.
+const POSITION_MAX: f64 = 8_388_607.0;
+/// Largest encoded quaternion component: it has 15 bits.
+const COMPONENT_MAX: f64 = 32_767.0;
 
-/// Where a body is.
+/// Position in m, and orientation as a quaternion, w first.
 pub type Pose = ([f64; 3], [f64; 4]);
 
-/// A frame.
+/// A binary frame.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frame<'a> {
-    /// Where all bodies are but the world.
+    /// Topic `poses`: poses of all bodies but the world.
     Poses {
         /// Generation of the scene.
         generation: u32,
-        /// Which tick.
+        /// Tick of the snapshot.
         tick: u64,
-        /// Time of the try, in s.
+        /// Simulated time since the last reset, in s.
         time: f64,
-        /// In the scene's order.
+        /// In the order of the scene's bodies.
         poses: Vec<Pose>,
     },
-    /// A picture.
+    /// Topic `video`: a picture of the robot's camera.
     Video {
-        /// Its number.
+        /// Sequence number.
         number: u32,
         /// A JPEG file.
         jpeg: &'a [u8],
     },
-    /// Sound, one channel.
+    /// Topic `sound`: a phrase of the robot's voice, mono.
     Sound {
-        /// Whether what was heard before ends now.
+        /// Whether it interrupts sound sent before.
         cuts: bool,
-        /// Samples a second.
+        /// Samples per second.
         rate: u32,
-        /// None is silence from now on.
+        /// Empty to fall silent.
         samples: Vec<i16>,
     },
-    /// A frame of a film.
+    /// A frame of the open playback.
     Playback {
-        /// Its number.
+        /// Number of the frame.
         number: u32,
-        /// A frame of poses.
+        /// A pose frame.
         poses: &'a [u8],
     },
 }
 
 impl<'a> Frame<'a> {
-    /// The frame's bytes.
+    /// Encodes the frame.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Poses { generation, tick, time, poses } => {
                 encode_poses(*generation, *tick, *time, poses.iter().copied())
             }
-            Self::Video { number, jpeg } => labelled(VIDEO, 0, *number, jpeg),
+            Self::Video { number, jpeg } => with_header(VIDEO, 0, *number, jpeg),
             Self::Sound { cuts, rate, samples } => {
                 let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
-                labelled(SOUND, u8::from(*cuts), *rate, &bytes)
+                with_header(SOUND, u8::from(*cuts), *rate, &bytes)
             }
-            Self::Playback { number, poses } => labelled(PLAYBACK, 0, *number, poses),
+            Self::Playback { number, poses } => with_header(PLAYBACK, 0, *number, poses),
         }
     }
 
-    /// Reads a frame.
+    /// Decodes a frame.
     pub fn decode(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let truncated = |field| DecodeError::Truncated { field };
         let (&[kind, flag, _, _], rest) = bytes.split_first_chunk().ok_or_else(|| truncated("kind"))?;
@@ -107,7 +107,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn labelled(kind: u8, flag: u8, number: u32, rest: &[u8]) -> Vec<u8> {
+fn with_header(kind: u8, flag: u8, number: u32, rest: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8 + rest.len());
     bytes.extend([kind, flag, 0, 0]);
     bytes.extend(number.to_le_bytes());
@@ -115,7 +115,7 @@ fn labelled(kind: u8, flag: u8, number: u32, rest: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A frame of poses. What is farther away than 838 m is shown there; what is not a number, at 0.
+/// Encodes a pose frame. Positions are clamped to ±838 m; NaN becomes 0.
 pub fn encode_poses(generation: u32, tick: u64, time: f64, poses: impl ExactSizeIterator<Item = Pose>) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(POSES_HEADER + poses.len() * BODY_BYTES);
     bytes.extend([POSES, 0, 0, 0]);
@@ -124,28 +124,28 @@ pub fn encode_poses(generation: u32, tick: u64, time: f64, poses: impl ExactSize
     bytes.extend(time.to_le_bytes());
     for (position, quaternion) in poses {
         for part in position {
-            let steps = (part / STEP).round().clamp(-FARTHEST, FARTHEST) as i32;
+            let steps = (part / STEP).round().clamp(-POSITION_MAX, POSITION_MAX) as i32;
             let [low, middle, high, _] = steps.to_le_bytes();
             bytes.extend([low, middle, high]);
         }
-        for part in packed(quaternion) {
+        for part in compress_quaternion(quaternion) {
             bytes.extend(part.to_le_bytes());
         }
     }
     bytes
 }
 
-/// The three smaller parts of a quaternion, and which one is missing.
-fn packed(quaternion: [f64; 4]) -> [u16; 3] {
+/// Encodes the three smaller components of a quaternion, and the index of the omitted one.
+fn compress_quaternion(quaternion: [f64; 4]) -> [u16; 3] {
     let largest = (0_u16..4)
         .zip(quaternion)
         .max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()))
         .filter(|(_, part)| part.is_finite());
     let (missing, largest) = largest.unwrap_or((0, 1.0));
     let mut others = (0_u16..4).zip(quaternion).filter(|(place, _)| *place != missing).map(|(_, part)| {
-        // the same turn with the missing part positive
+        // negated if needed, so that the omitted component is positive
         let part = if largest < 0.0 { -part } else { part };
-        ((part * std::f64::consts::FRAC_1_SQRT_2 + 0.5) * PARTS).round().clamp(0.0, PARTS) as u16
+        ((part * std::f64::consts::FRAC_1_SQRT_2 + 0.5) * COMPONENT_MAX).round().clamp(0.0, COMPONENT_MAX) as u16
     });
     let mut next = || others.next().unwrap_or_default();
     [next() | (missing >> 1) << 15, next() | (missing & 1) << 15, next()]
@@ -155,14 +155,14 @@ fn pose_from_bytes(bytes: &[u8; BODY_BYTES]) -> Pose {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = *bytes;
     let length = |low, middle, high| f64::from(i32::from_le_bytes([0, low, middle, high]) >> 8) * STEP;
     let (first, second, third) = (u16::from_le_bytes([j, k]), u16::from_le_bytes([l, m]), u16::from_le_bytes([n, o]));
-    let part = |bits: u16| (f64::from(bits & 0x7FFF) / PARTS - 0.5) * std::f64::consts::SQRT_2;
+    let part = |bits: u16| (f64::from(bits & 0x7FFF) / COMPONENT_MAX - 0.5) * std::f64::consts::SQRT_2;
     let [x, y, z] = [first, second, third].map(part);
-    let left_out = (1.0 - x * x - y * y - z * z).max(0.0).sqrt();
+    let omitted = (1.0 - x * x - y * y - z * z).max(0.0).sqrt();
     let quaternion = match (first >> 15, second >> 15) {
-        (0, 0) => [left_out, x, y, z],
-        (0, _) => [x, left_out, y, z],
-        (_, 0) => [x, y, left_out, z],
-        (_, _) => [x, y, z, left_out],
+        (0, 0) => [omitted, x, y, z],
+        (0, _) => [x, omitted, y, z],
+        (_, 0) => [x, y, omitted, z],
+        (_, _) => [x, y, z, omitted],
     };
     ([length(a, b, c), length(d, e, f), length(g, h, i)], quaternion)
 }
@@ -182,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn poses_come_back_nearly_as_they_were(
+        fn poses_survive_encoding_within_the_resolution(
             poses in prop::collection::vec((prop::array::uniform3(-800.0..800.0_f64), unit()), 0..8),
             generation: u32, tick in 0_u64..1 << 53, time in 0.0..1e6_f64,
         ) {
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_frame_or_not(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_decode_or_fail(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             if let Ok(frame) = Frame::decode(&bytes) && !matches!(frame, Frame::Poses { .. }) {
                 let again = frame.to_bytes();
                 prop_assert_eq!(Frame::decode(&again), Ok(frame));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_as_the_document_says() {
+    fn frames_match_the_documented_bytes() {
         // a quarter turn about z, a metre ahead
         let half = std::f64::consts::FRAC_1_SQRT_2;
         let bytes = encode_poses(3, 7, 0.5, [([1.0, 0.0, -0.0001], [half, 0.0, 0.0, half])].into_iter());
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_not_a_number_gets_through() {
+    fn only_finite_numbers_are_encoded() {
         let nan = f64::NAN;
         let bytes = encode_poses(0, 0, 0.0, [([nan, f64::INFINITY, 1e9], [nan; 4])].into_iter());
         let Ok(Frame::Poses { poses, .. }) = Frame::decode(&bytes) else { panic!("no frame of poses") };

@@ -1,4 +1,4 @@
-//! What a browser is told. The parts that messages are made of are in a file for each topic.
+//! Messages from the server to a browser. The types they consist of are in one file per topic.
 
 mod evolution;
 mod health;
@@ -15,177 +15,183 @@ pub use self::{evolution::*, health::*, playback::*, puppet::*, soccer::*, world
 
 /// A text frame from the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Message {
-    /// First of all, once.
+    /// The first message of a connection.
     Hello(Box<Hello>),
-    /// What is there, and how it looks.
+    /// Topic `world`: bodies, their appearance, and agents. Sent at first and whenever robots or objects come or go.
     Scene(Scene),
-    /// How time passes, and who is there.
+    /// Topic `world`: the clock and the connected clients. At most 5 times a second, on change.
     State(WorldState),
-    /// What an agent measures.
+    /// Topic `world`: readings of the agent chosen with `follow`. At most 15 times a second, on change.
     Agent(AgentReadings),
-    /// What happened.
+    /// Topic `world`: events, except those raised in every tick.
     Events {
-        /// The latest last.
+        /// In chronological order.
         events: Vec<WorldEvent>,
     },
-    /// How a game stands.
+    /// Topic `soccer`: state of the game. At most 10 times a second, on change.
     Game(Game),
-    /// What the referee decided.
+    /// Topic `soccer`: the referee's decisions, including those made before this client connected.
     Decisions {
-        /// The latest last.
+        /// In chronological order.
         decisions: Vec<Decision>,
     },
-    /// How the puppet is.
+    /// Topic `puppet`: state of the puppet. At most 10 times a second, on change.
     Puppet(Puppet),
-    /// What happened to the puppet.
+    /// Topic `puppet`: events, sent immediately.
     PuppetEvents {
-        /// The latest last.
+        /// In chronological order.
         events: Vec<PuppetEvent>,
     },
-    /// How the parts are doing.
+    /// Topic `health`: once a second.
     Health {
-        /// All that have said something.
+        /// Components that have reported a state.
         parts: Vec<Component>,
-        /// Numbers for people.
+        /// Human-readable metrics.
         gauges: Vec<Gauge>,
     },
-    /// Lines of the log.
+    /// Topic `health`, operators only: recent log lines at first, then each new one.
     Log {
-        /// The latest last.
+        /// In chronological order.
         lines: Vec<LogLine>,
     },
-    /// All evolutionary runs.
+    /// Topic `evolution`: all evolutionary runs. At most twice a second, on change.
     Evolution {
-        /// The latest first.
+        /// Latest first.
         runs: Vec<RunSummary>,
     },
-    /// One of them.
+    /// Answer to `run`, and again after each generation of that run.
     Run(RunDetail),
-    /// How an individual moves.
+    /// Answer to `replay`.
     Replay(Replay),
-    /// What is under a path of the variables' tree.
+    /// Answer to `list`.
     List {
-        /// The path.
+        /// The listed path.
         path: String,
-        /// Names of what has more below.
+        /// Names of the folders under it.
         folders: Vec<String>,
-        /// Variables right here.
+        /// Variables directly under it.
         variables: Vec<Variable>,
     },
-    /// What was searched for.
+    /// Answer to `search`.
     Found {
-        /// The words.
+        /// The search text.
         search: String,
-        /// How many there are; not all may be listed.
+        /// Number of matches; `variables` may list fewer.
         total: usize,
-        /// The first of them.
+        /// The first matches.
         variables: Vec<Variable>,
     },
-    /// A variable.
+    /// Answer to `read`.
     Value {
-        /// Its name.
+        /// Full name.
         variable: String,
-        /// Its text.
+        /// Value as text.
         value: String,
     },
-    /// What is observed.
+    /// Observed variables that changed. At most 5 times a second.
     Values {
-        /// Texts by name.
+        /// Values as text, by full name.
         values: BTreeMap<String, String>,
     },
-    /// Recordings and logs.
+    /// Answer to `films`: recordings and logs that can be played back.
     #[serde(rename = "films")]
     Playbacks {
-        /// Where they are.
+        /// The folder searched.
         folder: String,
-        /// The latest first.
+        /// Latest first.
         films: Vec<PlaybackEntry>,
     },
-    /// One of them.
+    /// Answer to `open-film`, and again while the file is being loaded: `ready` grows until `complete` is true.
     #[serde(rename = "film")]
     Playback(PlaybackState),
-    /// Something kept for the desk.
+    /// Operators only: an item stored with `save`. Each one at first, then whenever one changes.
     Saved {
-        /// Under this name.
+        /// Name of the item.
         key: String,
-        /// What.
+        /// Arbitrary JSON.
+        #[cfg_attr(test, ts(type = "unknown"))]
         value: serde_json::Value,
     },
-    /// A command was carried out.
+    /// The command with this id was carried out, or handed to the world where the world sends no answer.
     Done {
-        /// Its number.
+        /// The command's id.
         id: u64,
     },
-    /// Something was not done.
+    /// A command was refused.
     Refused {
-        /// Number of the command, if it had one.
+        /// The command's id, if it had one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
         id: Option<u64>,
-        /// Why.
+        /// Human-readable reason.
         why: String,
     },
 }
 
 impl Message {
-    /// As a text frame.
+    /// Encodes the message as a text frame.
     pub fn to_text(&self) -> String {
-        // plain data always has a text
+        // plain data always serialises
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads a text frame.
+    /// Decodes a text frame.
     pub fn decode(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 }
 
-/// Who somebody is to the server.
+/// Rights of a browser, given by the token in its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// May do everything.
+    /// May send every command.
     Operator,
-    /// May look on.
+    /// May send read-only commands.
     Viewer,
 }
 
-/// What a browser has to know first.
+/// What a browser needs to know first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hello {
-    /// Version of these words.
+    /// Version of the protocol.
     pub api: u32,
     /// Version of the program.
     pub version: String,
-    /// Of the scenario.
+    /// Title of the scenario.
     pub title: String,
-    /// What this browser may do.
+    /// Rights of this browser.
     pub role: Role,
-    /// Number of its connection.
+    /// Id of this connection, as in `state.clients`.
     pub you: u64,
-    /// Simulated seconds of a tick.
+    /// Simulated seconds per tick.
     pub tick_seconds: f64,
-    /// Everything that listens.
+    /// All listening endpoints.
     pub addresses: Vec<Address>,
-    /// The soccer game, if there is one.
+    /// The soccer game, if the scenario has one.
     pub soccer: Option<SoccerInfo>,
-    /// The puppet, if there is one.
+    /// The puppet, if the scenario has one.
     pub puppet: Option<PuppetInfo>,
-    /// What can be evolved, if something can.
+    /// Options of evolutionary runs, if the server starts any.
     pub evolution: Option<EvolutionInfo>,
-    /// File of the recording that is being made.
+    /// Path of the recording being written, if any.
     pub recording: Option<String>,
 }
 
-/// Something that listens.
+/// A listening endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Address {
-    /// What answers there.
+    /// Human-readable name of the service.
     pub title: String,
     /// `tcp`, `udp` or `http`.
     pub kind: String,
-    /// Where.
+    /// Host and port.
     pub address: String,
 }
 
@@ -194,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_read_as_the_document_writes_them() {
+    fn messages_match_the_documented_json() {
         let check = |message: Message, text: &str| {
             assert_eq!(message.to_text(), text);
             assert_eq!(Message::decode(text).expect(text), message);

@@ -2,166 +2,180 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What can be evolved.
+/// Options for new evolutionary runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EvolutionInfo {
-    /// To live in.
+    /// Available worlds.
     pub worlds: Vec<Choice>,
-    /// To have.
+    /// Available robot bodies.
     pub bodies: Vec<Choice>,
-    /// To be good at.
+    /// Available fitness functions.
     pub fitnesses: Vec<Choice>,
-    /// To move on by.
+    /// Names of the available algorithms.
     pub algorithms: Vec<String>,
-    /// Where this server's Robot Simulator listens.
+    /// Address of this server's own Robot Simulator, if it runs one.
     pub robot_simulator: Option<String>,
-    /// Where its World Simulator does.
+    /// Address of this server's own World Simulator, if it runs one.
     pub world_simulator: Option<String>,
-    /// Of the runs.
+    /// Folder of the runs.
     pub folder: String,
 }
 
-/// Something to choose.
+/// An option in a menu.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Choice {
-    /// For the program.
+    /// Name used in commands.
     pub name: String,
-    /// For people.
+    /// Human-readable name.
     pub title: String,
 }
 
-/// A run, in a line.
+/// One run in the list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunSummary {
-    /// Of its folder.
+    /// Name of the run and of its folder.
     pub name: String,
-    /// How it moves on.
+    /// Name of the algorithm.
     pub algorithm: String,
-    /// Where it is tested.
+    /// World and body, as in `obstacles, platine`; or the addresses of the Robot Simulators.
     pub place: String,
-    /// Of everything random.
+    /// Seed of the random number generator.
     pub seed: u64,
-    /// How many there are to be.
+    /// Planned number of generations.
     pub generations: u64,
-    /// How many there are.
+    /// Number of completed generations.
     pub generation: u64,
-    /// Highest fitness so far.
+    /// Best fitness so far.
     pub best: Option<f64>,
-    /// Whether somebody is at it.
+    /// Whether a process is working on it.
     pub state: RunState,
-    /// Why it failed, if it did.
+    /// Error message of a failed run, or a remark; may be empty.
     pub words: String,
-    /// Whether its individuals are tested in its own process.
+    /// Whether individuals are evaluated in the run's own process; only then can they be replayed.
     pub here: bool,
 }
 
-/// Whether somebody is at a run.
+/// Whether a process is working on a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the words say it")]
 pub enum RunState {
+    /// A process is working on it.
     Running,
+    /// Incomplete; can be resumed.
     Stopped,
+    /// All generations are complete, or the target fitness was reached.
     Finished,
+    /// The process ended with an error, or the run's files are unreadable.
     Failed,
 }
 
-/// A run, at length. The lists have an entry for each generation.
+/// Details of a run. The lists have one entry per generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunDetail {
-    /// Of its folder.
+    /// Name of the run.
     pub name: String,
-    /// Highest fitness.
+    /// Best fitness of each generation.
     pub best: Vec<f64>,
-    /// Mean fitness.
+    /// Mean fitness of each generation.
     pub mean: Vec<f64>,
-    /// Lowest fitness.
+    /// Worst fitness of each generation.
     pub worst: Vec<f64>,
-    /// Highest fitness up to there.
+    /// Best fitness up to and including each generation.
     pub best_so_far: Vec<f64>,
-    /// How different the individuals are.
+    /// Diversity of each generation's genomes.
     pub diversity: Vec<f64>,
-    /// Of the best individual so far.
+    /// Neural network of the best individual so far.
     pub net: Option<Net>,
 }
 
-/// A neural net.
+/// An individual's neural network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Net {
-    /// Whose.
+    /// Generation of the individual, from 1.
     pub generation: u64,
-    /// Whose.
+    /// Number of the individual in its generation.
     pub individual: u64,
-    /// What it reached.
+    /// Fitness of the individual.
     pub fitness: f64,
     /// Names of the input neurons.
     pub inputs: Vec<String>,
-    /// How many hidden neurons.
+    /// Number of hidden neurons.
     pub hidden: usize,
     /// Names of the output neurons.
     pub outputs: Vec<String>,
-    /// Between neurons: inputs come first, then the hidden ones, then outputs.
+    /// Connections. Neurons are numbered inputs first, then hidden ones, then outputs.
     pub weights: Vec<Weight>,
 }
 
-/// A connection between neurons.
+/// A connection between two neurons.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Weight {
-    /// Number of a neuron.
+    /// Index of the source neuron.
     pub from: usize,
-    /// Number of a neuron.
+    /// Index of the target neuron.
     pub to: usize,
-    /// How strong.
+    /// Strength; negative values inhibit.
     pub weight: f64,
 }
 
-/// How an individual moves. Lengths are in m.
+/// An individual's trials in its arena, seen from above. Lengths are in m.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Replay {
     /// Name of the run.
     pub run: String,
-    /// Its generation.
+    /// Generation of the individual, from 1.
     pub generation: u64,
-    /// What it reaches now.
+    /// Fitness reached in this replay.
     pub fitness: f64,
-    /// Where.
+    /// The arena.
     pub arena: ArenaPlan,
-    /// Outline of the robot, about its origin, facing along x.
+    /// Outline of the robot around its origin, facing along x.
     pub shape: Vec<[f64; 2]>,
-    /// How each trial went.
+    /// One path per trial.
     pub trials: Vec<TrialPath>,
-    /// Of a step.
+    /// Seconds per step.
     pub step_seconds: f64,
 }
 
-/// An arena from above.
+/// An arena, seen from above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ArenaPlan {
-    /// Its name.
+    /// Human-readable name.
     pub title: String,
-    /// Least x, least y, greatest x, greatest y.
+    /// Minimum x, minimum y, maximum x, maximum y.
     pub bounds: [f64; 4],
-    /// In the order in which they are drawn.
+    /// In drawing order.
     pub polygons: Vec<ArenaPolygon>,
 }
 
-/// Something in an arena.
+/// A polygon in an arena.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ArenaPolygon {
-    /// Its corners.
+    /// Vertices.
     pub points: Vec<[f64; 2]>,
-    /// What it is.
+    /// Kind of the polygon.
     pub kind: ArenaKind,
     /// As `#rrggbb`.
     pub colour: String,
-    /// Above the ground.
+    /// Height above the ground.
     pub height: f64,
 }
 
-/// What something in an arena is.
+/// Kind of a polygon in an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the words say it")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum ArenaKind {
     Ground,
     Obstacle,
@@ -170,13 +184,14 @@ pub enum ArenaKind {
     Other,
 }
 
-/// How a trial went.
+/// The path of a robot in one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrialPath {
-    /// Where it was, which way it faced, and whether it was blocked.
+    /// Per step: x, y, heading in rad, and whether the robot was blocked.
     pub steps: Vec<(f64, f64, f64, bool)>,
-    /// Whether it ended on deathly ground.
+    /// Whether the trial ended on deadly ground.
     pub died: bool,
-    /// The beams at each step, from and to.
+    /// Per step: the sensor beams as x1, y1, x2, y2; empty if the robot has none.
     pub beams: Vec<Vec<[f64; 4]>>,
 }

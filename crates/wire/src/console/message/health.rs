@@ -1,38 +1,41 @@
-//! How the parts of the server are, and its log.
+//! Health of the server's components, and the log.
 
 use serde::{Deserialize, Serialize};
 
-/// How a part is doing.
+/// Health of one component of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Component {
-    /// Which.
+    /// Human-readable name.
     pub name: String,
-    /// Whether it does what it is there for.
+    /// Whether it works.
     pub works: bool,
-    /// In words.
+    /// Human-readable details.
     pub words: String,
 }
 
-/// A number for people.
+/// A metric to show and plot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Gauge {
-    /// Which.
+    /// Human-readable name.
     pub name: String,
-    /// Of the value.
+    /// Unit of the value; may be empty.
     pub unit: String,
-    /// Now.
+    /// Current value.
     pub value: f64,
-    /// What it means.
+    /// Explanation.
     pub help: String,
 }
 
 /// A line of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LogLine {
-    /// In s since 1970.
+    /// Seconds since 1970-01-01T00:00:00Z.
     pub time: f64,
     /// `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`.
     pub level: String,
-    /// What it says.
+    /// The message with its fields.
     pub text: String,
 }

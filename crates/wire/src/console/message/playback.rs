@@ -1,63 +1,68 @@
-//! Recordings and logs, played back.
+//! Playback of recordings and logs.
 
 use serde::{Deserialize, Serialize};
 
 use super::Scene;
 
-/// A recording or a log.
+/// A recording or log that can be played back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaybackEntry {
-    /// Of the file.
+    /// File name.
     pub name: String,
-    /// Its size.
+    /// File size.
     pub bytes: u64,
-    /// What it is.
+    /// File format.
     pub kind: PlaybackKind,
 }
 
-/// What a film is made from.
+/// Format of a file that can be played back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaybackKind {
-    /// A recording, which is run again.
+    /// A recording; it is simulated again.
     Recording,
-    /// What monitors of a soccer game were sent.
+    /// A log of what the monitors of a soccer game were sent.
     Log,
 }
 
-/// A film, as far as it is read.
+/// State of an open playback.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaybackState {
-    /// Of the file.
+    /// File name.
     pub name: String,
-    /// Frames that can be asked for.
+    /// Number of frames loaded so far.
     pub ready: usize,
-    /// Whether all that there is has been read.
+    /// Whether loading has ended.
     pub complete: bool,
-    /// Why it was not read to the end, if it was not.
+    /// Why loading stopped before the end of the file, if it did.
     pub trouble: Option<String>,
-    /// Frames a second.
+    /// Frames per second of playback time.
     pub rate: f64,
-    /// Looks that are new, and from which frame on.
+    /// Scenes not sent before. A playback has several if robots came or went.
     pub scenes: Vec<PlaybackScene>,
-    /// On the time line.
+    /// Timeline marks not sent before: goals, play modes and others.
     pub marks: Vec<TimelineMark>,
 }
 
-/// How a film looks from a frame on.
+/// The scene of a playback from a given frame on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PlaybackScene {
-    /// Number of the frame.
+    /// First frame that shows the scene.
     pub from: usize,
-    /// What is there then.
+    /// The scene.
     pub scene: Scene,
 }
 
-/// Something on the time line.
+/// A mark on a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimelineMark {
     /// Number of the frame.
     pub frame: usize,
-    /// What.
+    /// Human-readable label.
     pub text: String,
 }

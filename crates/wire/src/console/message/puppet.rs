@@ -1,160 +1,169 @@
-//! The puppet's desk.
+//! The puppet's operator panel.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What there is to know about the puppet.
+/// Static description of the puppet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PuppetInfo {
-    /// What it calls itself.
+    /// The robot's own name.
     pub name: String,
     /// Name of the agent.
     pub robot: String,
-    /// What it can do.
+    /// Available gestures.
     pub gestures: Vec<GestureInfo>,
-    /// Faces it can make.
+    /// Available facial expressions.
     pub expressions: Vec<NamedId>,
-    /// What it can look at.
+    /// Available gaze modes.
     pub look_ats: Vec<NamedId>,
-    /// Its servos, in order.
+    /// Servos, in order.
     pub servos: Vec<ServoInfo>,
-    /// What has a weight.
+    /// Names of the motion subsystems, each of which has a weight.
     pub subsystems: Vec<String>,
 }
 
 /// A gesture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GestureInfo {
-    /// Its number.
+    /// Id used in commands.
     pub id: u32,
-    /// For people.
+    /// Human-readable name.
     pub name: String,
-    /// In spoken text, in brackets.
+    /// Tag that starts the gesture in spoken text, without brackets.
     pub tag: String,
-    /// How long it takes, in s.
+    /// Duration.
     pub seconds: f32,
 }
 
-/// Something with a number.
+/// An id and its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NamedId {
-    /// Its number.
+    /// Id used in commands.
     pub id: u32,
-    /// Its name.
+    /// Human-readable name.
     pub name: String,
 }
 
 /// A servo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ServoInfo {
-    /// Its number.
+    /// Id used in commands; the index in `positions`.
     pub id: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Where it is.
+    /// Part of the body it moves, such as `left arm`.
     pub part: String,
 }
 
-/// How the puppet is.
+/// State of the puppet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Puppet {
-    /// Of the servos, 0 to 1.
+    /// Servo positions, 0 to 1.
     pub positions: Vec<f32>,
-    /// By subsystem, 0 to 1.
+    /// Weight of each subsystem, 0 to 1.
     pub weights: BTreeMap<String, f32>,
-    /// Number of the expression.
+    /// Id of the current expression.
     pub expression: u32,
-    /// Number of what it looks at.
+    /// Id of the current gaze mode.
     pub look_at: u32,
-    /// A second.
+    /// Blinks per second.
     pub blinks: f32,
-    /// 0 to 1.
+    /// Volume of the voice, 0 to 1.
     pub volume: f32,
-    /// 0.5 to 2.
+    /// Pitch of the voice, 0.5 to 2.
     pub pitch: f32,
-    /// Whether it has something to say.
+    /// Whether it is speaking or has text left to speak.
     pub speaking: bool,
-    /// How many gestures play.
+    /// Number of gestures in progress.
     pub gestures: usize,
-    /// In the picture.
+    /// Faces in the camera picture.
     pub faces: Vec<FaceBox>,
-    /// Names of faces that are known.
+    /// Names of all known faces.
     pub known: Vec<String>,
-    /// Whether only one operator may move it.
+    /// Whether only one operator at a time may control it.
     pub one_at_a_time: bool,
-    /// Which client does.
+    /// Id of the client in control, if one is.
     pub in_control: Option<u64>,
-    /// How many look on.
+    /// Number of connected operators.
     pub operators: usize,
 }
 
-/// A face in the picture; lengths are parts of the picture's.
+/// A face in the camera picture. Lengths are fractions of the picture's width and height, from its upper left corner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FaceBox {
-    /// As long as it is in view.
+    /// Constant while the face stays in view.
     pub id: u64,
-    /// Empty if it is not known.
+    /// Empty if the face is unknown.
     pub name: String,
-    /// 0 to 1.
+    /// Confidence of the detector, 0 to 1.
     pub confidence: f32,
-    /// Of its left edge.
+    /// Left edge.
     pub x: f32,
-    /// Of its upper edge.
+    /// Upper edge.
     pub y: f32,
-    /// Of its box.
+    /// Width of the box.
     pub width: f32,
-    /// Of its box.
+    /// Height of the box.
     pub height: f32,
 }
 
-/// Something that happened to the puppet.
+/// An event of the puppet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PuppetEvent {
-    /// Counts them.
+    /// Sequence number.
     pub number: u64,
-    /// Since the puppet began, in s.
+    /// Seconds since the puppet started.
     pub time: f64,
-    /// What.
+    /// Kind of the event, and its data.
     #[serde(flatten)]
     pub what: PuppetEventKind,
 }
 
-/// What happened to the puppet.
+/// Kind of a puppet's event, and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum PuppetEventKind {
-    /// A text begins to be said.
+    /// Speech started.
     SpeakBegun {
-        /// Which.
+        /// Number of the speech.
         speech: u64,
     },
-    /// A text has been said, or was cut short.
+    /// Speech ended or was interrupted.
     SpeakDone {
-        /// Which.
+        /// Number of the speech.
         speech: u64,
     },
-    /// A gesture in a text begins.
+    /// A gesture embedded in speech started.
     SpeakGesture {
-        /// Which.
+        /// Id of the gesture.
         gesture: u32,
     },
-    /// A gesture is over.
+    /// A gesture ended.
     GestureDone {
-        /// Which.
+        /// Id of the gesture.
         gesture: u32,
     },
-    /// Somebody said something.
+    /// Speech was recognised.
     Utterance {
-        /// What it may have been, the most likely first.
+        /// Most likely first.
         options: Vec<Hypothesis>,
     },
 }
 
-/// What somebody may have said.
+/// A possible transcription of recognised speech.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Hypothesis {
-    /// The words.
+    /// Transcribed text.
     pub text: String,
     /// 0 to 1.
     pub confidence: f32,

@@ -1,70 +1,75 @@
-//! A soccer game.
+//! The soccer game.
 
 use serde::{Deserialize, Serialize};
 
 use crate::console::Side;
 
-/// What there is to know about a soccer game.
+/// Static description of a soccer game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SoccerInfo {
     /// Names of all play modes.
     pub modes: Vec<String>,
-    /// Length and width of the field, in m.
+    /// Length of the field along x and width along y, in m.
     pub field: [f64; 2],
-    /// How many may play on each side.
+    /// Maximum number of players per team.
     pub players_per_team: usize,
 }
 
-/// How a game stands.
+/// State of a game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Game {
-    /// The game clock, in s.
+    /// Game clock, in s.
     pub play_time: f64,
     /// Name of the play mode.
     pub mode: String,
-    /// Names of the left and the right team.
+    /// Names of the left and the right team; null until its first player joins.
     pub teams: [Option<String>; 2],
-    /// Goals of both.
+    /// Goals of the left and the right team.
     pub score: [u32; 2],
     /// 1 or 2.
     pub half: u8,
-    /// Who plays.
+    /// Players of both teams.
     pub players: Vec<Player>,
-    /// Place of the ball's body.
+    /// Index of the ball's body in the scene.
     pub ball: Option<usize>,
-    /// The demo game, if there is one.
+    /// The demo game, if one is running.
     pub demo: Option<DemoGame>,
 }
 
 /// A demo game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DemoGame {
-    /// Players of each team.
+    /// Players per team.
     pub players: u8,
-    /// How it is doing.
+    /// Human-readable progress.
     pub note: String,
 }
 
 /// A player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Player {
-    /// Its team's.
+    /// Side of its team.
     pub side: Side,
-    /// On its back.
+    /// Player number.
     pub number: u8,
     /// Name of the agent.
     pub agent: String,
-    /// Place of its first body.
+    /// Index of its first body in the scene.
     pub body: i64,
 }
 
-/// What a referee decided.
+/// A decision of the referee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Decision {
-    /// Counts decisions.
+    /// Sequence number.
     pub number: u64,
-    /// On the game clock, in s.
+    /// Game clock, in s.
     pub play_time: f64,
-    /// In words.
+    /// Human-readable description.
     pub text: String,
 }

@@ -1,49 +1,54 @@
-//! The world: what is there, how it looks and how it is.
+//! The world: bodies, agents, time, clients and variables.
 
 use serde::{Deserialize, Serialize};
 
 use super::Role;
 
-/// What is there, and how it looks.
+/// Bodies, their appearance, and agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Scene {
-    /// Counts the changes.
+    /// Incremented with every change; pose frames carry it.
     pub generation: u32,
-    /// Names; the world is the first.
+    /// Names of the bodies. The first is the world; body `i` has entry `i - 1` of a pose frame.
     pub bodies: Vec<String>,
-    /// The body each hangs on.
+    /// Index of each body's parent.
     pub parents: Vec<usize>,
-    /// Everything to be seen.
+    /// Everything to draw.
     pub looks: Vec<Visual>,
-    /// Triangles of those that are meshes.
+    /// Meshes referenced by `looks`.
     pub meshes: Vec<Mesh>,
-    /// The robots.
+    /// Robots.
     pub agents: Vec<AgentInfo>,
 }
 
-/// Something to draw, fixed to a body.
+/// A shape to draw, attached to a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Visual {
-    /// The body's place.
+    /// Index of the body.
     pub body: usize,
-    /// Where it is on the body, in m.
+    /// Position in the body's frame, in m.
     pub position: [f32; 3],
-    /// How it is turned, w first.
+    /// Orientation in the body's frame, w first.
     pub quaternion: [f32; 4],
-    /// What it is.
+    /// Kind of shape.
     pub shape: VisualShape,
-    /// Measures in m, as the shape wants them; the place of a mesh.
+    /// In m; the meaning depends on the shape. Plane: half lengths along x and y, 0 is infinite. Sphere: radius. Capsule
+    /// and cylinder: radius, half length along z (without a capsule's hemispheres). Ellipsoid: three radii. Box: three
+    /// half lengths. Mesh: index in `meshes`.
     pub size: Vec<f32>,
     /// Red, green, blue and opacity, 0 to 1.
     pub rgba: [f32; 4],
-    /// Name of its material.
+    /// Name of the material.
     pub material: Option<String>,
 }
 
-/// A shape.
+/// Kind of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "as in the document")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum VisualShape {
     Plane,
     Sphere,
@@ -54,135 +59,145 @@ pub enum VisualShape {
     Mesh,
 }
 
-/// Triangles.
+/// A triangle mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Mesh {
-    /// Coordinates of corners, in m.
+    /// Coordinates of the vertices, in m: x, y, z of the first, then of the next.
     pub vertices: Vec<f32>,
-    /// Places of corners.
+    /// Vertex indices, three per triangle.
     pub faces: Vec<u32>,
 }
 
-/// A robot.
+/// Static description of a robot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AgentInfo {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
     /// Name of its model.
     pub robot: String,
-    /// Place of its first body; -1 if it has none.
+    /// Index of its first body in the scene; -1 if it has none.
     pub body: i64,
-    /// Its motors, in order.
+    /// Motors, in order.
     pub motors: Vec<Motor>,
-    /// What it senses: outputs, then infos.
+    /// Sensors: outputs, then infos.
     pub senses: Vec<Sensor>,
 }
 
-/// A motor.
+/// A motor of a robot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Motor {
-    /// Within the robot.
+    /// Unique within the robot.
     pub name: String,
-    /// What its target is.
+    /// Quantity it controls.
     pub kind: MotorKind,
     /// Range of the target, in physical units.
     pub range: [f64; 2],
 }
 
-/// What the target of a motor is.
+/// Quantity a motor controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the words say it")]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum MotorKind {
     Position,
     Velocity,
     Torque,
 }
 
-/// Something a robot senses.
+/// A sensor value of a robot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Sensor {
-    /// Within the robot.
+    /// Unique within the robot.
     pub name: String,
-    /// Whether it is for people, not for controllers.
+    /// Whether it is an info value: not meant for controllers.
     pub info: bool,
-    /// Range of its normalized values.
+    /// Range of the normalised value.
     pub range: [f64; 2],
 }
 
-/// How time passes, and who is there.
+/// The clock and the connected clients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WorldState {
     /// Ticks since the start.
     pub tick: u64,
-    /// Ticks in this try.
+    /// Ticks since the last reset.
     pub step: u64,
-    /// Number of the try.
+    /// Number of resets.
     pub tries: u64,
-    /// Time of this try, in s.
+    /// Simulated time since the last reset, in s.
     pub time: f64,
-    /// Whether time stands still.
+    /// Whether the simulation is paused.
     pub paused: bool,
-    /// What sets the speed.
+    /// `realtime`, `lockstep`, `eager` or `fast`.
     pub pace: String,
-    /// How many times real time.
+    /// Multiple of real time, where the pace follows the wall clock.
     pub speed: f64,
-    /// Of late.
+    /// Recent rate.
     pub ticks_per_second: f64,
-    /// Why the simulation stands still until a reset, if it does.
+    /// Why the simulation has halted until the next reset, if it has.
     pub standstill: Option<String>,
-    /// Whoever is connected.
+    /// Connected clients.
     pub clients: Vec<Client>,
 }
 
-/// Whoever is connected.
+/// A connected client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Client {
-    /// Number of the connection.
+    /// Id of the connection.
     pub id: u64,
-    /// Name of the protocol.
+    /// `soccer`, `osp`, `odcp`, `oz`, `console` and others.
     pub protocol: String,
-    /// Its address.
+    /// Remote address; may be empty.
     pub peer: String,
-    /// Names of the agents that it controls.
+    /// Names of the agents it controls.
     pub agents: Vec<String>,
-    /// What a browser may do.
+    /// Rights of a console.
     pub role: Option<Role>,
-    /// Whether the world waits for it at each tick.
+    /// Whether the world waits for it in each tick.
     pub lockstep: bool,
 }
 
-/// What an agent measures.
+/// Readings of one agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct AgentReadings {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// In s.
+    /// Simulated time since the last reset, in s.
     pub time: f64,
-    /// Its motors, in physical units.
+    /// One value per motor, in physical units.
     pub motors: Vec<f64>,
-    /// Its senses, normalized.
+    /// One normalised value per sensor.
     pub senses: Vec<f64>,
 }
 
-/// Something that happened.
+/// An event in the world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WorldEvent {
-    /// When, in ticks.
+    /// Tick that raised it.
     pub tick: u64,
-    /// When, in s of its try.
+    /// Simulated time since the last reset, in s.
     pub time: f64,
-    /// What.
+    /// Name of the event.
     pub name: String,
 }
 
-/// A variable.
+/// A variable of the world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Variable {
     /// Full name.
     pub name: String,
-    /// What it holds.
+    /// Type of its value.
     pub kind: String,
-    /// Whether it can be written.
+    /// Whether `write` may change it.
     pub writable: bool,
 }

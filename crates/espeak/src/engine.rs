@@ -1,26 +1,24 @@
-//! espeak-ng itself: the few functions of its C interface (`speak_lib.h`, interface 12) that are needed, looked up when
-//! the library is loaded.
-#![expect(unsafe_code, reason = "the engine is a C library; this is the only file that talks to it")]
+//! Bindings to espeak-ng: the few functions of its C interface (`speak_lib.h`, revision 12) that are needed, loaded at run
+//! time.
+#![expect(unsafe_code, reason = "espeak-ng is a C library; this is the only file that calls it")]
 
 use std::{
     ffi::{CString, c_char, c_int, c_short, c_uint, c_void},
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     ptr,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use libloading::Library;
+use parking_lot::Mutex;
 
 use crate::{
     frame::{Event, EventKind, MAX_EVENTS, MAX_PHONEME, RATES, Request, Speech, max_samples},
     words::{self, Word},
 };
 
-// of speak_lib.h
+// from speak_lib.h
 const AUDIO_OUTPUT_SYNCHRONOUS: c_int = 2;
 const PHONEME_EVENTS: c_int = 1;
 const PHONEME_IPA: c_int = 2;
@@ -33,7 +31,7 @@ const EVENT_PHONEME: c_int = 7;
 const PARAMETER_VOLUME: c_int = 2;
 const PARAMETER_PITCH: c_int = 3;
 
-/// How much sound the library hands over at a time, in ms.
+/// Length of the library's audio buffer, in ms.
 const BUFFER_MS: c_int = 200;
 
 #[repr(C)]
@@ -63,78 +61,78 @@ type SetParameter = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
 type Synth =
     unsafe extern "C" fn(*const c_void, usize, c_uint, c_int, c_uint, c_uint, *mut c_uint, *mut c_void) -> c_int;
 
-/// Why there is no speech.
+/// Error of espeak-ng.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// There is no library, or it lacks a function.
-    #[error("the voice's library {library} cannot be used: {source}")]
+    /// The library is missing, or lacks a function.
+    #[error("failed to load {}: {source}", library.display())]
     Library {
-        /// What was to be loaded.
+        /// Path or name of the library.
         library: PathBuf,
-        /// What the loader said.
+        /// Error of the loader.
         source: libloading::Error,
     },
-    /// The library did not accept its data.
-    #[error("the voice cannot use its data in {data} (answer {code})")]
+    /// The library rejected its data folder.
+    #[error("espeak-ng cannot use the data in {} (error {code})", data.display())]
     Data {
-        /// The folder.
+        /// Path of the folder.
         data: PathBuf,
-        /// What the library answered.
+        /// Return code of the library.
         code: i32,
     },
-    /// The library keeps its state in globals, so a process has it once.
-    #[error("the voice has been loaded in this process before")]
-    Twice,
-    /// There is no such voice.
-    #[error("there is no voice {voice:?} (answer {code})")]
+    /// The library keeps its state in global variables, so it can be loaded only once per process.
+    #[error("espeak-ng has already been loaded in this process")]
+    AlreadyLoaded,
+    /// The voice is unknown.
+    #[error("unknown voice `{voice}` (error {code})")]
     Voice {
-        /// Its name.
+        /// Name of the voice.
         voice: String,
-        /// What the library answered.
+        /// Return code of the library.
         code: i32,
     },
-    /// The text could not be spoken.
-    #[error("the text could not be spoken (answer {code})")]
+    /// The text could not be synthesised.
+    #[error("failed to synthesise the text (error {code})")]
     Text {
-        /// What the library answered.
+        /// Return code of the library.
         code: i32,
     },
 }
 
-/// espeak-ng, ready to speak.
+/// An initialised espeak-ng.
 pub(crate) struct Engine {
     set_voice: SetVoiceByName,
     set_parameter: SetParameter,
     synth: Synth,
     rate: u32,
     voice: String,
-    // the functions above live in it
+    // keeps the function pointers valid
     _library: Library,
 }
 
-/// What the library's callback has got so far.
-struct Take {
+/// What the library's callback has collected.
+struct Collected {
     speech: Speech,
     words: Vec<Word>,
 }
 
-/// The phrase at work.
-static TAKE: Mutex<Option<Take>> = Mutex::new(None);
+/// The phrase that is being synthesised.
+static COLLECTED: Mutex<Option<Collected>> = Mutex::new(None);
 
 /// Whether this process has tried to load the library.
 static LOADED: AtomicBool = AtomicBool::new(false);
 
 impl Engine {
-    /// Loads the library at a path or of a name, and its data. A process can do so once.
+    /// Loads the library (a path or a name) and its data. Can be called once per process.
     pub(crate) fn load(library: &Path, data: &Path) -> Result<Self, EngineError> {
         if LOADED.swap(true, Ordering::SeqCst) {
-            return Err(EngineError::Twice);
+            return Err(EngineError::AlreadyLoaded);
         }
         let failed = |source| EngineError::Library { library: library.to_owned(), source };
         let refused = |code| EngineError::Data { data: data.to_owned(), code };
         let folder = CString::new(data.as_os_str().as_bytes()).map_err(|_| refused(0))?;
-        // SAFETY: whoever starts the helper names the library; running its code is what the helper is for. The types are
-        // those of its header, and the functions are kept no longer than the library.
+        // SAFETY: the library is chosen by the parent process, and running its code is the purpose of this one. The types
+        // match its header, and the function pointers do not outlive the library.
         unsafe {
             let opened = Library::new(library).map_err(failed)?;
             let initialize: Initialize = *opened.get("espeak_Initialize").map_err(failed)?;
@@ -150,17 +148,18 @@ impl Engine {
         }
     }
 
-    /// Speaks a phrase; what is too long for an answer is cut off.
+    /// Synthesises a phrase. Audio and events beyond the limits of an answer are dropped.
     pub(crate) fn speak(&mut self, request: &Request) -> Result<Speech, EngineError> {
         self.use_voice(&request.voice)?;
-        // the voice as it is has 50
+        // 50 is the natural pitch
         let pitch = (50.0 + 50.0 * request.pitch.log2()).clamp(0.0, 100.0).round() as c_int;
         let volume = (100.0 * request.volume).clamp(0.0, 100.0).round() as c_int;
-        // it has lost its zero bytes on the way
+        // `plain` has removed NUL bytes
         let text = CString::new(words::plain(&request.text)).map_err(|_| EngineError::Text { code: 0 })?;
-        *take() = Some(Take { speech: Speech { rate: self.rate, ..Speech::default() }, words: Vec::new() });
-        // SAFETY: the text ends with a zero byte within the length that is given and lives until the call is over, as the
-        // engine was told to be synchronous; no identifier and no data of ours are asked for.
+        *COLLECTED.lock() =
+            Some(Collected { speech: Speech { rate: self.rate, ..Speech::default() }, words: Vec::new() });
+        // SAFETY: the text is NUL-terminated within the given length and outlives the call, because the engine runs in
+        // synchronous mode; identifier and user data are optional.
         let code = unsafe {
             (self.set_parameter)(PARAMETER_PITCH, pitch, 0);
             (self.set_parameter)(PARAMETER_VOLUME, volume, 0);
@@ -168,7 +167,8 @@ impl Engine {
             let (start, length) = (text.as_ptr().cast(), text.len());
             (self.synth)(start, length, 0, POS_CHARACTER, 0, CHARS_UTF8, ptr::null_mut(), ptr::null_mut())
         };
-        let Take { mut speech, words } = take().take().filter(|_| code == 0).ok_or(EngineError::Text { code })?;
+        let Collected { mut speech, words } =
+            COLLECTED.lock().take().filter(|_| code == 0).ok_or(EngineError::Text { code })?;
         let end = words::end(&speech.events);
         speech.events.truncate(MAX_EVENTS - request.marks.len().min(MAX_EVENTS));
         speech.events.extend(words::reach(&request.text, &request.marks, &words, end));
@@ -180,40 +180,36 @@ impl Engine {
             return Ok(());
         }
         let refused = |code| EngineError::Voice { voice: voice.to_owned(), code };
-        // it becomes a file's name
+        // the library uses it as a file name
         if !voice.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') || voice.is_empty() {
             return Err(refused(0));
         }
         let name = CString::new(voice).map_err(|_| refused(0))?;
-        // SAFETY: the name ends with a zero byte and is only read during the call.
+        // SAFETY: the name is NUL-terminated and only read during the call.
         let code = unsafe { (self.set_voice)(name.as_ptr()) };
-        // after a failure the engine may be between two voices
+        // after a failure the current voice is undefined
         self.voice = if code == 0 { voice.to_owned() } else { String::new() };
         if code == 0 { Ok(()) } else { Err(refused(code)) }
     }
 }
 
-fn take() -> MutexGuard<'static, Option<Take>> {
-    TAKE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Called by the library with sound and events; anything but 0 ends the phrase.
+/// Callback of the library for audio and events; a return value other than 0 stops the synthesis.
 extern "C" fn collect(sound: *mut c_short, count: c_int, events: *mut RawEvent) -> c_int {
-    let mut take = take();
-    let Some(Take { speech, words }) = take.as_mut() else { return 1 };
+    let mut collected = COLLECTED.lock();
+    let Some(Collected { speech, words }) = collected.as_mut() else { return 1 };
     let room = max_samples(speech.rate).saturating_sub(speech.samples.len());
     let count = usize::try_from(count).unwrap_or(0).min(room);
     if !sound.is_null() && count > 0 {
-        // SAFETY: the library says that there are so many samples.
+        // SAFETY: the library passes `count` or more samples.
         speech.samples.extend_from_slice(unsafe { std::slice::from_raw_parts(sound, count) });
     }
     let mut next = events;
-    // SAFETY: the list of events ends with one of its own kind, which is never passed.
+    // SAFETY: the list is terminated by an event of kind `EVENT_LIST_TERMINATED`, which is never passed.
     while let Some(event) = unsafe { next.as_ref() }.filter(|event| event.kind != EVENT_LIST_TERMINATED) {
         let milliseconds = u32::try_from(event.audio_position).unwrap_or(0);
         match event.kind {
             EVENT_WORD if words.len() < MAX_EVENTS => {
-                // positions are counted from 1
+                // positions start at 1
                 let from = usize::try_from(event.text_position).unwrap_or(0).saturating_sub(1);
                 words.push(Word { from, length: usize::try_from(event.length).unwrap_or(0), milliseconds });
             }
@@ -222,18 +218,18 @@ extern "C" fn collect(sound: *mut c_short, count: c_int, events: *mut RawEvent) 
             }
             _ => {}
         }
-        // SAFETY: as above, there is at least one more.
+        // SAFETY: this was not the terminating event, so there is another one.
         next = unsafe { next.add(1) };
     }
     c_int::from(speech.samples.len() >= max_samples(speech.rate))
 }
 
-/// The name of an event's phoneme, as IPA.
+/// Name of an event's phoneme, in IPA.
 fn phoneme(event: &RawEvent) -> String {
-    // SAFETY: a phoneme's id is its name, in these eight bytes; all of their values are characters.
+    // SAFETY: for phoneme events the union holds the name, and all byte values are valid characters.
     let name = unsafe { event.id.string }.map(|byte| byte as u8);
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
-    // long names are cut off anywhere
+    // long names may be truncated within a character
     name.utf8_chunks().next().map_or("", |chunk| chunk.valid()).to_owned()
 }
 

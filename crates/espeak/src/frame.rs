@@ -1,4 +1,4 @@
-//! What goes through the pipes: one request at a time, one answer to each. All numbers are little-endian.
+//! The protocol between the helper and its parent: one answer to each request. Numbers are little-endian.
 //!
 //! ```text
 //! request: "SAY1" u32 id, f32 pitch, f32 volume, u8 n voice[n], u16 n text[n], u16 n (u16 at)[n]
@@ -8,146 +8,145 @@
 //!          u32 milliseconds, u8 1, u8 n phoneme[n]
 //! ```
 //!
-//! Lengths are checked before anything is allocated for them. What does not read as a frame is an error, after which the
-//! pipe is of no more use.
+//! Lengths are checked before memory is allocated for them. After an error the pipe can no longer be used.
 
 use std::io::{self, Read, Write};
 
-/// Bytes of text in a request. With it a request fits into a pipe's buffer, so that writing one never waits.
+/// Maximum length of a text, in bytes. A request fits into the buffer of a pipe, so writing one never blocks.
 pub const MAX_TEXT: usize = 8_192;
-/// Bytes of a voice's name.
+/// Maximum length of a voice name, in bytes.
 pub const MAX_VOICE: usize = 32;
-/// Marks in a request.
+/// Maximum number of marks in a request.
 pub const MAX_MARKS: usize = 256;
-/// Speech in an answer, in seconds. What is longer is cut off.
+/// Maximum length of the speech in an answer, in s; longer speech is truncated.
 pub const MAX_SECONDS: u32 = 120;
-/// Marks and phonemes in an answer.
+/// Maximum number of events in an answer.
 pub const MAX_EVENTS: usize = 8_192;
-/// Bytes of a phoneme's name.
+/// Maximum length of a phoneme name, in bytes.
 pub const MAX_PHONEME: usize = 8;
-/// Bytes of the reason why nothing was said.
+/// Maximum length of an error message, in bytes.
 pub const MAX_REASON: usize = 1_024;
-/// Samples a second that an answer may have.
+/// Valid sample rates, in Hz.
 pub const RATES: std::ops::RangeInclusive<u32> = 8_000..=48_000;
-/// The id of an answer that belongs to no request: espeak-ng could not be set up.
+/// Id of an answer without a request, sent if espeak-ng could not be initialised.
 pub const NO_REQUEST: u32 = 0;
 
 const REQUEST: [u8; 4] = *b"SAY1";
 const ANSWER: [u8; 4] = *b"SAID";
 
-/// A place in the text of which the time is wanted.
+/// A position in the text whose time is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Offset in the text, in bytes.
+    /// Byte offset in the text.
     pub at: u32,
 }
 
-/// A phrase to be spoken.
+/// A phrase to synthesise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Comes back with the answer; not [`NO_REQUEST`].
+    /// Repeated in the answer; not [`NO_REQUEST`].
     pub id: u32,
-    /// Factor, 0.5 to 2; 1 is the voice as it is.
+    /// Factor on the voice's natural pitch, 0.5 to 2.
     pub pitch: f32,
     /// 0 (silent) to 1.
     pub volume: f32,
-    /// espeak-ng's name of the voice, such as "en-us".
+    /// Name of the voice in espeak-ng, such as `en-us`.
     pub voice: String,
-    /// What to say, without any markup.
+    /// Plain text without markup.
     pub text: String,
-    /// Where the text has marks.
+    /// Positions whose times are requested.
     pub marks: Vec<Mark>,
 }
 
-/// What became of a request.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// That of the request, or [`NO_REQUEST`].
+    /// Id of the request, or [`NO_REQUEST`].
     pub id: u32,
-    /// The speech, or why there is none.
+    /// The speech, or an error message.
     pub outcome: Result<Speech, String>,
 }
 
-/// A spoken phrase.
+/// A synthesised phrase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Speech {
-    /// Samples a second.
+    /// Sample rate, in Hz.
     pub rate: u32,
-    /// One channel.
+    /// Mono samples.
     pub samples: Vec<i16>,
-    /// Phonemes in the order of their times, then marks in theirs.
+    /// Phonemes sorted by time, then marks sorted by time.
     pub events: Vec<Event>,
 }
 
-/// Something that happens while a phrase is spoken.
+/// An event during a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// From the beginning of the samples.
+    /// Time since the first sample.
     pub milliseconds: u32,
-    /// What happens.
+    /// Kind of the event.
     pub kind: EventKind,
 }
 
-/// What happens while a phrase is spoken.
+/// Kind of an event during a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The mark with this place in the request's list is reached.
+    /// The mark with this index in the request is reached.
     Mark(u16),
-    /// A phoneme begins, given as IPA; empty is silence.
+    /// A phoneme starts, given in IPA; the empty string is silence.
     Phoneme(String),
 }
 
-/// Why a frame could not be read or written.
+/// Error of reading or writing a frame.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// The pipe failed, or ended within a frame.
+    /// The pipe failed, or was closed within a frame.
     #[error("the pipe failed: {0}")]
     Io(#[from] io::Error),
-    /// There is something else where a frame should begin.
-    #[error("there is no frame but {found:?}")]
-    NoFrame {
-        /// The bytes where a frame should begin.
+    /// The frame does not start with the expected magic bytes.
+    #[error("unexpected magic bytes {found:?}")]
+    Magic {
+        /// The bytes found instead.
         found: [u8; 4],
     },
-    /// Something is longer than it may be.
-    #[error("{count} {what} are more than {limit}")]
+    /// A length exceeds its limit.
+    #[error("{field}: {count} exceeds the limit of {limit}")]
     TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many there are.
+        /// Name of the field.
+        field: &'static str,
+        /// Actual length.
         count: usize,
-        /// How many there may be.
+        /// Maximum length.
         limit: usize,
     },
-    /// A number is not among those that have a meaning.
-    #[error("the {what} is out of range")]
+    /// A number is out of range.
+    #[error("{field} is out of range")]
     OutOfRange {
-        /// Which number.
-        what: &'static str,
+        /// Name of the field.
+        field: &'static str,
     },
-    /// Text is not UTF-8.
-    #[error("the {what} is no text")]
-    NoText {
-        /// Which text.
-        what: &'static str,
+    /// A text is not UTF-8.
+    #[error("{field} is not valid UTF-8")]
+    Utf8 {
+        /// Name of the field.
+        field: &'static str,
     },
 }
 
 impl Request {
-    /// Writes the request in one piece; too long a text, or one with too many marks, is an error.
+    /// Writes the request in one piece. Returns an error if a limit is exceeded.
     pub fn write(&self, mut output: impl Write) -> Result<(), FrameError> {
         let mut frame = Vec::with_capacity(self.text.len() + 64);
         frame.extend(REQUEST);
         frame.extend(self.id.to_le_bytes());
         frame.extend(self.pitch.to_le_bytes());
         frame.extend(self.volume.to_le_bytes());
-        frame.push(limited("bytes of a voice's name", self.voice.len(), MAX_VOICE)? as u8);
+        frame.push(limited("length of the voice name", self.voice.len(), MAX_VOICE)? as u8);
         frame.extend(self.voice.as_bytes());
-        frame.extend((limited("bytes of text", self.text.len(), MAX_TEXT)? as u16).to_le_bytes());
+        frame.extend((limited("length of the text", self.text.len(), MAX_TEXT)? as u16).to_le_bytes());
         frame.extend(self.text.as_bytes());
         frame.extend((limited("marks", self.marks.len(), MAX_MARKS)? as u16).to_le_bytes());
         for mark in &self.marks {
-            let at = limited("bytes before a mark", mark.at as usize, self.text.len())?;
+            let at = limited("offset of a mark", mark.at as usize, self.text.len())?;
             frame.extend((at as u16).to_le_bytes());
         }
         output.write_all(&frame)?;
@@ -156,20 +155,20 @@ impl Request {
 
     /// The next request; none if the pipe ends where one would begin.
     pub fn read(mut input: impl Read) -> Result<Option<Self>, FrameError> {
-        if !begins(&mut input, REQUEST)? {
+        if !read_magic(&mut input, REQUEST)? {
             return Ok(None);
         }
         let id = u32::from_le_bytes(bytes(&mut input)?);
         if id == NO_REQUEST {
-            return Err(FrameError::OutOfRange { what: "id" });
+            return Err(FrameError::OutOfRange { field: "id" });
         }
         let pitch = f32::from_le_bytes(bytes(&mut input)?);
         let volume = f32::from_le_bytes(bytes(&mut input)?);
         if !(0.5..=2.0).contains(&pitch) {
-            return Err(FrameError::OutOfRange { what: "pitch" });
+            return Err(FrameError::OutOfRange { field: "pitch" });
         }
         if !(0.0..=1.0).contains(&volume) {
-            return Err(FrameError::OutOfRange { what: "volume" });
+            return Err(FrameError::OutOfRange { field: "volume" });
         }
         let [length] = bytes(&mut input)?;
         let voice = text(&mut input, "voice", usize::from(length), MAX_VOICE)?;
@@ -179,7 +178,7 @@ impl Request {
         let mut marks = Vec::with_capacity(limited("marks", count, MAX_MARKS)?);
         for _ in 0..count {
             let at = u16::from_le_bytes(bytes(&mut input)?);
-            limited("bytes before a mark", usize::from(at), text.len())?;
+            limited("offset of a mark", usize::from(at), text.len())?;
             marks.push(Mark { at: at.into() });
         }
         Ok(Some(Self { id, pitch, volume, voice, text, marks }))
@@ -187,7 +186,7 @@ impl Request {
 }
 
 impl Answer {
-    /// Writes the answer. A reason is cut to its length; a speech that is too long is an error.
+    /// Writes the answer. An error message is truncated; speech that exceeds a limit is an error.
     pub fn write(&self, mut output: impl Write) -> Result<(), FrameError> {
         output.write_all(&ANSWER)?;
         output.write_all(&self.id.to_le_bytes())?;
@@ -207,7 +206,7 @@ impl Answer {
 
     /// The next answer; none if the pipe ends where one would begin.
     pub fn read(mut input: impl Read) -> Result<Option<Self>, FrameError> {
-        if !begins(&mut input, ANSWER)? {
+        if !read_magic(&mut input, ANSWER)? {
             return Ok(None);
         }
         let id = u32::from_le_bytes(bytes(&mut input)?);
@@ -217,7 +216,7 @@ impl Answer {
                 let length = u16::from_le_bytes(bytes(&mut input)?);
                 Err(text(&mut input, "reason", usize::from(length), MAX_REASON)?)
             }
-            _ => return Err(FrameError::OutOfRange { what: "outcome" }),
+            _ => return Err(FrameError::OutOfRange { field: "outcome" }),
         };
         Ok(Some(Self { id, outcome }))
     }
@@ -240,7 +239,7 @@ impl Speech {
                     output.write_all(&index.to_le_bytes())?;
                 }
                 EventKind::Phoneme(name) => {
-                    let length = limited("bytes of a phoneme's name", name.len(), MAX_PHONEME)?;
+                    let length = limited("length of a phoneme name", name.len(), MAX_PHONEME)?;
                     output.write_all(&[1, length as u8])?;
                     output.write_all(name.as_bytes())?;
                 }
@@ -252,7 +251,7 @@ impl Speech {
     fn read(mut input: impl Read) -> Result<Self, FrameError> {
         let rate = u32::from_le_bytes(bytes(&mut input)?);
         if !RATES.contains(&rate) {
-            return Err(FrameError::OutOfRange { what: "rate" });
+            return Err(FrameError::OutOfRange { field: "rate" });
         }
         let count = u32::from_le_bytes(bytes(&mut input)?) as usize;
         limited("samples", count, max_samples(rate))?;
@@ -274,19 +273,19 @@ impl Event {
                 let [length] = bytes(&mut input)?;
                 EventKind::Phoneme(text(&mut input, "phoneme", usize::from(length), MAX_PHONEME)?)
             }
-            _ => return Err(FrameError::OutOfRange { what: "kind of event" }),
+            _ => return Err(FrameError::OutOfRange { field: "event kind" }),
         };
         Ok(Self { milliseconds, kind })
     }
 }
 
-/// Samples in an answer with so many a second.
+/// Maximum number of samples at this sample rate.
 pub(crate) fn max_samples(rate: u32) -> usize {
     rate.saturating_mul(MAX_SECONDS) as usize
 }
 
-/// Whether a frame begins here, and not the pipe's end.
-fn begins(mut input: impl Read, expected: [u8; 4]) -> Result<bool, FrameError> {
+/// Reads the magic bytes of a frame. Returns false at the end of the pipe.
+fn read_magic(mut input: impl Read, expected: [u8; 4]) -> Result<bool, FrameError> {
     let mut found = [0; 4];
     loop {
         match input.read(&mut found[..1]) {
@@ -297,7 +296,7 @@ fn begins(mut input: impl Read, expected: [u8; 4]) -> Result<bool, FrameError> {
         }
     }
     input.read_exact(&mut found[1..])?;
-    if found == expected { Ok(true) } else { Err(FrameError::NoFrame { found }) }
+    if found == expected { Ok(true) } else { Err(FrameError::Magic { found }) }
 }
 
 fn bytes<const N: usize>(mut input: impl Read) -> Result<[u8; N], FrameError> {
@@ -306,14 +305,14 @@ fn bytes<const N: usize>(mut input: impl Read) -> Result<[u8; N], FrameError> {
     Ok(bytes)
 }
 
-fn text(mut input: impl Read, what: &'static str, length: usize, limit: usize) -> Result<String, FrameError> {
-    let mut bytes = vec![0; limited(what, length, limit)?];
+fn text(mut input: impl Read, field: &'static str, length: usize, limit: usize) -> Result<String, FrameError> {
+    let mut bytes = vec![0; limited(field, length, limit)?];
     input.read_exact(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| FrameError::NoText { what })
+    String::from_utf8(bytes).map_err(|_| FrameError::Utf8 { field })
 }
 
-fn limited(what: &'static str, count: usize, limit: usize) -> Result<usize, FrameError> {
-    if count <= limit { Ok(count) } else { Err(FrameError::TooMany { what, count, limit }) }
+fn limited(field: &'static str, count: usize, limit: usize) -> Result<usize, FrameError> {
+    if count <= limit { Ok(count) } else { Err(FrameError::TooMany { field, count, limit }) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The helper process that speaks with espeak-ng, and how to talk to it.
+//! A helper process around espeak-ng.
 //!
-//! espeak-ng is under the GPL and written in C, so it runs in a process of its own: [`serve`] is that process, and
-//! [`frame`] is what goes through the pipes between it and whoever started it. Only `engine` is unsafe.
+//! espeak-ng is licensed under the GPL and written in C, so it runs in its own process: [`serve`] is the body of that
+//! process, and [`frame`] the protocol on its pipes. Only `engine` contains unsafe code.
 
 mod engine;
 pub mod frame;
@@ -16,25 +16,25 @@ use engine::Engine;
 pub use engine::EngineError;
 use frame::{Answer, FrameError, Request};
 
-/// Why the helper ended.
+/// Why the helper exited.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// espeak-ng could not be set up; the other side has been told.
+    /// espeak-ng could not be initialised; an answer with the reason has been sent.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// What came in is no request, or what goes out finds no reader.
+    /// A request is invalid, or an answer cannot be encoded.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// The answers find no reader.
-    #[error("the answer could not be written: {0}")]
+    /// The answer could not be written.
+    #[error("failed to write the answer: {0}")]
     Write(#[from] io::Error),
 }
 
-/// Answers requests from `input` until it ends, speaking with the espeak-ng at `library` (a path, or a name that the
-/// system's loader knows) and its folder `data`.
+/// Answers requests from `input` until it ends, with the espeak-ng library at `library` (a path, or a name for the dynamic
+/// loader) and its data folder.
 ///
-/// If there is no such library, that is the one answer, and an error. If something is wrong with a request's voice or text,
-/// the answer says so, and the next request is read.
+/// If the library cannot be loaded, the only answer is the reason, and an error is returned. A request with an invalid
+/// voice or text is answered with the reason.
 pub fn serve(library: &Path, data: &Path, input: impl Read, output: impl Write) -> Result<(), ServeError> {
     let (mut input, mut output) = (io::BufReader::new(input), io::BufWriter::new(output));
     let mut engine = match Engine::load(library, data) {

@@ -1,4 +1,4 @@
-//! The helper as a program of its own: `espeak-helper LIBRARY DATA`.
+//! The helper as a standalone program: `espeak-helper LIBRARY DATA`.
 
 use std::{
     io::{self, Write},
@@ -9,7 +9,7 @@ use std::{
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let (Some(library), Some(data)) = (arguments.next(), arguments.next()) else {
-        return failed(&"say where the library and the voices' data are: espeak-helper LIBRARY DATA");
+        return failed(&"missing arguments; usage: espeak-helper LIBRARY DATA");
     };
     match espeak::serve(&library, &data, io::stdin(), io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
 }
 
 fn failed(reason: &dyn std::fmt::Display) -> ExitCode {
-    // without a place to complain there is nothing left to do
+    // nothing can be done if stderr is closed
     let _ = writeln!(io::stderr(), "espeak-helper: {reason}");
     ExitCode::FAILURE
 }

@@ -1,27 +1,27 @@
-//! When the places of a text are reached while it is spoken.
+//! Times at which positions of a text are reached.
 //!
-//! The engine has marks of its own, in SSML. They are not used: those behind a full stop get lost, and those within a word
-//! or before its comma change how it is spoken. The words that it reports are reliable, and leave the speech as it is.
+//! The engine supports SSML marks, but they are not used: marks after a full stop are lost, and marks within a word or
+//! before a comma change its pronunciation. Word events are reliable and do not affect the speech.
 
 use crate::frame::{Event, EventKind, Mark};
 
-/// A word, as the engine reports it. Numbers are reported in pieces, with positions that are only about right.
+/// A word event of the engine. Numbers are reported in pieces with approximate positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// Where it begins, in characters.
+    /// Start, in characters.
     pub(crate) from: usize,
-    /// In characters.
+    /// Length, in characters.
     pub(crate) length: usize,
-    /// When it begins.
+    /// Start time.
     pub(crate) milliseconds: u32,
 }
 
-/// The text without what would be a command to the engine or end the text; characters keep their places.
+/// Replaces control characters, which the engine may interpret, by spaces; positions stay the same.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
-/// When each mark is reached: with the word that it stands in or before, and behind the last one at the speech's end.
+/// The time of each mark: the start of the word that contains or follows it, or `end` after the last word.
 pub(crate) fn reach(text: &str, marks: &[Mark], words: &[Word], end: u32) -> Vec<Event> {
     let mut order: Vec<(u32, u16)> = marks.iter().zip(0..).map(|(mark, index)| (mark.at, index)).collect();
     order.sort_unstable();
@@ -40,7 +40,7 @@ pub(crate) fn reach(text: &str, marks: &[Mark], words: &[Word], end: u32) -> Vec
     events
 }
 
-/// When the last sound ends: with the silence after the last phoneme.
+/// End of the last audible phoneme, in ms.
 pub(crate) fn end(events: &[Event]) -> u32 {
     let is_sound = |event: &Event| matches!(&event.kind, EventKind::Phoneme(name) if !name.is_empty());
     let last = events.iter().rposition(is_sound).map_or(0, |last| last + 1);
@@ -67,7 +67,7 @@ mod tests {
         let text = "Nope. Well now.";
         check(text, &[], &[]);
         check(text, &[0, 0], &[(0, 0), (1, 0)]);
-        // within a word, behind it, behind its full stop, before the next one
+        // within a word, after it, after its full stop, before the next one
         check(text, &[2, 4, 5, 6], &[(0, 0), (1, 500), (2, 500), (3, 500)]);
         check(text, &[14, 15, 99], &[(0, 1_000), (1, 1_000), (2, 1_000)]);
         check(text, &[11, 0], &[(1, 0), (0, 800)]);

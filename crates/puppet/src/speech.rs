@@ -1,39 +1,38 @@
-//! Speech: text with gestures in it becomes phrases, phrases become sound and a timeline of what happens meanwhile.
+//! Speech: text with gesture tags becomes phrases, and phrases become audio with a timeline of gestures and jaw motion.
 //!
 //! ```text
-//! text --script::read--> Phrase --Voice::say--> Spoken { samples --> Sink, timeline --> gestures and jaw }
+//! text --script::read--> Phrase --Voice::synthesise--> SpokenPhrase { samples --> Sink, timeline --> gestures and jaw }
 //! ```
 //!
-//! A [`Voice`] makes all of a phrase at once, much faster than it is spoken. So whoever plays a phrase knows beforehand
-//! when its gestures come and how the jaw moves, and what is heard, seen and recorded has the same timeline.
+//! A [`Voice`] synthesises a whole phrase much faster than real time. Its timeline is therefore known before it is played,
+//! and audio, motion and recording follow the same one.
 
 pub mod espeak;
+mod library;
 mod mouth;
 pub mod script;
 mod silent;
 pub mod sink;
 mod timeline;
-mod whereabouts;
 
 pub use self::{
+    library::find_espeak,
     script::{Mark, Phrase},
     silent::{SilentVoice, silent},
     timeline::{MAX_MARKS, MAX_MOUTH, MAX_SECONDS, Timeline},
-    whereabouts::find,
 };
 
-/// The voices that can be asked for: number (the wire's combination of voice, gender and language) and the name that
-/// espeak-ng has for it.
+/// Available voices: number on the wire (a combination of voice, gender and language) and name in espeak-ng.
 pub const VOICES: [(u32, &str); 1] = [(0, "en-us")];
 
-/// How to speak.
+/// Voice, pitch and volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Manner {
-    /// Factor, 0.5 to 2; 1 is the voice as it is. Others are clamped.
+    /// Factor on the voice's natural pitch, clamped to 0.5 to 2.
     pub pitch: f32,
-    /// 0 (silent) to 1. Others are clamped.
+    /// Clamped to 0 (silent) to 1.
     pub volume: f32,
-    /// One of [`VOICES`].
+    /// Number of one of the [`VOICES`].
     pub voice: u32,
 }
 
@@ -43,62 +42,62 @@ impl Default for Manner {
     }
 }
 
-/// A phrase that has been spoken.
+/// A synthesised phrase.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spoken {
-    /// What happens when.
+pub struct SpokenPhrase {
+    /// Gestures and jaw motion.
     pub timeline: Timeline,
-    /// Samples a second.
+    /// Sample rate, in Hz.
     pub rate: u32,
-    /// One channel; none if there is nothing to be heard, however long the timeline is.
+    /// Mono samples; empty if the phrase is silent, whatever the length of the timeline.
     pub samples: Vec<i16>,
 }
 
-/// Why a phrase was not spoken.
+/// Error of speech synthesis.
 #[derive(Debug, thiserror::Error)]
 pub enum VoiceError {
-    /// There is no such voice; see [`VOICES`].
-    #[error("there is no voice {voice}")]
+    /// The voice is not one of the [`VOICES`].
+    #[error("unknown voice {voice}")]
     UnknownVoice {
-        /// The number that was asked for.
+        /// The requested number.
         voice: u32,
     },
-    /// The phrase is longer, or has more marks, than those that [`script::read`] makes.
+    /// The phrase is longer, or has more marks, than those that [`script::read`] produces.
     #[error("the phrase is too long: {reason}")]
     TooLong {
-        /// What there is too much of.
+        /// The limit that is exceeded.
         reason: String,
     },
-    /// The voice is there and says that it cannot speak: a library or its data are missing or do not fit.
-    #[error("the voice cannot speak: {reason}")]
+    /// The engine refused the request: its library or data are missing or incompatible.
+    #[error("the speech engine cannot speak: {reason}")]
     Refused {
-        /// In its own words.
+        /// Message of the engine.
         reason: String,
     },
-    /// The process that speaks cannot be started, dies, hangs or talks nonsense, again and again.
-    #[error("the voice's process fails: {reason}")]
+    /// The engine's process repeatedly failed to start, exited, timed out or sent an invalid answer.
+    #[error("the speech process fails: {reason}")]
     Failing {
-        /// What happened last.
+        /// The last failure.
         reason: String,
     },
-    /// The process has failed so often that it is left alone for a while.
-    #[error("the voice's process has failed {failures} times in a row and is not tried again yet")]
-    Resting {
-        /// How often.
+    /// The process has failed so often that it is not restarted for a while.
+    #[error("the speech process failed {failures} times in a row and is suspended for a while")]
+    Suspended {
+        /// Number of failures.
         failures: u32,
     },
 }
 
-/// Something that speaks.
+/// A speech synthesiser.
 pub trait Voice: Send {
-    /// Speaks a phrase. May take some milliseconds, or as long as the voice's deadline when something goes wrong.
-    fn say(&mut self, phrase: &Phrase, manner: Manner) -> Result<Spoken, VoiceError>;
+    /// Synthesises a phrase. Takes some milliseconds, or as long as the voice's deadline if something goes wrong.
+    fn synthesise(&mut self, phrase: &Phrase, manner: Manner) -> Result<SpokenPhrase, VoiceError>;
 
-    /// What it is, for people.
+    /// Human-readable name.
     fn name(&self) -> String;
 }
 
-/// The name that espeak-ng has for a voice.
+/// The name of a voice in espeak-ng.
 fn voice_name(voice: u32) -> Result<&'static str, VoiceError> {
     let known = VOICES.iter().find(|(number, _)| *number == voice);
     known.map(|&(_, name)| name).ok_or(VoiceError::UnknownVoice { voice })

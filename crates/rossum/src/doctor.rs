@@ -160,7 +160,7 @@ fn processors() -> Finding {
 
 /// What the puppet of Oz speaks with.
 fn voice() -> Finding {
-    match puppet::speech::find() {
+    match puppet::speech::find_espeak() {
         Some((library, _)) => Good(format!("espeak-ng in {}", library.display())),
         None => Lacking(
             "no espeak-ng, so the puppet moves its mouth in silence; run scripts/fetch-puppet voice, or install libespeak-ng1"

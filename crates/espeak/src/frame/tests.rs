@@ -82,13 +82,13 @@ fn what_is_too_long_or_out_of_range_is_neither_written_nor_read() {
         let numbers = [rate.to_le_bytes(), samples.to_le_bytes()].concat();
         [b"SAID\x07\0\0\0\0".as_slice(), &numbers].concat()
     };
-    assert!(matches!(Answer::read(&*head(1, 0)), Err(FrameError::OutOfRange { what: "rate" })));
+    assert!(matches!(Answer::read(&*head(1, 0)), Err(FrameError::OutOfRange { field: "rate" })));
     let huge = head(22_050, u32::MAX);
-    assert!(matches!(Answer::read(&*huge), Err(FrameError::TooMany { what: "samples", .. })));
+    assert!(matches!(Answer::read(&*huge), Err(FrameError::TooMany { field: "samples", .. })));
     assert!(matches!(Answer::read(&b"SAID\x07\0\0\0\x02"[..]), Err(FrameError::OutOfRange { .. })));
-    assert!(matches!(Answer::read(&b"Segmentation fault"[..]), Err(FrameError::NoFrame { .. })));
+    assert!(matches!(Answer::read(&b"Segmentation fault"[..]), Err(FrameError::Magic { .. })));
     let no_text = b"SAID\x07\0\0\0\x01\x01\0\xff";
-    assert!(matches!(Answer::read(&no_text[..]), Err(FrameError::NoText { what: "reason" })));
+    assert!(matches!(Answer::read(&no_text[..]), Err(FrameError::Utf8 { field: "reason" })));
 }
 
 proptest! {

@@ -1,7 +1,7 @@
-//! The voice of espeak-ng, which speaks in a process of its own.
+//! The voice of espeak-ng, which runs in a child process.
 //!
-//! The process is started with the first phrase. If it dies, does not answer in time or answers nonsense, it is replaced
-//! and the phrase tried once more, so that at most that phrase is late.
+//! The process is started with the first phrase. If it exits, times out or sends an invalid answer, it is restarted and the
+//! phrase is retried once, so that a single failure delays at most one phrase.
 
 use std::{
     ffi::OsString,
@@ -15,35 +15,35 @@ use std::{
 use espeak::frame::{self, Answer, EventKind, FrameError, NO_REQUEST, Request, Speech};
 
 use super::{
-    Manner, Phrase, Spoken, Timeline, Voice, VoiceError, mouth,
+    Manner, Phrase, SpokenPhrase, Timeline, Voice, VoiceError, mouth,
     timeline::{MAX_MARKS, MAX_MOUTH},
     voice_name,
 };
 
-/// How long a phrase may take to be made. Half a minute of speech takes some 50 ms.
+/// Timeout for synthesising a phrase. Half a minute of speech takes about 50 ms.
 pub const DEADLINE: Duration = Duration::from_secs(5);
-/// How often the process may fail in a row before it is left alone.
+/// Number of consecutive failures after which the process is suspended.
 pub const MAX_FAILURES: u32 = 6;
-/// For how long it is left alone then.
-pub const REST: Duration = Duration::from_secs(10);
+/// Duration of the suspension.
+pub const SUSPENSION: Duration = Duration::from_secs(10);
 
-/// How often a phrase is tried.
-const TRIES: u32 = 2;
+/// Number of attempts per phrase.
+const ATTEMPTS: u32 = 2;
 
 /// The voice of espeak-ng.
 #[derive(Debug)]
 pub struct Espeak {
     command: Vec<OsString>,
     deadline: Duration,
-    rest: Duration,
+    suspension: Duration,
     process: Option<Process>,
     last_id: u32,
-    /// In a row.
+    /// Consecutive failures.
     failures: u32,
-    resting_until: Option<Instant>,
+    suspended_until: Option<Instant>,
 }
 
-/// A process that speaks. It ends when this goes.
+/// The child process, which is killed on drop.
 #[derive(Debug)]
 struct Process {
     child: Child,
@@ -51,64 +51,64 @@ struct Process {
     answers: Receiver<Result<Answer, FrameError>>,
 }
 
-/// Why one try gave nothing.
-enum Trouble {
-    /// The process works and will say the same again.
+/// Why an attempt failed.
+enum Failure {
+    /// The engine refused the request; a retry is pointless.
     Refused(String),
-    /// It cannot speak at all, and said so before it ended.
-    Unable(String),
-    /// It must be replaced.
+    /// The engine failed to initialise, and reported that before it exited.
+    Initialisation(String),
+    /// The process must be restarted.
     Broken(String),
 }
 
 impl Espeak {
-    /// A voice whose process is started by this command, program first. The process runs `espeak::serve` on its standard
-    /// input and output.
+    /// A voice whose process is started by this command (program and arguments). The process must run `espeak::serve` on
+    /// its standard input and output.
     pub fn new(command: Vec<OsString>) -> Self {
         Self {
             command,
             deadline: DEADLINE,
-            rest: REST,
+            suspension: SUSPENSION,
             process: None,
             last_id: NO_REQUEST,
             failures: 0,
-            resting_until: None,
+            suspended_until: None,
         }
     }
 
-    /// With other times than [`DEADLINE`] and [`REST`].
-    pub fn with_times(self, deadline: Duration, rest: Duration) -> Self {
-        Self { deadline, rest, ..self }
+    /// Replaces [`DEADLINE`] and [`SUSPENSION`].
+    pub fn with_times(self, deadline: Duration, suspension: Duration) -> Self {
+        Self { deadline, suspension, ..self }
     }
 
-    /// The id of the process that speaks, if there is one.
+    /// Id of the child process, if it is running.
     pub fn process(&self) -> Option<u32> {
         self.process.as_ref().map(|process| process.child.id())
     }
 
     fn speech(&mut self, mut request: Request, marks: usize) -> Result<Speech, VoiceError> {
-        if self.resting_until.is_some_and(|until| now() < until) {
-            return Err(VoiceError::Resting { failures: self.failures });
+        if self.suspended_until.is_some_and(|until| now() < until) {
+            return Err(VoiceError::Suspended { failures: self.failures });
         }
         let mut reason = String::new();
-        for _ in 0..TRIES {
-            // never that of no request
+        for _ in 0..ATTEMPTS {
+            // skips `NO_REQUEST` when wrapping around
             self.last_id = self.last_id.checked_add(1).unwrap_or(NO_REQUEST + 1);
             request.id = self.last_id;
             match self.attempt(&request).and_then(|speech| checked(speech, marks)) {
                 Ok(speech) => {
-                    (self.failures, self.resting_until) = (0, None);
+                    (self.failures, self.suspended_until) = (0, None);
                     return Ok(speech);
                 }
-                Err(Trouble::Refused(reason)) => return Err(VoiceError::Refused { reason }),
-                Err(Trouble::Unable(reason)) => {
+                Err(Failure::Refused(reason)) => return Err(VoiceError::Refused { reason }),
+                Err(Failure::Initialisation(reason)) => {
                     self.failed();
                     return Err(VoiceError::Refused { reason });
                 }
-                Err(Trouble::Broken(why)) => {
+                Err(Failure::Broken(failure)) => {
                     self.failed();
-                    tracing::warn!(reason = why, "the voice's process failed");
-                    reason = why;
+                    tracing::warn!(reason = failure, "speech process failed");
+                    reason = failure;
                 }
             }
         }
@@ -119,42 +119,42 @@ impl Espeak {
         self.process = None;
         self.failures = self.failures.saturating_add(1);
         if self.failures >= MAX_FAILURES {
-            self.resting_until = now().checked_add(self.rest);
+            self.suspended_until = now().checked_add(self.suspension);
         }
     }
 
-    fn attempt(&mut self, request: &Request) -> Result<Speech, Trouble> {
+    fn attempt(&mut self, request: &Request) -> Result<Speech, Failure> {
         let process = match &mut self.process {
             Some(process) => process,
-            none => none.insert(Process::start(&self.command).map_err(Trouble::Broken)?),
+            none => none.insert(Process::start(&self.command).map_err(Failure::Broken)?),
         };
-        // if it has just died, what it said before tells more
+        // if it has just exited, its last answer is more informative than the write error
         let written = request.write(&mut process.requests);
         match (process.answers.recv_timeout(self.deadline), written) {
-            (Ok(Ok(Answer { id: NO_REQUEST, outcome: Err(reason) })), _) => Err(Trouble::Unable(reason)),
-            (Ok(Ok(Answer { id, outcome })), Ok(())) if id == request.id => outcome.map_err(Trouble::Refused),
+            (Ok(Ok(Answer { id: NO_REQUEST, outcome: Err(reason) })), _) => Err(Failure::Initialisation(reason)),
+            (Ok(Ok(Answer { id, outcome })), Ok(())) if id == request.id => outcome.map_err(Failure::Refused),
             (Ok(Ok(Answer { id, .. })), _) => {
-                Err(Trouble::Broken(format!("it answers {id} instead of {}", request.id)))
+                Err(Failure::Broken(format!("answer to request {id} instead of {}", request.id)))
             }
-            (Ok(Err(error)), _) => Err(Trouble::Broken(error.to_string())),
+            (Ok(Err(error)), _) => Err(Failure::Broken(error.to_string())),
             (Err(RecvTimeoutError::Timeout), _) => {
-                Err(Trouble::Broken(format!("no answer within {} s", self.deadline.as_secs_f32())))
+                Err(Failure::Broken(format!("no answer within {} s", self.deadline.as_secs_f32())))
             }
-            (Err(RecvTimeoutError::Disconnected), _) => Err(Trouble::Broken("it ended".to_owned())),
+            (Err(RecvTimeoutError::Disconnected), _) => Err(Failure::Broken("it exited".to_owned())),
         }
     }
 }
 
 impl Voice for Espeak {
-    fn say(&mut self, phrase: &Phrase, manner: Manner) -> Result<Spoken, VoiceError> {
+    fn synthesise(&mut self, phrase: &Phrase, manner: Manner) -> Result<SpokenPhrase, VoiceError> {
         let voice = voice_name(manner.voice)?.to_owned();
         let limits = [("bytes", phrase.text.len(), frame::MAX_TEXT), ("marks", phrase.marks.len(), MAX_MARKS)];
-        if let Some((what, count, limit)) = limits.into_iter().find(|(_, count, limit)| count > limit) {
-            return Err(VoiceError::TooLong { reason: format!("{count} {what} are more than {limit}") });
+        if let Some((unit, count, limit)) = limits.into_iter().find(|(_, count, limit)| count > limit) {
+            return Err(VoiceError::TooLong { reason: format!("{count} {unit}, at most {limit}") });
         }
         if phrase.text.is_empty() {
             let timeline = Timeline::at_once(phrase.marks.iter().map(|mark| mark.gesture));
-            return Ok(Spoken { timeline, rate: 22_050, samples: Vec::new() });
+            return Ok(SpokenPhrase { timeline, rate: 22_050, samples: Vec::new() });
         }
         let at = |at: usize| frame::Mark { at: at.min(phrase.text.len()) as u32 };
         let request = Request {
@@ -166,7 +166,7 @@ impl Voice for Espeak {
             marks: phrase.marks.iter().map(|mark| at(mark.at)).collect(),
         };
         let speech = self.speech(request, phrase.marks.len())?;
-        Ok(Spoken { timeline: timeline(phrase, &speech), rate: speech.rate, samples: speech.samples })
+        Ok(SpokenPhrase { timeline: timeline(phrase, &speech), rate: speech.rate, samples: speech.samples })
     }
 
     fn name(&self) -> String {
@@ -176,22 +176,22 @@ impl Voice for Espeak {
 
 impl Process {
     fn start(command: &[OsString]) -> Result<Self, String> {
-        let (program, arguments) = command.split_first().ok_or("there is no command to start it")?;
-        let failed = |error| format!("{} cannot be started: {error}", program.display());
+        let (program, arguments) = command.split_first().ok_or("no command configured")?;
+        let failed = |error| format!("failed to start {}: {error}", program.display());
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // what matters comes as an answer
+            // errors that matter arrive as answers
             .stderr(Stdio::null())
             .spawn()
             .map_err(failed)?;
         let (Some(requests), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("it has no pipes".to_owned());
+            return Err("no pipes to the process".to_owned());
         };
         let (sender, answers) = sync_channel(1);
         let process = Self { child, requests, answers };
-        // it ends with the process, or when nobody wants its answers any more
+        // ends when the process exits or the receiver is dropped
         let reader = move || {
             let mut output = BufReader::new(output);
             while let Some(answer) = Answer::read(&mut output).transpose() {
@@ -208,27 +208,31 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // it may have ended by itself; either way it is waited for, so that nothing remains of it
+        // it may have exited already; it must be reaped in any case
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A speech that has each mark once; anything else is nonsense.
-fn checked(speech: Speech, marks: usize) -> Result<Speech, Trouble> {
+/// Checks that the speech contains each mark exactly once.
+fn checked(speech: Speech, marks: usize) -> Result<Speech, Failure> {
     let mut seen = vec![false; marks];
     for event in &speech.events {
         if let EventKind::Mark(index) = event.kind {
             match seen.get_mut(usize::from(index)) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return Err(Trouble::Broken(format!("there is no mark {index} to be reached"))),
+                _ => return Err(Failure::Broken(format!("unexpected mark {index} in the answer"))),
             }
         }
     }
-    if seen.contains(&false) { Err(Trouble::Broken("a mark was not reached".to_owned())) } else { Ok(speech) }
+    if seen.contains(&false) {
+        Err(Failure::Broken("a mark is missing from the answer".to_owned()))
+    } else {
+        Ok(speech)
+    }
 }
 
-/// What happens during a speech that is [`checked`].
+/// The timeline of a speech that has passed [`checked`].
 fn timeline(phrase: &Phrase, speech: &Speech) -> Timeline {
     let seconds = speech.samples.len() as f32 / speech.rate as f32;
     let time = |milliseconds: u32| (milliseconds as f32 / 1e3).min(seconds);
@@ -242,7 +246,7 @@ fn timeline(phrase: &Phrase, speech: &Speech) -> Timeline {
             }
             EventKind::Phoneme(name) if timeline.mouth.len() + 1 < MAX_MOUTH => {
                 last = time(event.milliseconds).max(last);
-                mouth::add(&mut timeline.mouth, last, mouth::of_phoneme(name));
+                mouth::add(&mut timeline.mouth, last, mouth::opening_of_phoneme(name));
             }
             EventKind::Phoneme(_) => {}
         }
@@ -257,7 +261,7 @@ fn clamped(value: f32, from: f32, to: f32) -> f32 {
     if value.is_finite() { value.clamp(from, to) } else { 1.0 }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long a broken process rests is a matter of the machine's time")]
+#[expect(clippy::disallowed_methods, reason = "the suspension of a failing process is measured in wall-clock time")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,7 +1,7 @@
-//! How far the jaw opens for what is spoken: 0 (closed) to 1. Open vowels most, lips that touch not at all.
+//! Opening of the jaw for phonemes and letters, 0 (closed) to 1.
 
-/// Of a phoneme in IPA, with stress and length; none is silence. A diphthong counts for its wider half.
-pub(super) fn of_phoneme(name: &str) -> f32 {
+/// Opening for a phoneme in IPA with stress and length marks; the empty name is silence. A diphthong opens as far as
+pub(super) fn opening_of_phoneme(name: &str) -> f32 {
     let widest = name.chars().filter_map(vowel).reduce(f32::max);
     widest.or_else(|| name.chars().find_map(consonant)).unwrap_or(0.0)
 }
@@ -21,15 +21,15 @@ fn consonant(character: char) -> Option<f32> {
     match character {
         'm' | 'b' | 'p' | 'ɓ' | 'ɸ' | 'β' => Some(0.0),
         'f' | 'v' | 'w' | 'ʍ' | 'ɱ' | 'ʋ' => Some(0.1),
-        // stress and length
+        // stress and length marks
         'ˈ' | 'ˌ' | 'ː' | 'ˑ' => None,
         _ if character.is_alphabetic() => Some(0.2),
         _ => None,
     }
 }
 
-/// Of a letter as it is mostly spoken; punctuation is silence.
-pub(super) fn of_letter(letter: char) -> f32 {
+/// Opening for a letter as it is usually pronounced; punctuation is silence.
+pub(super) fn opening_of_letter(letter: char) -> f32 {
     match letter.to_ascii_lowercase() {
         'a' | 'à'..='å' => 1.0,
         'o' | 'ò'..='ö' => 0.7,
@@ -44,7 +44,7 @@ pub(super) fn of_letter(letter: char) -> f32 {
     }
 }
 
-/// Adds an opening to a list of them if it is another than the last one.
+/// Appends an opening to the list unless it equals the last one.
 pub(super) fn add(openings: &mut Vec<(f32, f32)>, time: f32, opening: f32) {
     if openings.last().map_or(0.0, |last| last.1) != opening {
         openings.push((time, opening));
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn vowels_open_and_lips_close() {
-        let check = |name, expected| assert_eq!(of_phoneme(name), expected, "{name}");
+        let check = |name, expected| assert_eq!(opening_of_phoneme(name), expected, "{name}");
         for silent in ["", "ˈ", "m", "b", "p", "bʰ"] {
             check(silent, 0.0);
         }

@@ -1,58 +1,58 @@
-//! What an operator wants to be said: text with the tags of gestures in it, as in `[braisel][nos]Nope.`
+//! Parses text with gesture tags, as in `[braisel][nos]Nope.`
 //!
-//! What stands in brackets is never spoken:
+//! Text in brackets is never spoken:
 //!
-//! - `[nos]` is a gesture, in letters of any size and with blanks around it; it comes with the word that follows.
-//! - `[anything else]` is dropped.
-//! - Of brackets within brackets, the innermost ones are tags, and what is around them is dropped: `[so [nos] what]` is
-//!   one gesture.
-//! - A bracket without its other half is dropped, and what follows is spoken: `Well [then` is "Well then". If the name of
-//!   a gesture follows, it is that gesture, of which the bracket was forgotten: `[nos Nope.`
+//! - `[nos]` is a gesture, which starts with the word that follows. Case and surrounding spaces are ignored.
+//! - Unknown tags are ignored.
+//! - Of nested brackets, the innermost ones are tags, and the text around them is ignored: `[so [nos] what]` is one
+//!   gesture.
+//! - An unmatched bracket is ignored, and the text after it is spoken: `Well [then` is "Well then". If the tag of a
+//!   gesture follows, the closing bracket is assumed to be missing: `[nos Nope.`
 //!
-//! Control characters are dropped, and blanks of any kind and number become one.
+//! Control characters are removed, and runs of whitespace are replaced by one space.
 
 use std::collections::BTreeMap;
 
 use super::timeline::MAX_MARKS;
 
-/// Longest text, in bytes, as long as a string on the wire can be. What follows is not read.
+/// Maximum length of a text, in bytes: that of a string on the wire. The rest is ignored.
 pub const MAX_TEXT: usize = 65_535;
 
-/// Longest phrase, in letters. What takes longer to say, such as a digit, counts for several, so that no phrase takes
-/// longer than a timeline can be.
+/// Maximum length of a phrase, in letters. Characters that take longer to say, such as digits, count as several, so that
+/// no phrase exceeds the maximum length of a timeline.
 pub const MAX_PHRASE: usize = 300;
 
-/// A piece of text that is spoken in one go.
+/// A piece of text that is synthesised at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phrase {
-    /// What to say, without tags. Empty if there is nothing to say but there are gestures to make.
+    /// The text, without tags. Empty if the phrase consists of gestures only.
     pub text: String,
-    /// Gestures in the order of the text, [`MAX_MARKS`] at most.
+    /// Gestures in the order of the text, at most [`MAX_MARKS`].
     pub marks: Vec<Mark>,
 }
 
 /// A gesture within a phrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Offset in the phrase's text, in bytes; between two characters, or at the end.
+    /// Byte offset in the phrase's text, on a character boundary.
     pub at: usize,
-    /// Which gesture.
+    /// Number of the gesture.
     pub gesture: u32,
 }
 
-/// The phrases of a text. `gesture` knows the tags, in small letters.
+/// Splits a text into phrases. `gesture` returns the number of a tag, which is in lower case.
 ///
-/// Phrases end with sentences if they can, else with clauses, else with words. No text gives no phrases.
+/// Phrases end at the end of a sentence if possible, else of a clause, else of a word. An empty text has no phrases.
 pub fn read(text: &str, gesture: impl Fn(&str) -> Option<u32>) -> Vec<Phrase> {
     let text = &text[..text.floor_char_boundary(MAX_TEXT)];
     split(strip(text, |tag| gesture(&tag.trim().to_ascii_lowercase())))
 }
 
-/// The whole text as one phrase, without brackets.
+/// Removes brackets and returns the whole text as one phrase.
 fn strip(text: &str, gesture: impl Fn(&str) -> Option<u32>) -> Phrase {
     let pairs = pairs(text);
     let mut plain = Plain::default();
-    // up to here we are within brackets
+    // text before this offset is within brackets
     let mut hidden = 0;
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
@@ -83,7 +83,7 @@ fn strip(text: &str, gesture: impl Fn(&str) -> Option<u32>) -> Phrase {
     plain.phrase
 }
 
-/// Where each bracket that has another half has it.
+/// Offset of the closing bracket for each opening bracket that has one.
 fn pairs(text: &str) -> BTreeMap<usize, usize> {
     let mut open = Vec::new();
     let mut pairs = BTreeMap::new();
@@ -97,11 +97,11 @@ fn pairs(text: &str) -> BTreeMap<usize, usize> {
     pairs
 }
 
-/// Text without tags, as it grows.
+/// Builds the text without tags.
 #[derive(Default)]
 struct Plain {
     phrase: Phrase,
-    /// Whether a blank comes before what is next.
+    /// Whether a space precedes the next character.
     is_blank: bool,
 }
 
@@ -131,7 +131,7 @@ impl Plain {
     }
 }
 
-/// A phrase of any length as phrases that are short enough.
+/// Splits a phrase of any length into phrases of at most [`MAX_PHRASE`] letters.
 fn split(whole: Phrase) -> Vec<Phrase> {
     let text = whole.text.trim_end();
     let mut marks = whole.marks.into_iter().peekable();
@@ -154,7 +154,7 @@ fn split(whole: Phrase) -> Vec<Phrase> {
     phrases
 }
 
-/// How many bytes of a text make a phrase.
+/// Length in bytes of the first phrase of a text.
 fn fitting(text: &str) -> usize {
     let (mut length, mut sentence, mut clause, mut word) = (0, None, None, None);
     let mut ends = None;
@@ -167,7 +167,7 @@ fn fitting(text: &str) -> usize {
         match character {
             '.' | '!' | '?' | '…' => ends = Some(true),
             ',' | ';' | ':' | '–' | '—' => ends = Some(false),
-            // these languages have no blanks
+            // languages without spaces
             '。' | '！' | '？' => sentence = Some(after),
             '，' | '、' => clause = Some(after),
             '"' | '\'' | ')' | '”' | '’' | '»' => {}
@@ -185,14 +185,14 @@ fn fitting(text: &str) -> usize {
     text.len()
 }
 
-/// How many letters it takes to say a character, about.
+/// Approximate number of letters that take as long to say as this character.
 fn letters(character: char) -> usize {
     match character {
         '0'..='9' => 4,
         ' ' | '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '"' | '-' | '(' | ')' => 1,
         _ if character.is_ascii_alphabetic() => 1,
         _ if character.is_ascii() => 8,
-        // Latin letters with accents; others are spelled, as "Chinese letter"
+        // accented Latin letters; others are spelled out, as in "Chinese letter"
         '\u{c0}'..='\u{24f}' | '\u{2010}'..='\u{2027}' => 1,
         _ => 12,
     }

@@ -1,26 +1,26 @@
-//! A voice that nobody hears: everything else happens as if it could be heard.
+//! A voice without sound: gestures and jaw move as if the robot spoke.
 
-use super::{Manner, Mark, Phrase, Spoken, Timeline, Voice, VoiceError, mouth, timeline::*, voice_name};
+use super::{Manner, Mark, Phrase, SpokenPhrase, Timeline, Voice, VoiceError, mouth, timeline::*, voice_name};
 
-/// Seconds for a letter; with [`GAP`] and words of some five letters this makes 175 words a minute.
+/// Time per letter, in s; with [`GAP`] and words of about five letters this is 175 words per minute.
 const LETTER: f32 = 0.06;
-/// Seconds between two words.
+/// Time between two words, in s.
 const GAP: f32 = 0.05;
-/// Seconds for what is not a letter but has a name, such as a digit or a symbol.
+/// Time for a digit or another symbol that is pronounced by name, in s.
 const SYMBOL: f32 = 0.35;
-/// Seconds of silence with a comma.
+/// Pause at a comma, in s.
 const COMMA: f32 = 0.15;
-/// Seconds of silence with a full stop, and at the end of a phrase.
+/// Pause at a full stop and at the end of a phrase, in s.
 const STOP: f32 = 0.3;
 
-/// A voice that needs nothing and makes no sound.
+/// A voice without sound.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SilentVoice;
 
 impl Voice for SilentVoice {
-    fn say(&mut self, phrase: &Phrase, manner: Manner) -> Result<Spoken, VoiceError> {
+    fn synthesise(&mut self, phrase: &Phrase, manner: Manner) -> Result<SpokenPhrase, VoiceError> {
         voice_name(manner.voice)?;
-        Ok(Spoken { timeline: silent(phrase), rate: 22_050, samples: Vec::new() })
+        Ok(SpokenPhrase { timeline: silent(phrase), rate: 22_050, samples: Vec::new() })
     }
 
     fn name(&self) -> String {
@@ -28,14 +28,14 @@ impl Voice for SilentVoice {
     }
 }
 
-/// How a phrase would go at a natural pace: some 175 words a minute, with pauses where there is punctuation.
+/// Timeline of a phrase at a natural pace: about 175 words per minute, with pauses at punctuation.
 pub fn silent(phrase: &Phrase) -> Timeline {
     if phrase.text.trim().is_empty() {
         return Timeline::at_once(phrase.marks.iter().map(|mark| mark.gesture));
     }
     let mut timeline = Timeline::default();
     let mut marks = phrase.marks.iter().take(MAX_MARKS).peekable();
-    // the last pause is kept for the end
+    // leaves room for the pause at the end
     let (mut time, mut word) = (0.0_f32, 0.0_f32);
     let mut characters = phrase.text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
@@ -43,13 +43,13 @@ pub fn silent(phrase: &Phrase) -> Timeline {
         if !character.is_alphanumeric() {
             word = time;
         }
-        // gestures come with the word that they stand in
+        // a gesture starts with the word that it is in
         let end = at + character.len_utf8();
         while let Some(mark) = marks.next_if(|mark: &&Mark| mark.at < end && !character.is_whitespace()) {
             timeline.marks.push((word, mark.gesture));
         }
         if timeline.mouth.len() + 1 < MAX_MOUTH {
-            mouth::add(&mut timeline.mouth, time, mouth::of_letter(character));
+            mouth::add(&mut timeline.mouth, time, mouth::opening_of_letter(character));
         }
         time = (time + length(character, is_end)).min(MAX_SECONDS - STOP);
         if character.is_whitespace() {
@@ -62,7 +62,7 @@ pub fn silent(phrase: &Phrase) -> Timeline {
     timeline
 }
 
-/// Seconds for a character, which may be the last one of its word.
+/// Duration of a character in s; `is_end` for the last one of a word.
 fn length(character: char, is_end: bool) -> f32 {
     match character {
         ',' | ';' | ':' if is_end => COMMA,
@@ -86,16 +86,16 @@ mod tests {
     }
 
     #[test]
-    fn it_is_as_long_as_speech() {
+    fn the_pace_is_natural() {
         let text =
             "When I was young it seemed that life was so wonderful, and all the birds in the trees sang playfully.";
         let seconds = silent(&phrase(text, &[])).seconds;
         let minute = 60.0 * text.split(' ').count() as f32 / seconds;
-        assert!((155.0..195.0).contains(&minute), "{minute} words a minute");
+        assert!((155.0..195.0).contains(&minute), "{minute} words per minute");
     }
 
     #[test]
-    fn gestures_come_with_their_words() {
+    fn gestures_coincide_with_their_words() {
         let text = "Nope. I think you are right.";
         let timeline = silent(&phrase(text, &[(0, 4), (0, 2), (6, 1), (10, 3), (28, 5)]));
         assert!(timeline.is_sound(), "{timeline:?}");
@@ -112,27 +112,27 @@ mod tests {
     fn the_jaw_moves_and_ends_closed() {
         let timeline = silent(&phrase("Map", &[]));
         let openings: Vec<f32> = timeline.mouth.iter().map(|opening| opening.1).collect();
-        // it begins closed, as lips are for an m
+        // starts closed, as for an m
         assert_eq!(openings, [1.0, 0.0]);
         assert_eq!(timeline.opening(timeline.seconds - 0.01), 0.0);
     }
 
     #[test]
-    fn without_words_gestures_come_at_once() {
+    fn without_words_gestures_start_at_once() {
         let timeline = silent(&phrase("", &[(0, 4), (0, 2)]));
         assert_eq!(timeline, Timeline { seconds: 0.0, marks: vec![(0.0, 4), (0.0, 2)], mouth: vec![] });
     }
 
     #[test]
     fn unknown_voices_are_refused() {
-        let say = |voice| SilentVoice.say(&phrase("Hi", &[]), Manner { voice, ..Manner::default() });
+        let say = |voice| SilentVoice.synthesise(&phrase("Hi", &[]), Manner { voice, ..Manner::default() });
         assert!(say(0).is_ok());
         assert!(matches!(say(1), Err(VoiceError::UnknownVoice { voice: 1 })));
     }
 
     proptest! {
         #[test]
-        fn any_phrase_gives_a_sound_timeline(text in ".{0,3000}", mut at in prop::collection::vec(0..4_000_usize, 0..80)) {
+        fn every_timeline_is_valid(text in ".{0,3000}", mut at in prop::collection::vec(0..4_000_usize, 0..80)) {
             at.sort_unstable();
             let marks: Vec<_> = at.into_iter().map(|at| (at, 7)).collect();
             let timeline = silent(&phrase(&text, &marks));

@@ -1,4 +1,4 @@
-//! Where the sound goes: to the loudspeaker, into a file, or nowhere.
+//! Audio sinks: the loudspeaker, a WAV file, or none.
 
 mod player;
 mod wav;
@@ -82,70 +82,69 @@ impl AudioOutput {
     }
 }
 
-/// Something that takes the sound of phrases. Nothing here waits for the sound to be over: whoever speaks knows from the
-/// timeline when that is.
+/// Plays or stores phrases. None of the methods waits for the end of the audio, which is known from the timeline.
 pub trait Sink: Send {
-    /// Begins a phrase, at `now`: the time in seconds of any clock that goes on. One channel, `rate` samples a second.
+    /// Starts a phrase of mono samples at `rate` Hz. `now` is the time in s of a monotonic clock.
     fn start(&mut self, rate: u32, samples: &[i16], now: f64) -> Result<(), SinkError>;
 
-    /// Ends the sound at once, at `now`, as when the robot is reset. Does nothing if there is none.
+    /// Stops the current phrase at once, as when the robot is reset. Does nothing if there is none.
     fn stop(&mut self, now: f64) -> Result<(), SinkError>;
 
-    /// Says what has failed since it was asked last, and keeps nothing of what has ended. It does not wait.
+    /// Returns the first failure since the last call, and releases what has ended. Does not block.
     fn check(&mut self) -> Result<(), SinkError> {
         Ok(())
     }
 }
 
-/// Why there is no sound.
+/// Error of an audio sink.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
-    /// None of the programs that play sound is here.
-    #[error("there is no program that plays sound; install pipewire-bin (after 1.0.5), pulseaudio-utils or alsa-utils")]
+    /// No playback program is installed.
+    #[error("no program for playing audio found; install pipewire-bin (after 1.0.5), pulseaudio-utils or alsa-utils")]
     NoPlayer,
-    /// The program that plays sound cannot be started.
-    #[error("{program} cannot be started: {source}")]
+    /// The playback program cannot be started.
+    #[error("failed to start {program}: {source}")]
     Start {
-        /// Which one.
+        /// Name of the program.
         program: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The program ended before it had played everything.
-    #[error("{program} ended early ({status}); is there a loudspeaker?")]
+    /// The program exited before the end of the audio.
+    #[error("{program} failed ({status}); is a loudspeaker connected?")]
     Ended {
-        /// Which one.
+        /// Name of the program.
         program: String,
-        /// How it ended.
+        /// Exit status.
         status: String,
     },
     /// The file cannot be written.
-    #[error("{path} cannot be written: {source}")]
+    #[error("failed to write {}: {source}", path.display())]
     File {
-        /// Which one.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The file is full: it can have no more than four gigabytes.
-    #[error("{path} is full")]
+    /// The file has reached the maximum size of a WAV file, 4 GB.
+    #[error("{} has reached the maximum size of a WAV file", path.display())]
     Full {
-        /// Which one.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A file has one rate only.
-    #[error("{path} has {first} samples a second, not {rate}")]
+    /// The sample rate differs from that of the file.
+    #[error("{} has a sample rate of {first} Hz, not {rate} Hz", path.display())]
     Rate {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its rate.
+        /// Sample rate of the file, in Hz.
         first: u32,
-        /// The new phrase's.
+        /// Sample rate of the phrase, in Hz.
         rate: u32,
     },
 }
 
-/// Takes the sound and lets nobody hear it.
+/// Discards all audio.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MuteSink;
 
@@ -159,7 +158,7 @@ impl Sink for MuteSink {
     }
 }
 
-/// As players and files have it.
+/// Samples as little-endian bytes.
 fn little_endian(samples: &[i16]) -> Vec<u8> {
     samples.iter().flat_map(|sample| sample.to_le_bytes()).collect()
 }

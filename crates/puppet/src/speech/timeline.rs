@@ -1,28 +1,28 @@
-//! What happens while a phrase is spoken.
+//! Gestures and jaw motion during a phrase.
 
 use serde::{Deserialize, Serialize};
 
-/// Longest phrase, in seconds.
+/// Maximum length of a phrase, in s.
 pub const MAX_SECONDS: f32 = espeak::frame::MAX_SECONDS as f32;
-/// Gestures in a phrase.
+/// Maximum number of gestures in a phrase.
 pub const MAX_MARKS: usize = 64;
-/// Movements of the jaw in a phrase.
+/// Maximum number of jaw positions in a phrase.
 pub const MAX_MOUTH: usize = espeak::frame::MAX_EVENTS;
 
-/// When gestures come and how the jaw moves while a phrase is spoken. Times are in seconds from the phrase's beginning.
+/// Gestures and jaw positions of a phrase. Times are in s since its start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// How long the phrase takes, 0 to [`MAX_SECONDS`].
+    /// Duration of the phrase, 0 to [`MAX_SECONDS`].
     pub seconds: f32,
-    /// Time and gesture, in the order of the times; those of one time in the order of the text.
+    /// Time and gesture, sorted by time; gestures at the same time in the order of the text.
     pub marks: Vec<(f32, u32)>,
-    /// Time and opening of the jaw from then on, 0 (closed) to 1, in the order of the times.
+    /// Time and opening of the jaw from then on, 0 (closed) to 1, sorted by time.
     pub mouth: Vec<(f32, f32)>,
 }
 
 impl Timeline {
-    /// Whether all numbers are finite, in range and in order, and none of the lists is too long. What comes from outside,
-    /// such as a recording, may be anything.
+    /// Whether all numbers are in range and sorted, and both lists within their limits. Timelines from a recording must be
+    /// checked.
     pub fn is_sound(&self) -> bool {
         let fits = |time: f32| (0.0..=self.seconds).contains(&time);
         (0.0..=MAX_SECONDS).contains(&self.seconds)
@@ -34,7 +34,7 @@ impl Timeline {
             && self.mouth.is_sorted_by_key(|&(time, _)| time)
     }
 
-    /// How far the jaw is open at a time, 0 to 1; closed before the phrase and after it.
+    /// Opening of the jaw at a time, 0 to 1; 0 before and after the phrase.
     pub fn opening(&self, time: f32) -> f32 {
         if !(0.0..self.seconds).contains(&time) {
             return 0.0;
@@ -43,7 +43,7 @@ impl Timeline {
         passed.checked_sub(1).map_or(0.0, |last| self.mouth[last].1)
     }
 
-    /// A phrase of silence with all of its gestures at once.
+    /// An empty phrase that starts all of its gestures at once.
     pub(super) fn at_once(gestures: impl Iterator<Item = u32>) -> Self {
         Self { marks: gestures.take(MAX_MARKS).map(|gesture| (0.0, gesture)).collect(), ..Self::default() }
     }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn unsound_timelines_are_recognised() {
+    fn invalid_timelines_are_detected() {
         let check = |change: &dyn Fn(&mut Timeline), expected| {
             let mut changed = timeline();
             change(&mut changed);
@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn the_jaw_is_open_within_the_phrase_only() {
+    fn the_jaw_opens_within_the_phrase_only() {
         let openings = [-1.0, 0.0, 0.1, 0.25, 0.3, 0.6, 1.0, f32::NAN].map(|time| timeline().opening(time));
         assert_eq!(openings, [0.0, 0.2, 0.2, 1.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(Timeline::default().opening(0.0), 0.0);
     }
 
     #[test]
-    fn timelines_survive_a_recording() {
+    fn timelines_round_trip_through_json() {
         let text = serde_json::to_string(&timeline()).expect("JSON");
         assert_eq!(serde_json::from_str::<Timeline>(&text).expect("a timeline"), timeline());
     }

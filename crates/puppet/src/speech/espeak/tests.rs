@@ -4,7 +4,7 @@
 use std::{env, fs, io, path::Path};
 
 use super::*;
-use crate::speech::{Mark, find, script};
+use crate::speech::{Mark, find_espeak, script};
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ fn serves() {
     }
     let (library, data) = match env::var_os("SPEECH_TEST_LIBRARY") {
         Some(library) => (library.into(), "/nowhere".into()),
-        None => find().expect("it was fetched"),
+        None => find_espeak().expect("it was fetched"),
     };
     // the standard output is the test harness's
     let output = fs::OpenOptions::new().write(true).open("/dev/fd/3").expect("the other output");
@@ -54,14 +54,14 @@ fn phrase(text: &str) -> Phrase {
     phrases.remove(0)
 }
 
-fn say(voice: &mut Espeak, text: &str) -> Spoken {
-    let spoken = voice.say(&phrase(text), Manner::default()).expect("speech");
+fn say(voice: &mut Espeak, text: &str) -> SpokenPhrase {
+    let spoken = voice.synthesise(&phrase(text), Manner::default()).expect("speech");
     assert!(spoken.timeline.is_sound(), "{:?}", spoken.timeline);
     spoken
 }
 
 #[test]
-fn gestures_come_at_their_words() {
+fn gestures_coincide_with_their_words() {
     let mut voice = real();
     let nope = say(&mut voice, "[braisel][nos]Nope.").timeline;
     assert_eq!(nope.marks, [(0.0, 0), (0.0, 2)]);
@@ -96,7 +96,7 @@ fn phrases_of_anything_fit_into_a_timeline() {
     let mut voice = real();
     for text in ["9", "漢", "😀", "@", "ж", "wonderful ", "w ", "é", "$1 ", "ﷺ", "\u{301}", "…", "A.B."] {
         let longest = script::read(&text.repeat(400), gesture).remove(0);
-        let spoken = voice.say(&longest, Manner::default()).expect("speech");
+        let spoken = voice.synthesise(&longest, Manner::default()).expect("speech");
         assert!(spoken.timeline.is_sound());
         assert!(spoken.timeline.seconds < 110.0, "{text:?} takes {} s", spoken.timeline.seconds);
     }
@@ -105,19 +105,19 @@ fn phrases_of_anything_fit_into_a_timeline() {
     let marks: usize = phrases.iter().map(|phrase| phrase.marks.len()).sum();
     assert_eq!(marks, 1_771);
     for phrase in &phrases[..20] {
-        let spoken = voice.say(phrase, Manner::default()).expect("speech");
+        let spoken = voice.synthesise(phrase, Manner::default()).expect("speech");
         assert!(spoken.timeline.is_sound() && spoken.timeline.marks.len() == phrase.marks.len());
     }
 }
 
 #[test]
-fn manners_are_clamped_and_unknown_voices_refused() {
+fn settings_are_clamped_and_unknown_voices_refused() {
     let mut voice = real();
     let mut say = |pitch, volume, voice_id| {
         let manner = Manner { pitch, volume, voice: voice_id };
-        voice.say(&phrase("Hello."), manner)
+        voice.synthesise(&phrase("Hello."), manner)
     };
-    let loudest = |spoken: Spoken| spoken.samples.iter().map(|sample| sample.unsigned_abs()).max();
+    let loudest = |spoken: SpokenPhrase| spoken.samples.iter().map(|sample| sample.unsigned_abs()).max();
     assert_eq!(loudest(say(1.0, -3.0, 0).expect("speech")), Some(0));
     assert!(loudest(say(f32::NAN, f32::INFINITY, 0).expect("speech")) > Some(1_000));
     assert!(say(100.0, 1.0, 0).is_ok());
@@ -130,13 +130,13 @@ fn gestures_without_words_need_no_process() {
     let spoken = say(&mut voice, "[nos][yess]");
     assert_eq!((spoken.timeline.marks, spoken.samples), (vec![(0.0, 2), (0.0, 1)], Vec::new()));
     let long = Phrase { text: "a".repeat(frame::MAX_TEXT + 1), marks: Vec::new() };
-    assert!(matches!(voice.say(&long, Manner::default()), Err(VoiceError::TooLong { .. })));
+    assert!(matches!(voice.synthesise(&long, Manner::default()), Err(VoiceError::TooLong { .. })));
     let marked = Phrase { text: "a".into(), marks: vec![Mark { at: 0, gesture: 0 }; MAX_MARKS + 1] };
-    assert!(matches!(voice.say(&marked, Manner::default()), Err(VoiceError::TooLong { .. })));
+    assert!(matches!(voice.synthesise(&marked, Manner::default()), Err(VoiceError::TooLong { .. })));
 }
 
 #[test]
-fn a_killed_process_is_replaced() {
+fn a_killed_process_is_restarted() {
     let mut voice = real();
     assert_eq!(voice.process(), None);
     let first = say(&mut voice, "Hello.");
@@ -145,11 +145,11 @@ fn a_killed_process_is_replaced() {
     assert!(killed.success());
     assert_eq!(say(&mut voice, "Hello.").samples.len(), first.samples.len());
     assert_ne!(voice.process(), Some(process));
-    // one failure is forgotten with the next success
+    // a success resets the count
     assert_eq!(voice.failures, 0);
 }
 
-/// The process does this the first time, and works from the second time on.
+/// The process runs `lines` the first time, and works from the second time on.
 fn recovers_from(lines: &str) {
     fetch();
     let folder = tempfile::tempdir().expect("a folder");
@@ -161,7 +161,7 @@ fn recovers_from(lines: &str) {
 }
 
 #[test]
-fn one_failure_of_any_kind_is_not_noticed() {
+fn a_single_failure_is_recovered() {
     recovers_from("exit 3");
     recovers_from("head -c 8 >/dev/null; printf 'SAID\\001'; kill -9 $$");
     recovers_from("head -c 8 >/dev/null; echo Segmentation fault");
@@ -174,14 +174,14 @@ fn one_failure_of_any_kind_is_not_noticed() {
 }
 
 #[test]
-fn a_process_that_hangs_is_replaced() {
+fn a_hanging_process_is_restarted() {
     fetch();
     let folder = tempfile::tempdir().expect("a folder");
     let flag = folder.path().join("flag");
     let command = shell(&format!("if [ -e {} ]; then serve; fi; exec sleep 1000", flag.display()));
-    // what hangs is given up soon; whoever works has all the time
+    // a short deadline while it hangs, a long one once it works
     let mut voice = Espeak::new(command).with_times(Duration::from_millis(20), LONG);
-    let error = voice.say(&phrase("Hello."), Manner::default()).expect_err("it hangs");
+    let error = voice.synthesise(&phrase("Hello."), Manner::default()).expect_err("it hangs");
     assert!(matches!(&error, VoiceError::Failing { reason } if reason.contains("no answer")), "{error}");
     fs::write(flag, "").expect("a file");
     voice.deadline = LONG;
@@ -189,35 +189,35 @@ fn a_process_that_hangs_is_replaced() {
 }
 
 #[test]
-fn a_process_that_always_fails_is_left_alone_for_a_while() {
+fn a_process_that_always_fails_is_suspended() {
     let hangs = shell("exec sleep 1000");
     let dies = shell("exit 1");
     let missing = vec![OsString::from("/nowhere/at/all")];
     for command in [hangs, dies, missing, Vec::new()] {
         let mut voice = Espeak::new(command).with_times(Duration::from_millis(20), LONG);
-        let mut say = || voice.say(&phrase("Hello."), Manner::default()).expect_err("it fails");
-        for _ in 0..MAX_FAILURES / TRIES {
+        let mut say = || voice.synthesise(&phrase("Hello."), Manner::default()).expect_err("it fails");
+        for _ in 0..MAX_FAILURES / ATTEMPTS {
             assert!(matches!(say(), VoiceError::Failing { .. }));
         }
-        assert!(matches!(say(), VoiceError::Resting { failures: MAX_FAILURES }));
-        voice.rest = Duration::ZERO;
-        voice.resting_until = Some(now());
-        let again = voice.say(&phrase("Hello."), Manner::default());
-        assert!(matches!(again, Err(VoiceError::Failing { .. })), "it is tried again");
+        assert!(matches!(say(), VoiceError::Suspended { failures: MAX_FAILURES }));
+        voice.suspension = Duration::ZERO;
+        voice.suspended_until = Some(now());
+        let again = voice.synthesise(&phrase("Hello."), Manner::default());
+        assert!(matches!(again, Err(VoiceError::Failing { .. })), "it is restarted");
         assert_eq!(voice.process(), None);
     }
 }
 
 #[test]
-fn a_missing_library_is_named() {
+fn a_missing_library_is_reported() {
     let mut voice = Espeak::new(shell("export SPEECH_TEST_LIBRARY=/nowhere/libespeak-ng.so.1; serve"));
     voice.deadline = LONG;
-    let error = voice.say(&phrase("Hello."), Manner::default()).expect_err("there is none");
+    let error = voice.synthesise(&phrase("Hello."), Manner::default()).expect_err("no library");
     assert!(matches!(&error, VoiceError::Refused { reason } if reason.contains("/nowhere/libespeak")), "{error}");
 }
 
 #[test]
-fn the_process_ends_with_the_voice() {
+fn dropping_the_voice_kills_the_process() {
     let mut voice = real();
     say(&mut voice, "Hello.");
     let process = voice.process().expect("a process").to_string();
@@ -225,6 +225,6 @@ fn the_process_ends_with_the_voice() {
         || Command::new("kill").args(["-0", &process]).stderr(Stdio::null()).status().expect("kill").success();
     assert!(is_there());
     drop(voice);
-    // neither running nor waiting to be collected
+    // neither running nor a zombie
     assert!(!is_there());
 }

@@ -11,7 +11,7 @@ fn phrase(text: &str, marks: &[(usize, u32)]) -> Phrase {
 }
 
 #[test]
-fn tags_are_taken_out_and_remembered() {
+fn tags_become_marks() {
     let check = |text: &str, expected: &str, marks: &[(usize, u32)]| {
         assert_eq!(read(text, gesture), [phrase(expected, marks)], "{text:?}");
     };
@@ -77,7 +77,7 @@ fn marks_stay_with_their_words() {
 }
 
 #[test]
-fn the_longest_texts_are_read() {
+fn the_longest_texts_are_parsed() {
     let words = read(&"word ".repeat(13_107), gesture);
     assert_eq!(words.iter().map(|phrase| phrase.text.split(' ').count()).sum::<usize>(), 13_107);
     assert!(words.len() < 230, "{}", words.len());
@@ -92,7 +92,7 @@ fn the_longest_texts_are_read() {
 
 proptest! {
     #[test]
-    fn anything_is_read(text in "(\\[|\\]|nos|\\[yess\\]| |\\PC|.|[.,!?]|\n){0,400}") {
+    fn any_text_is_parsed(text in "(\\[|\\]|nos|\\[yess\\]| |\\PC|.|[.,!?]|\n){0,400}") {
         for phrase in read(&text, gesture) {
             prop_assert!(!phrase.text.contains(['[', ']']) && !phrase.text.contains(char::is_control));
             prop_assert_eq!(phrase.text.trim(), &phrase.text);

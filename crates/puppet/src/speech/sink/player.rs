@@ -1,4 +1,4 @@
-//! Sound to the loudspeaker, by a program that every desktop has.
+//! Playback through an external program.
 
 use std::{
     env,
@@ -11,28 +11,28 @@ use std::{
 use super::{Sink, SinkError, little_endian};
 use crate::program;
 
-/// What plays sound, in the order in which it is looked for; `RATE` is replaced by the samples a second.
+/// Playback commands in order of preference; `RATE` is replaced by the sample rate.
 pub const PLAYERS: [&[&str]; 3] = [
     &["pw-cat", "--playback", "--raw", "--format=s16", "--channels=1", "--rate=RATE", "-"],
     &["paplay", "--raw", "--format=s16le", "--channels=1", "--rate=RATE"],
     &["aplay", "--quiet", "--file-type=raw", "--format=S16_LE", "--channels=1", "--rate=RATE", "-"],
 ];
 
-/// Players that may be at work at a time: the one before still empties its buffer when the next phrase begins.
+/// Maximum number of processes: the previous one still drains its buffer when the next phrase starts.
 const MAX_PLAYERS: usize = 3;
 
-/// Plays each phrase with a process of its own. When one has failed, the next phrase is given to the next program.
+/// Plays each phrase with its own process. After a failure, the next phrase is played by the next program.
 #[derive(Debug)]
 pub struct PlayerSink {
     commands: Vec<Vec<OsString>>,
-    /// Which command plays the next phrase.
+    /// Index of the command for the next phrase.
     current: usize,
-    /// The oldest first, each with its command.
+    /// Index of the command and process, oldest first.
     players: Vec<(usize, Child)>,
 }
 
 impl PlayerSink {
-    /// With those of [`PLAYERS`] that are on the `PATH` and can play raw samples.
+    /// Uses those of the [`PLAYERS`] that are on the `PATH` and support raw samples.
     pub fn find() -> Result<Self, SinkError> {
         Self::find_in(&env::var_os("PATH").unwrap_or_default())
     }
@@ -47,7 +47,7 @@ impl PlayerSink {
         if commands.is_empty() { Err(SinkError::NoPlayer) } else { Ok(Self::with(commands)) }
     }
 
-    /// With a program that plays raw samples, 16 bits little-endian, from its standard input; arguments may contain `RATE`.
+    /// Uses a program that plays raw 16-bit little-endian samples from its standard input; arguments may contain `RATE`.
     pub fn new(command: Vec<OsString>) -> Self {
         Self::with(vec![command])
     }
@@ -61,14 +61,14 @@ impl PlayerSink {
         program.map_or(String::new(), |program| program.to_string_lossy().into_owned())
     }
 
-    /// Another command is next. Players of an earlier one may still fail; they say nothing about this one.
+    /// Switches to the next command, unless a failure of this one has already done so.
     fn give_up(&mut self, command: usize) {
         if command == self.current {
             self.current = (self.current + 1) % self.commands.len().max(1);
         }
     }
 
-    /// Forgets players that are done; whether all of them ended well.
+    /// Reaps processes that have exited. Returns an error if one of them failed.
     fn collect(&mut self) -> Result<(), SinkError> {
         let mut failed = None;
         self.players.retain_mut(|(command, player)| match player.try_wait() {
@@ -77,7 +77,7 @@ impl PlayerSink {
                 failed = (!status.success()).then_some((*command, status)).or(failed);
                 false
             }
-            // it is not ours any more
+            // no longer our child
             Err(_) => false,
         });
         let Some((command, status)) = failed else { return Ok(()) };
@@ -111,10 +111,10 @@ impl PlayerSink {
         };
         let pipe = player.stdin.take();
         let bytes = little_endian(samples);
-        // a pipe takes sound no faster than it is played; this ends with the player
+        // the pipe drains only as fast as the audio is played; this thread ends with the player
         let feeder = move || {
             if let Some(mut pipe) = pipe {
-                // the player says how it ended
+                // the exit status of the player is more informative
                 let _ = pipe.write_all(&bytes);
             }
         };
@@ -123,10 +123,10 @@ impl PlayerSink {
         started
     }
 
-    fn silence(&mut self, most: usize) {
-        let surplus = self.players.len().saturating_sub(most);
+    fn kill_all_but(&mut self, kept: usize) {
+        let surplus = self.players.len().saturating_sub(kept);
         for (_, mut player) in self.players.drain(..surplus) {
-            // it may have ended by itself; either way it is waited for
+            // it may have exited already; it must be reaped in any case
             let _ = player.kill();
             let _ = player.wait();
         }
@@ -134,11 +134,11 @@ impl PlayerSink {
 }
 
 impl Sink for PlayerSink {
-    /// A player that failed since the last phrase is reported here; the new phrase is played all the same.
+    /// Also returns the failure of an earlier phrase; the new phrase is played nevertheless.
     fn start(&mut self, rate: u32, samples: &[i16], _now: f64) -> Result<(), SinkError> {
         let before = self.collect();
         if !samples.is_empty() {
-            self.silence(MAX_PLAYERS - 1);
+            self.kill_all_but(MAX_PLAYERS - 1);
             self.play(rate, samples)?;
         }
         before
@@ -146,11 +146,11 @@ impl Sink for PlayerSink {
 
     fn stop(&mut self, _now: f64) -> Result<(), SinkError> {
         let before = self.collect();
-        self.silence(0);
+        self.kill_all_but(0);
         before
     }
 
-    /// A player that failed is reported once, here or with the next phrase.
+    /// A failure is reported once, here or with the next phrase.
     fn check(&mut self) -> Result<(), SinkError> {
         self.collect()
     }
@@ -158,7 +158,7 @@ impl Sink for PlayerSink {
 
 impl Drop for PlayerSink {
     fn drop(&mut self) {
-        self.silence(0);
+        self.kill_all_but(0);
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         PlayerSink::new(["sh", "-c", &lines, "player", "RATE"].map(OsString::from).into())
     }
 
-    /// Waits for the one player that is at work.
+    /// Waits for the only player.
     fn finish(sink: &mut PlayerSink) {
         sink.players[0].1.wait().expect("it ends");
     }

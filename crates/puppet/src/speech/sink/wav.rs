@@ -1,4 +1,4 @@
-//! Sound into a file: one phrase after the other, without the silence between them.
+//! Writes phrases to a WAV file, one after the other and without the pauses between them.
 
 use std::{
     fs::File,
@@ -8,25 +8,25 @@ use std::{
 
 use super::{Sink, SinkError, little_endian};
 
-/// Bytes before the samples.
+/// Size of the header, in bytes.
 const HEADER: u32 = 44;
 
-/// Writes a WAV file that grows with each phrase. It can be played at any time, however the session ends. A phrase that
-/// is stopped is cut to what had been spoken of it.
+/// Writes a WAV file that is complete after each phrase. A phrase that is stopped is truncated to the part that has been
+/// spoken.
 #[derive(Debug)]
 pub struct WavSink {
     path: PathBuf,
     file: File,
-    /// Samples a second, once there are some.
+    /// Sample rate in Hz, once there are samples.
     rate: Option<u32>,
-    /// Bytes of samples.
+    /// Size of the samples, in bytes.
     length: u32,
-    /// The phrase that may still be stopped: bytes before it, and when it began.
+    /// The phrase that may still be stopped: size of the samples before it, and its start time in s.
     current: Option<(u32, f64)>,
 }
 
 impl WavSink {
-    /// Begins a file; one that is there already is replaced.
+    /// Creates the file, or truncates an existing one.
     pub fn create(path: &Path) -> Result<Self, SinkError> {
         let failed = |source| SinkError::File { path: path.to_owned(), source };
         let mut sink = Self {
@@ -47,11 +47,11 @@ impl WavSink {
         header.extend((self.length + HEADER - 8).to_le_bytes());
         header.extend(b"WAVEfmt ");
         header.extend(16_u32.to_le_bytes());
-        // uncompressed, one channel
+        // PCM, one channel
         header.extend([1, 0, 1, 0]);
         header.extend(rate.to_le_bytes());
         header.extend(rate.saturating_mul(2).to_le_bytes());
-        // bytes and bits of a sample
+        // bytes per frame and bits per sample
         header.extend([2, 0, 16, 0]);
         header.extend(b"data");
         header.extend(self.length.to_le_bytes());
@@ -59,7 +59,7 @@ impl WavSink {
         self.file.write_all(&header)
     }
 
-    /// Samples first: if only they get through, the header does not speak of them.
+    /// Writes the samples first: if the header cannot be updated, the file is still valid.
     fn append(&mut self, samples: &[u8]) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(u64::from(HEADER) + u64::from(self.length)))?;
         self.file.write_all(samples)?;
@@ -67,8 +67,8 @@ impl WavSink {
         self.write_header()
     }
 
-    /// Header first: it never speaks of samples that are not there.
-    fn cut(&mut self, length: u32) -> io::Result<()> {
+    /// Writes the header first: it never claims samples that do not exist.
+    fn truncate(&mut self, length: u32) -> io::Result<()> {
         self.length = length;
         self.write_header()?;
         self.file.set_len(u64::from(HEADER) + u64::from(length))
@@ -91,13 +91,13 @@ impl Sink for WavSink {
 
     fn stop(&mut self, now: f64) -> Result<(), SinkError> {
         let (Some((before, began)), Some(rate)) = (self.current.take(), self.rate) else { return Ok(()) };
-        // nothing is left of it if time stands still or goes back
+        // 0 if the clock stands still or goes backwards
         let spoken = ((now - began).max(0.0) * f64::from(rate)) as u32;
         let length = before.saturating_add(spoken.saturating_mul(2));
         if length >= self.length {
             return Ok(());
         }
-        self.cut(length).map_err(|source| SinkError::File { path: self.path.clone(), source })
+        self.truncate(length).map_err(|source| SinkError::File { path: self.path.clone(), source })
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_whole_after_each_step() {
+    fn the_file_is_valid_after_each_step() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("speech.wav");
         let check = |expected: &[i16]| {
@@ -124,7 +124,7 @@ mod tests {
         sink.stop(0.0).expect("nothing to stop");
         sink.start(22_050, &[1, -2, 3], 0.0).expect("room");
         check(&[1, -2, 3]);
-        // it was over before it was stopped
+        // it had ended before it was stopped
         sink.stop(1.0).expect("nothing to stop");
         sink.start(22_050, &[4; 22_050], 2.0).expect("room");
         sink.stop(2.0 + 2.5 / 22_050.0).expect("a phrase to stop");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_named() {
+    fn write_errors_name_the_file() {
         let error = WavSink::create(Path::new("/nowhere/at/all.wav")).expect_err("no folder");
         assert!(error.to_string().contains("/nowhere/at/all.wav"), "{error}");
     }

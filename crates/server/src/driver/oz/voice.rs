@@ -9,9 +9,9 @@ use std::{
 use puppet::{
     puppet::{Order, PuppetView},
     speech::{
-        SilentVoice, Spoken, Voice,
+        SilentVoice, SpokenPhrase, Voice,
         espeak::Espeak,
-        find,
+        find_espeak,
         sink::{AudioOutput, MuteSink, Sink},
     },
     talk::{Wanted, late},
@@ -86,7 +86,7 @@ fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
     }
     let missing = "there is no espeak-ng, so the robot moves its mouth in silence; \
                    run scripts/fetch-puppet voice, or install libespeak-ng1";
-    match (find(), std::env::current_exe()) {
+    match (find_espeak(), std::env::current_exe()) {
         (Some((library, data)), Ok(program)) => {
             let command = [program.into_os_string(), OsString::from(HELPER), library.into(), data.into()];
             let voice = Espeak::new(command.to_vec()).with_times(DEADLINE, REST);
@@ -166,7 +166,7 @@ impl Mouth {
         }
         self.saying = next;
         let Some(wanted) = wanted.filter(|wanted| !wanted.words.text.is_empty()) else { return true };
-        let Spoken { timeline, rate, samples } = self.speak(wanted);
+        let SpokenPhrase { timeline, rate, samples } = self.speak(wanted);
         let (speech, phrase) = (wanted.speech, wanted.phrase);
         self.ends = now() + Duration::from_secs_f32(timeline.seconds.max(0.0));
         if !self.line.tell(Order::Say { speech, phrase, timeline }) {
@@ -183,7 +183,7 @@ impl Mouth {
     }
 
     /// Says a phrase, in silence if the voice fails.
-    fn speak(&mut self, wanted: &Wanted) -> Spoken {
+    fn speak(&mut self, wanted: &Wanted) -> SpokenPhrase {
         if !std::mem::replace(&mut self.has_spoken, true) {
             for (part, words) in [(PART, &self.voice_words), (LOUDSPEAKER, &self.sink_words)] {
                 match words {
@@ -192,7 +192,7 @@ impl Mouth {
                 }
             }
         }
-        match self.voice.say(&wanted.words, wanted.manner) {
+        match self.voice.synthesise(&wanted.words, wanted.manner) {
             Ok(spoken) => {
                 self.report(None);
                 spoken
@@ -200,7 +200,7 @@ impl Mouth {
             Err(error) => {
                 self.report(Some(error.to_string()));
                 let silent = puppet::speech::silent(&wanted.words);
-                Spoken { timeline: silent, rate: 0, samples: Vec::new() }
+                SpokenPhrase { timeline: silent, rate: 0, samples: Vec::new() }
             }
         }
     }

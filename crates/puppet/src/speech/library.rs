@@ -1,15 +1,15 @@
-//! Where the library of the voice is on this machine.
+//! Finding the espeak-ng library on this machine.
 
 use std::path::{Path, PathBuf};
 
 use crate::fetched_folder;
 
-/// The library's file.
+/// File name of the library.
 const LIBRARY: &str = if cfg!(target_os = "macos") { "libespeak-ng.1.dylib" } else { "libespeak-ng.so.1" };
-/// The folder with what it knows of languages.
+/// Folder with the language data.
 const DATA: &str = "espeak-ng-data";
 
-/// Where systems keep libraries, and where those keep their data.
+/// Folders of installed libraries, and of their data.
 const SYSTEM: [(&str, &str); 9] = [
     ("/usr/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"),
     ("/usr/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu"),
@@ -22,17 +22,16 @@ const SYSTEM: [(&str, &str); 9] = [
     ("/usr/local/lib", "/usr/share"),
 ];
 
-/// The espeak-ng library and its data folder: what `scripts/fetch-puppet voice` put into the cache, or what the system
-/// has.
-pub fn find() -> Option<(PathBuf, PathBuf)> {
+/// Paths of the espeak-ng library and its data folder: downloaded by `scripts/fetch-puppet voice`, or installed.
+pub fn find_espeak() -> Option<(PathBuf, PathBuf)> {
     let own = fetched_folder("voice").map(|folder| folder.join("espeakng_loader"));
     let own = own.iter().map(|folder| (folder.as_path(), folder.as_path()));
     let system = SYSTEM.iter().map(|(library, data)| (Path::new(library), Path::new(data)));
-    first(own.chain(system))
+    first_complete(own.chain(system))
 }
 
-fn first<'a>(places: impl Iterator<Item = (&'a Path, &'a Path)>) -> Option<(PathBuf, PathBuf)> {
-    places
+fn first_complete<'a>(candidates: impl Iterator<Item = (&'a Path, &'a Path)>) -> Option<(PathBuf, PathBuf)> {
+    candidates
         .map(|(library, data)| (library.join(LIBRARY), data.join(DATA)))
         .find(|(library, data)| library.is_file() && data.join("phontab").is_file())
 }
@@ -44,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_complete_place_is_taken() {
+    fn the_first_complete_installation_is_used() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = |name: &str, files: &[&str]| {
             for file in files {
@@ -58,7 +57,7 @@ mod tests {
         let no_library = place("no-library", &["espeak-ng-data/phontab"]);
         let complete = place("complete", &[LIBRARY, "espeak-ng-data/phontab"]);
         let places = |folders: &[&PathBuf]| -> Option<(PathBuf, PathBuf)> {
-            first(folders.iter().map(|folder| (folder.as_path(), folder.as_path())))
+            first_complete(folders.iter().map(|folder| (folder.as_path(), folder.as_path())))
         };
         assert_eq!(places(&[&no_data, &no_library]), None);
         let expected = Some((complete.join(LIBRARY), complete.join(DATA)));

@@ -1,7 +1,7 @@
 // The task of `rossum bench evo` in Enki: one robot with two wheels and 8 proximity sensors among 50 obstacles.
 //
-// Usage: peer_enki TASK SECONDS RANGE_MM discs|squares. Each line of its input makes it run for so many seconds of processor
-// time; it answers with one line of JSON. It ends with its input.
+// Usage: peer_enki TASK SECONDS RANGE_MM discs|squares. For each line on stdin it runs for SECONDS of CPU time and prints one
+// line of JSON; it exits at the end of stdin.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 
 namespace {
 
-// Enki counts in cm, the task in mm
+// Enki uses cm, the task mm
 constexpr double MM = 0.1;
 constexpr double ARENA = 2000 * MM;
 constexpr double LENGTH = 80 * MM;
@@ -26,7 +26,7 @@ constexpr double WIDTH = 60 * MM;
 constexpr double HEIGHT = 50 * MM;
 constexpr double SENSOR_HEIGHT = 25 * MM;
 constexpr int SENSORS = 8;
-// farther things do not matter to the robot, whether it sees them or not
+// the controller ignores anything farther away, whatever the sensors' range
 constexpr double CLOSE = 200 * MM;
 // a step is at most 8 mm
 constexpr double STEP_SECONDS = 0.05;
@@ -64,7 +64,7 @@ struct Rover : Enki::DifferentialWheeled {
         }
     }
 
-    // turns away from the side where more is close, and to the right from what is ahead
+    // turns away from the side with more obstacles, and to the right if there is one ahead
     void controlStep(double dt) override {
         auto close = [this](int i) { return sensors[i].closeness(); };
         double ahead = 1 - 0.6 * std::max({close(7), close(0), close(1)});
@@ -82,7 +82,7 @@ struct Start {
     double x, y, direction;
 };
 
-// Puts the obstacles into the world. They stand where they are: Enki takes a mass below 0 for that.
+// Adds the obstacles to the world. They are immovable, which Enki expresses as a negative mass.
 std::vector<Start> read_task(Enki::World &world, const char *file, bool as_discs) {
     std::vector<Start> starts;
     std::ifstream lines(file);
@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
     Enki::World world(ARENA, ARENA);
     std::vector<Start> starts = read_task(world, argv[1], argv[4] == std::string("discs"));
     if (starts.empty()) {
-        std::cerr << "peer_enki: " << argv[1] << " says nothing of where to start\n";
+        std::cerr << "peer_enki: " << argv[1] << " has no start\n";
         return 1;
     }
     double seconds = std::stod(argv[2]);

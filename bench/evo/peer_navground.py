@@ -1,14 +1,14 @@
 """The task of `rossum bench evo` in navground: one robot with two wheels and 8 proximity sensors among 50 obstacles.
 
-Usage: peer_navground.py TASK SECONDS RANGE_MM LIDARSxRAYS. Each line of its input makes it run for so many seconds of
-processor time; it answers with one line of JSON. It ends with its input.
+Usage: peer_navground.py TASK SECONDS RANGE_MM LIDARSxRAYS. For each line on stdin it runs for SECONDS of CPU time and prints
+one line of JSON; it exits at the end of stdin.
 
-A sensor with an opening is a lidar with some rays: `8x3` is what Enki has, 3 rays within 30 degrees at each of 8 places
-on the robot's edge. `1x24` are the same directions, and `1x8` the sensors without an opening, both in one lidar in the
-robot's middle, which is less to do.
+A sensor is a lidar with several rays: `8x3` is what Enki has, 3 rays within 30 degrees at each of 8 points on the robot's
+edge. `1x24` has the same directions and `1x8` one ray per sensor, both as a single lidar at the robot's centre, which is
+cheaper.
 
-All steps are made by navground's own loop in C++. So the robot is steered by one of its own behaviours, the one that
-costs least: towards the next start, whatever the sensors say. They are read in each step all the same.
+Navground's own C++ loop makes all steps, so that one of its own behaviours steers the robot: the cheapest one, straight to
+the next start, which ignores the sensors. They are still evaluated in each step.
 """
 
 import json
@@ -41,7 +41,7 @@ def read_task(path):
                 x, y, degrees = map(float, numbers)
                 starts.append(core.Pose2((x * MM, y * MM), math.radians(degrees)))
     if not starts:
-        sys.exit(f"peer_navground: {path} says nothing of where to start")
+        sys.exit(f"peer_navground: {path} has no start")
     return obstacles, starts
 
 
@@ -70,7 +70,7 @@ def make_world(obstacles, starts, lidars):
     kinematics = core.kinematics.TwoWheelsDifferentialDriveKinematics(max_speed=SPEED, wheel_axis=AXLE)
     behavior = core.behaviors.DummyBehavior(kinematics, RADIUS)
     behavior.optimal_speed = SPEED
-    # with nothing to write to, navground would leave the sensors out
+    # without a state to write to, navground would skip the sensors
     behavior.set_environment_state(core.SensingState())
     task = sim.tasks.WaypointsTask([start.position for start in starts], loop=True, tolerance=0.05)
     robot = sim.Agent(RADIUS, behavior, kinematics, task, lidars)

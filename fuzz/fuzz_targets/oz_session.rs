@@ -8,7 +8,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use puppet::director::PuppetConfig;
-use puppet::puppet::{Puppet, told_from_text};
+use puppet::puppet::{AttributedOrder, Puppet, PuppetRefusal};
 use server::Scenario;
 use server::serve::build_world;
 use server::session::{EndpointKind, Outbox, StreamService, StreamSession};
@@ -17,6 +17,7 @@ use std::sync::{Arc, LazyLock};
 use wire::StreamMessage;
 use wire::oz::Reply;
 use world::clock::Pace;
+use world::director::{OrderAnswer, OrderRefusal};
 use world::{Answer, Command, Snapshot};
 
 const OPERATORS: u8 = 2;
@@ -58,8 +59,8 @@ fuzz_target!(|input: &[u8]| {
             for (session, index) in sessions.iter_mut().zip(0..) {
                 let mut out = Outbox::default();
                 match bytes.first() {
-                    Some(0) => session.answer(Answer::Refused("no".to_owned()), snapshot, &mut out),
-                    Some(_) => session.answer(Answer::Ordered("so".to_owned()), snapshot, &mut out),
+                    Some(0) => session.answer(Answer::Refused(refusal(bytes).into()), snapshot, &mut out),
+                    Some(_) => session.answer(Answer::Ordered(OrderAnswer::new("so")), snapshot, &mut out),
                     None => session.tick(snapshot, &mut out),
                 }
                 check(&out, peer(index), &mut puppet);
@@ -78,16 +79,24 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
+fn refusal(bytes: &[u8]) -> OrderRefusal {
+    OrderRefusal::by_director(match bytes.len() % 3 {
+        0 => PuppetRefusal::SpeechQueueFull,
+        1 => PuppetRefusal::TooManyGestures,
+        _ => PuppetRefusal::InvalidTimeline,
+    })
+}
+
 fn check(out: &Outbox<Vec<u8>>, peer: SocketAddr, puppet: &mut Puppet) {
     for (to, bytes) in out.replies.iter().chain(&out.optional) {
         assert_eq!(*to, peer);
         assert!(matches!(Reply::split(bytes), Ok(Some(split)) if split.consumed == bytes.len()));
     }
     for command in &out.commands {
-        let Command::Order { order, .. } = command else { panic!("{command:?} is none of its business") };
-        let told = told_from_text(order).expect("an order that can be read");
-        assert!(!told.order.is_own(), "{order}");
+        let Command::Order(order) = command else { panic!("{command:?} is none of its business") };
+        let order: &AttributedOrder = order.downcast_ref().expect("an order for the puppet");
+        assert!(!order.order.is_own(), "{order:?}");
         // it may refuse
-        let _ = puppet.obey(told.order);
+        let _ = puppet.apply(order.order.clone());
     }
 }

@@ -10,7 +10,7 @@ use puppet::{
     camera::{Image, image::MAX_SIDE},
     gesture::{Gestures, MAX_SECONDS},
     hearing::wav,
-    puppet::told_from_text,
+    puppet::AttributedOrder,
     servo::COUNT,
     speech::script,
 };
@@ -70,10 +70,11 @@ fn talk(bytes: &[u8]) {
 }
 
 fn obey(text: &str) {
-    if let Ok(told) = told_from_text(text) {
+    if let Ok(order) = AttributedOrder::from_text(text) {
         // what is beyond the numbers of 32 bits is written as nothing, and refused
-        if let Ok(again) = told_from_text(&told.to_text()) {
-            assert_eq!(again, told);
+        let text = serde_json::to_string(&order).expect("an order that can be recorded");
+        if let Ok(again) = AttributedOrder::from_text(&text) {
+            assert_eq!(again, order);
         }
     }
 }

@@ -1,21 +1,18 @@
 //! The puppet in a world: it directs the motors of one robot.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use world::{
     Action, AgentId, Value, World,
-    director::{Director, View},
+    director::{Director, NoJoinRequest, Spawn, View},
 };
 
 use crate::{
     gesture::{GestureError, Gestures},
-    puppet::{Parts, Puppet, told_from_text},
+    puppet::{AttributedOrder, Parts, Puppet, PuppetRefusal},
     servo::{COUNT, Positions, SERVOS},
 };
-
-/// Under which orders reach the puppet.
-pub const NAME: &str = "oz";
 
 /// What servos move: those of the simulated robot, or real ones beside it.
 pub trait Hardware: Send {
@@ -153,9 +150,12 @@ impl PuppetDirector {
 }
 
 impl Director for PuppetDirector {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+    const NAME: &'static str = "oz";
+    type Order = AttributedOrder;
+    /// Orders have no answers: what becomes of them is in the events.
+    type Answer = Infallible;
+    type Refusal = PuppetRefusal;
+    type JoinRequest = NoJoinRequest;
 
     fn variables(&self) -> Vec<(String, Value)> {
         let view = self.puppet.view();
@@ -215,9 +215,14 @@ impl Director for PuppetDirector {
         self.view = Arc::new(self.puppet.view());
     }
 
-    fn order(&mut self, _: &mut World, order: &str) -> Result<String, String> {
-        self.puppet.obey(told_from_text(order)?.order)?;
-        Ok(String::new())
+    fn admit(&mut self, _: &mut World, request: &NoJoinRequest) -> Result<Spawn, PuppetRefusal> {
+        match *request {}
+    }
+
+    fn apply_order(&mut self, _: &mut World, order: AttributedOrder) -> Result<Option<Infallible>, PuppetRefusal> {
+        order.check_source()?;
+        self.puppet.apply(order.order)?;
+        Ok(None)
     }
 
     fn view(&self) -> View {

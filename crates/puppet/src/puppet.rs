@@ -22,20 +22,16 @@ use crate::{
 
 /// Events that are kept for whoever has not seen them yet.
 pub const KEPT_EVENTS: usize = 1024;
-/// How the refusal of a text begins: whoever sent it need not wait for its end.
-pub const UNSAID: &str = "the text is not said";
-/// How the refusal of a gesture begins.
-pub const UNMOVED: &str = "the gesture is not made";
 /// Most faces at a time, and most options of an utterance.
 pub const MAX_FOUND: usize = 16;
 /// Ticks for which is known where the head pointed: more than two seconds' worth of pictures.
 const PAST: usize = 256;
-/// Longest name of whoever gives an order, in bytes.
-const MAX_WHO: usize = 256;
+/// Longest [`AttributedOrder::source`], in bytes.
+const MAX_SOURCE: usize = 256;
 
-/// What a puppet is to do, or what its senses tell it.
+/// A command to the puppet, or an input of its senses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Order {
+pub enum PuppetOrder {
     /// Fall silent, stop moving, and go back to the defaults.
     Reset,
     /// Say a text, with gesture tags in it, after those that wait already.
@@ -82,28 +78,121 @@ pub enum Order {
     },
 }
 
-impl Order {
+impl PuppetOrder {
     /// Whether it comes from the robot's own senses and voice, not from an operator.
     pub fn is_own(&self) -> bool {
         matches!(self, Self::Say { .. } | Self::Hear(_) | Self::See { .. })
     }
 }
 
-/// An order and who gave it, as it is recorded.
+/// An order and who gave it. This is what the director takes, and what is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
-    /// Who: an address, or the name of a sense.
-    pub who: String,
-    /// What.
-    pub order: Order,
+pub struct AttributedOrder {
+    /// Address of the operator, or name of the sense.
+    #[serde(rename = "who")]
+    pub source: String,
+    /// The order itself.
+    pub order: PuppetOrder,
 }
 
-impl Told {
-    /// As the director takes it.
-    pub fn to_text(&self) -> String {
-        // it has nothing that JSON cannot hold: numbers that are not finite become null, and are refused
-        serde_json::to_string(self).unwrap_or_default()
+impl AttributedOrder {
+    /// An order and its source.
+    pub fn new(source: impl Into<String>, order: PuppetOrder) -> Self {
+        Self { source: source.into(), order }
     }
+
+    /// Parses an order of a recording.
+    ///
+    /// # Errors
+    /// If the text is not an order, or its source is too long.
+    pub fn from_text(text: &str) -> Result<Self, OrderTextError> {
+        let order: Self = serde_json::from_str(text)?;
+        order.check_source()?;
+        Ok(order)
+    }
+
+    /// Refuses names that would fill recordings.
+    pub(crate) fn check_source(&self) -> Result<(), PuppetRefusal> {
+        if self.source.len() > MAX_SOURCE { Err(PuppetRefusal::SourceTooLong) } else { Ok(()) }
+    }
+}
+
+/// Why the text of a recorded order is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum OrderTextError {
+    /// It is not the JSON of an order.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The order is invalid by itself.
+    #[error(transparent)]
+    Refused(#[from] PuppetRefusal),
+}
+
+/// Why the puppet refuses an order. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PuppetRefusal {
+    /// As many texts wait as may: the text will not be spoken.
+    #[error("the text is not spoken: too many texts are waiting")]
+    SpeechQueueFull,
+    /// As many gestures play as may: the gesture will not be made.
+    #[error("the gesture is not made: too many gestures are playing")]
+    TooManyGestures,
+    /// No gesture has this id.
+    #[error("unknown gesture {id}")]
+    UnknownGesture {
+        /// The id that was given.
+        id: u32,
+    },
+    /// The protocol has a single voice, 0.
+    #[error("unknown voice {id}; the only one is 0")]
+    UnknownVoice {
+        /// The id that was given.
+        id: u32,
+    },
+    /// No expression has this id.
+    #[error("unknown expression {id}; expressions are 0 to {}", EXPRESSIONS.len() - 1)]
+    UnknownExpression {
+        /// The id that was given.
+        id: u32,
+    },
+    /// No look-at mode has this id.
+    #[error("unknown look-at mode {id}; modes are 0 to {}", LOOK_ATS.len() - 1)]
+    UnknownLookAt {
+        /// The id that was given.
+        id: u32,
+    },
+    /// No servo has this id.
+    #[error("unknown servo {id}; servos are 0 to {}", COUNT - 1)]
+    UnknownServo {
+        /// The id that was given.
+        id: u32,
+    },
+    /// Not one position for each servo.
+    #[error("{count} positions for {COUNT} servos")]
+    PositionCount {
+        /// The number of positions that were given.
+        count: usize,
+    },
+    /// A number is infinite or not a number.
+    #[error("{what} is not a finite number")]
+    NotFinite {
+        /// Names the number.
+        what: &'static str,
+    },
+    /// A voice answers for a phrase that is no longer waited for.
+    #[error("phrase {phrase} of text {speech} is no longer waited for")]
+    TooLate {
+        /// Number of the text.
+        speech: u64,
+        /// Index of the phrase in the text.
+        phrase: usize,
+    },
+    /// The timing of a phrase is inconsistent.
+    #[error("invalid timing of a phrase")]
+    InvalidTimeline,
+    /// The name of the order's source is too long.
+    #[error("the name of an order's source is longer than {MAX_SOURCE} bytes")]
+    SourceTooLong,
 }
 
 /// Something that happened.
@@ -252,52 +341,52 @@ impl Puppet {
         self.past.clear();
     }
 
-    /// Carries out an order, or changes nothing and says why.
-    pub fn obey(&mut self, order: Order) -> Result<(), String> {
+    /// Carries out an order.
+    ///
+    /// # Errors
+    /// The reason why not. Nothing has changed then.
+    pub fn apply(&mut self, order: PuppetOrder) -> Result<(), PuppetRefusal> {
         match order {
-            Order::Reset => self.reset(),
-            Order::Speak(text) => {
-                if self.talk.is_full() {
-                    return Err(format!("{UNSAID}: too many texts wait already"));
-                }
-                let phrases = script::read(&text, |tag| self.gestures.tagged(tag));
-                self.talk.add(phrases, self.manner);
-            }
+            PuppetOrder::Reset => self.reset(),
+            PuppetOrder::Speak(text) => self.speak(&text)?,
             // the protocol has one voice so far
-            Order::Voice(0) => self.manner.voice = 0,
-            Order::Voice(other) => return Err(format!("there is no voice {other}; the only one is 0")),
-            Order::Volume(volume) => self.manner.volume = finite("the volume", volume)?.clamp(0.0, 1.0),
-            Order::Pitch(pitch) => self.manner.pitch = finite("the pitch", pitch)?.clamp(0.5, 2.0),
-            Order::Gesture(id) => self.play(id).map_err(|why| format!("{UNMOVED}: {why}"))?,
-            Order::Expression(id) => {
-                let last = EXPRESSIONS.len() - 1;
-                let is_known = self.mixer.face.turn_to(id);
-                is_known.then_some(()).ok_or_else(|| format!("there is no expression {id}; they are 0 to {last}"))?;
+            PuppetOrder::Voice(0) => self.manner.voice = 0,
+            PuppetOrder::Voice(id) => return Err(PuppetRefusal::UnknownVoice { id }),
+            PuppetOrder::Volume(volume) => self.manner.volume = finite("the volume", volume)?.clamp(0.0, 1.0),
+            PuppetOrder::Pitch(pitch) => self.manner.pitch = finite("the pitch", pitch)?.clamp(0.5, 2.0),
+            PuppetOrder::Gesture(id) => self.play(id)?,
+            PuppetOrder::Expression(id) => {
+                self.mixer.face.turn_to(id).then_some(()).ok_or(PuppetRefusal::UnknownExpression { id })?;
             }
-            Order::LookAt(id) => {
-                let mode = usize::try_from(id).ok().and_then(|id| LOOK_ATS.get(id));
-                let last = LOOK_ATS.len() - 1;
-                self.mixer
-                    .gaze
-                    .set_mode(*mode.ok_or_else(|| format!("there is no lookat {id}; they are 0 to {last}"))?);
+            PuppetOrder::LookAt(id) => {
+                let mode = usize::try_from(id).ok().and_then(|index| LOOK_ATS.get(index));
+                self.mixer.gaze.set_mode(*mode.ok_or(PuppetRefusal::UnknownLookAt { id })?);
             }
-            Order::Blink(speed) => {
+            PuppetOrder::Blink(speed) => {
                 self.mixer.blink.set_speed(finite("the blinking speed", speed)?.clamp(0.0, MAX_BLINKS));
             }
-            Order::Weigh(subsystem, weight) => {
+            PuppetOrder::Weigh(subsystem, weight) => {
                 *self.mixer.weights.of(subsystem) = finite("a weight", weight)?.clamp(0.0, 1.0);
             }
-            Order::Servo(id, position) => {
+            PuppetOrder::Servo(id, position) => {
                 let position = finite("a position", position)?;
                 let servo = usize::try_from(id).unwrap_or(usize::MAX);
-                let is_known = self.mixer.place(servo, position);
-                is_known.then_some(()).ok_or_else(|| format!("there is no servo {id}; they are 0 to {}", COUNT - 1))?;
+                self.mixer.place(servo, position).then_some(()).ok_or(PuppetRefusal::UnknownServo { id })?;
             }
-            Order::Servos(positions) => self.place_all(&positions)?,
-            Order::Say { speech, phrase, timeline } => self.talk.answer(speech, phrase, timeline)?,
-            Order::Hear(options) => self.hear(options)?,
-            Order::See { tick, span, faces } => self.see(tick, span, faces)?,
+            PuppetOrder::Servos(positions) => self.place_all(&positions)?,
+            PuppetOrder::Say { speech, phrase, timeline } => self.talk.answer(speech, phrase, timeline)?,
+            PuppetOrder::Hear(options) => self.hear(options)?,
+            PuppetOrder::See { tick, span, faces } => self.see(tick, span, faces)?,
         }
+        Ok(())
+    }
+
+    fn speak(&mut self, text: &str) -> Result<(), PuppetRefusal> {
+        if self.talk.is_full() {
+            return Err(PuppetRefusal::SpeechQueueFull);
+        }
+        let phrases = script::read(text, |tag| self.gestures.tagged(tag));
+        self.talk.add(phrases, self.manner);
         Ok(())
     }
 
@@ -311,15 +400,14 @@ impl Puppet {
         self.manner = Manner::default();
     }
 
-    /// Begins a gesture, or says why not.
-    fn play(&mut self, id: u32) -> Result<(), String> {
-        let gesture = self.gestures.get(id).ok_or_else(|| format!("there is no gesture {id}"))?;
-        self.mixer.play(gesture).then_some(()).ok_or_else(|| "too many gestures play already".to_owned())
+    fn play(&mut self, id: u32) -> Result<(), PuppetRefusal> {
+        let gesture = self.gestures.get(id).ok_or(PuppetRefusal::UnknownGesture { id })?;
+        self.mixer.play(gesture).then_some(()).ok_or(PuppetRefusal::TooManyGestures)
     }
 
-    fn place_all(&mut self, positions: &[f32]) -> Result<(), String> {
+    fn place_all(&mut self, positions: &[f32]) -> Result<(), PuppetRefusal> {
         if positions.len() != COUNT {
-            return Err(format!("{} positions for {COUNT} servos", positions.len()));
+            return Err(PuppetRefusal::PositionCount { count: positions.len() });
         }
         for &position in positions {
             finite("a position", position)?;
@@ -330,7 +418,7 @@ impl Puppet {
         Ok(())
     }
 
-    fn hear(&mut self, mut options: Vec<Heard>) -> Result<(), String> {
+    fn hear(&mut self, mut options: Vec<Heard>) -> Result<(), PuppetRefusal> {
         for option in &options {
             finite("a confidence", option.confidence)?;
         }
@@ -341,7 +429,7 @@ impl Puppet {
         Ok(())
     }
 
-    fn see(&mut self, tick: Option<u64>, span: [f32; 2], mut faces: Vec<Face>) -> Result<(), String> {
+    fn see(&mut self, tick: Option<u64>, span: [f32; 2], mut faces: Vec<Face>) -> Result<(), PuppetRefusal> {
         for number in span.into_iter().chain(faces.iter().flat_map(|f| [f.confidence, f.x, f.y, f.width, f.height])) {
             finite("a number of a face", number)?;
         }
@@ -424,17 +512,8 @@ impl Puppet {
     }
 }
 
-/// Reads an order as it is recorded.
-pub fn told_from_text(text: &str) -> Result<Told, String> {
-    let told: Told = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if told.who.len() > MAX_WHO {
-        return Err(format!("a name of more than {MAX_WHO} bytes"));
-    }
-    Ok(told)
-}
-
-fn finite(what: &str, number: f32) -> Result<f32, String> {
-    number.is_finite().then_some(number).ok_or_else(|| format!("{what} is not a finite number"))
+fn finite(what: &'static str, number: f32) -> Result<f32, PuppetRefusal> {
+    number.is_finite().then_some(number).ok_or(PuppetRefusal::NotFinite { what })
 }
 
 #[cfg(test)]

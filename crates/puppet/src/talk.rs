@@ -10,7 +10,10 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::speech::{Manner, Phrase, Timeline, silent};
+use crate::{
+    puppet::PuppetRefusal,
+    speech::{Manner, Phrase, Timeline, silent},
+};
 
 /// Most texts that wait to be spoken.
 pub const MAX_WAITING: usize = 256;
@@ -31,11 +34,6 @@ pub struct Wanted {
     pub words: Arc<Phrase>,
     /// How to say it.
     pub manner: Manner,
-}
-
-/// How the answer of a voice is refused that nobody waits for any more.
-pub fn late(speech: u64, phrase: usize) -> String {
-    format!("nobody waits for phrase {phrase} of text {speech}")
 }
 
 struct Speech {
@@ -109,13 +107,13 @@ impl Talk {
     }
 
     /// A voice says a phrase with this timing, from now on.
-    pub(crate) fn answer(&mut self, speech: u64, phrase: usize, timeline: Timeline) -> Result<(), String> {
+    pub(crate) fn answer(&mut self, speech: u64, phrase: usize, timeline: Timeline) -> Result<(), PuppetRefusal> {
         let is_wanted = self.queue.front().is_some_and(|front| front.id == speech) && self.phrase == phrase;
         if !is_wanted || !matches!(self.state, State::Waiting(_)) {
-            return Err(late(speech, phrase));
+            return Err(PuppetRefusal::TooLate { speech, phrase });
         }
         if !timeline.is_sound() {
-            return Err("this is no timing that a phrase can have".to_owned());
+            return Err(PuppetRefusal::InvalidTimeline);
         }
         self.state = State::Playing { timeline, time: 0.0, passed: 0 };
         Ok(())

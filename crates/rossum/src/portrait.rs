@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use physics::{Limits, Pose, Source};
 use puppet::{
     camera::{Camera, Image, Renderer, image::MAX_SIDE},
-    director::{NAME, PuppetConfig, PuppetDirector},
+    director::{PuppetConfig, PuppetDirector},
     gesture::{Gestures, read_folder},
     mixer::Subsystem,
-    puppet::{Order, PuppetView, Told},
+    puppet::{AttributedOrder, PuppetOrder, PuppetView},
     servo::servo_named,
 };
 use server::library::{self, ModelKind};
@@ -133,9 +133,9 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 #[derive(Default)]
 struct Sitting {
     /// Before: time passes until they are carried out.
-    pose: Vec<Order>,
+    pose: Vec<PuppetOrder>,
     /// Then.
-    act: Option<Order>,
+    act: Option<PuppetOrder>,
     /// When to draw it, in s after the act began; at its most if there is none.
     at: Option<f64>,
     size: (usize, usize),
@@ -148,15 +148,17 @@ impl Sitting {
         }
         let place = |names: &[&str], name: &String| names.iter().position(|other| other == name).map(|id| id as u32);
         let mut pose = Vec::new();
-        pose.extend(options.expression.as_ref().and_then(|name| place(&EXPRESSIONS, name)).map(Order::Expression));
-        pose.extend(options.look.as_ref().and_then(|name| place(&LOOKATS, name)).map(Order::LookAt));
+        pose.extend(
+            options.expression.as_ref().and_then(|name| place(&EXPRESSIONS, name)).map(PuppetOrder::Expression),
+        );
+        pose.extend(options.look.as_ref().and_then(|name| place(&LOOKATS, name)).map(PuppetOrder::LookAt));
         if !options.servo.is_empty() {
-            pose.push(Order::Weigh(Subsystem::Direct, 1.0));
-            pose.extend(options.servo.iter().map(|&(servo, position)| Order::Servo(servo, position)));
+            pose.push(PuppetOrder::Weigh(Subsystem::Direct, 1.0));
+            pose.extend(options.servo.iter().map(|&(servo, position)| PuppetOrder::Servo(servo, position)));
         }
         let act = match (&options.gesture, &options.say) {
-            (Some(tag), _) => Some(Order::Gesture(studio.gesture(tag)?)),
-            (None, Some(text)) => Some(Order::Speak(text.clone())),
+            (Some(tag), _) => Some(PuppetOrder::Gesture(studio.gesture(tag)?)),
+            (None, Some(text)) => Some(PuppetOrder::Speak(text.clone())),
             (None, None) => None,
         };
         Ok(Self { pose, act, at: options.at, size: options.size })
@@ -222,9 +224,12 @@ impl Studio {
 
     /// All expressions, then all gestures.
     fn sheet(&self) -> anyhow::Result<Image> {
-        let expressions = (0..).zip(EXPRESSIONS).map(|(id, name)| (name.to_owned(), vec![Order::Expression(id)], None));
-        let gestures =
-            self.gestures.iter().map(|known| (format!("[{}]", known.tag), Vec::new(), Some(Order::Gesture(known.id))));
+        let expressions =
+            (0..).zip(EXPRESSIONS).map(|(id, name)| (name.to_owned(), vec![PuppetOrder::Expression(id)], None));
+        let gestures = self
+            .gestures
+            .iter()
+            .map(|known| (format!("[{}]", known.tag), Vec::new(), Some(PuppetOrder::Gesture(known.id))));
         let mut tiles = Vec::new();
         for (caption, pose, act) in expressions.chain(gestures) {
             let sitting = Sitting { pose, act, at: None, size: (TILE, TILE) };
@@ -261,9 +266,9 @@ fn paste(sheet: &mut Image, tile: &Image, [x, y]: [usize; 2]) {
     }
 }
 
-fn tell(world: &mut World, order: &Order) -> anyhow::Result<()> {
-    let told = Told { who: "portrait".to_owned(), order: order.clone() };
-    world.order(NAME, &told.to_text()).map(|_| ()).map_err(anyhow::Error::msg)
+fn tell(world: &mut World, order: &PuppetOrder) -> anyhow::Result<()> {
+    world.order::<PuppetDirector>(AttributedOrder::new("portrait", order.clone()))?;
+    Ok(())
 }
 
 fn run_for(world: &mut World, seconds: f64) {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use wire::{DecodeError, Message, Split, StreamMessage};
-use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::Director};
+use world::{Answer, Catalogue, Command, Snapshot, clock::Pace, director::DynDirector};
 
 use crate::{
     driver::evo::{Reception, Served},
@@ -48,10 +48,10 @@ pub struct Protocol {
 pub type Configure = fn(toml::Table, &Path) -> Result<Box<dyn Service>, toml::de::Error>;
 
 /// Makes a director from its description, or says why not.
-pub type Direct = fn(&str) -> Result<Box<dyn Director>, String>;
+pub type Direct = fn(&str) -> Result<Box<dyn DynDirector>, String>;
 
 /// Brings back the director of a recorded world.
-pub fn direct(description: &str) -> Result<Box<dyn Director>, String> {
+pub fn direct(description: &str) -> Result<Box<dyn DynDirector>, String> {
     let (name, rest) = description.split_once(' ').unwrap_or((description, ""));
     let protocol = PROTOCOLS.iter().find(|protocol| protocol.name == name);
     let direct = protocol.and_then(|protocol| protocol.direct).ok_or_else(|| format!("`{name}` is not known"))?;
@@ -149,7 +149,7 @@ pub struct Direction {
     /// For [`Protocol::direct`].
     pub description: String,
     /// The director.
-    pub director: Box<dyn Director>,
+    pub director: Box<dyn DynDirector>,
 }
 
 impl fmt::Debug for Direction {

@@ -11,13 +11,14 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use world::{
     AgentId, Value, World,
-    director::{Director, Place, View},
+    director::{Director, Spawn, View},
 };
 
 use crate::{
     audio::{Air, Ear},
     calls::{Called, Calls},
     field::Field,
+    orders::{GameAnswer, GameOrder, GameRefusal, JoinRequest},
     referee::Referee,
     rules::{Phase, PlayMode, RuleBook, Side},
     scene::{Ball, Decision, Foul, Placement, PlayerId, Scene},
@@ -25,11 +26,6 @@ use crate::{
 };
 
 use self::pitch::Pitch;
-
-/// Nothing is put further away than this, in m, or sent off faster, in m/s: physics could not work with it.
-const FARTHEST: f64 = 1_000.0;
-/// Under which orders reach the game.
-pub const NAME: &str = "soccer";
 
 /// Orders that may wait for the next cycle.
 const MOST_ORDERS: usize = 4_096;
@@ -49,102 +45,11 @@ pub struct GameConfig {
     pub time: Option<f64>,
 }
 
-/// What sessions ask of the game. What players ask is done before the physics of the next cycle, in the order of their
-/// joining; what others ask, after it and before the referee looks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Order {
-    /// A player wants to stand somewhere; given as for the left team.
-    Beam {
-        /// Whose robot.
-        agent: AgentId,
-        /// Where.
-        to: Placement,
-    },
-    /// A player speaks.
-    Say {
-        /// Whose robot.
-        agent: AgentId,
-        /// 0 to 1.
-        volume: f64,
-        /// What.
-        text: Vec<u8>,
-    },
-    /// The game begins; without a side a coin is tossed.
-    KickOff(Option<Side>),
-    /// Play goes on with the ball where it is.
-    DropBall,
-    /// The ball goes somewhere.
-    PlaceBall {
-        /// In m.
-        position: [f64; 3],
-        /// In m/s.
-        velocity: [f64; 3],
-    },
-    /// A player goes somewhere, moves its joints, or both; what was put somewhere is at rest then.
-    PlacePlayer {
-        /// Who.
-        player: PlayerId,
-        /// Where its torso goes, in m, and how it is turned; w first, of any length but 0.
-        to: Option<([f64; 3], [f64; 4])>,
-        /// Motors and the angles of their joints, in rad. The others become 0 if the player goes somewhere, and stay as
-        /// they are if it does not.
-        joints: Vec<(String, f64)>,
-    },
-    /// A player stands somewhere, on its feet and at rest.
-    StandPlayer {
-        /// Who.
-        player: PlayerId,
-        /// Where.
-        to: Placement,
-    },
-    /// The play mode changes.
-    SetPlayMode(PlayMode),
-}
-
-impl Order {
-    /// The order in the game's words.
-    pub fn to_text(&self) -> String {
-        // plain data always has a text
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    fn is_within_reach(&self) -> bool {
-        let is_near = |numbers: &[f64]| numbers.iter().all(|number| number.abs() <= FARTHEST);
-        match self {
-            Self::Beam { to, .. } | Self::StandPlayer { to, .. } => is_near(&[to.x, to.y]),
-            Self::PlaceBall { position, velocity } => is_near(position) && is_near(velocity),
-            Self::PlacePlayer { to: Some((position, _)), .. } => is_near(position),
-            Self::Say { .. }
-            | Self::KickOff(_)
-            | Self::DropBall
-            | Self::PlacePlayer { to: None, .. }
-            | Self::SetPlayMode(_) => true,
-        }
-    }
-}
-
 /// What a player wants in a cycle.
 #[derive(Clone, Debug)]
 enum Wish {
     Beam(Placement),
     Say { volume: f64, text: Vec<u8> },
-}
-
-/// Who wants to come in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Name of its team.
-    pub team: String,
-    /// Its number.
-    pub number: u8,
-}
-
-impl Entry {
-    /// The request in the game's words.
-    pub fn to_text(&self) -> String {
-        // plain data always has a text
-        serde_json::to_string(self).unwrap_or_default()
-    }
 }
 
 /// A player that was let in.
@@ -207,7 +112,7 @@ pub struct Game {
     /// What players want before the physics of the next cycle. Sorted, so that it does not matter who was heard first.
     wishes: BTreeMap<AgentId, Vec<Wish>>,
     /// What others want after it.
-    orders: Vec<Order>,
+    orders: Vec<GameOrder>,
     calls: Arc<Calls>,
     view: Arc<GameView>,
 }
@@ -302,11 +207,11 @@ impl Game {
     }
 
     /// Motors in an order that its player's robot does not have.
-    fn unknown_joints(&self, world: &World, order: &Order) -> Vec<String> {
-        let Order::PlacePlayer { player, joints, .. } = order else { return Vec::new() };
+    fn unknown_joints(&self, world: &World, order: &GameOrder) -> Vec<String> {
+        let GameOrder::PlacePlayer { player, joints, .. } = order else { return Vec::new() };
         let agent = self.pitch.players().find(|(other, _)| other == player).map(|(_, agent)| agent);
         let is_unknown = |motor: &str| agent.is_none_or(|agent| world.motor_joint(agent, motor).is_none());
-        joints.iter().filter(|(motor, _)| is_unknown(motor)).map(|(motor, _)| format!("`{motor}`")).collect()
+        joints.iter().filter(|(motor, _)| is_unknown(motor)).map(|(motor, _)| motor.clone()).collect()
     }
 
     /// Does what was ordered since the last cycle.
@@ -315,15 +220,15 @@ impl Game {
         for order in std::mem::take(&mut self.orders) {
             let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
             match order {
-                Order::KickOff(side) => self.referee.kick_off(side, &mut self.random, &mut decisions),
-                Order::DropBall => self.referee.drop_ball(ball, &mut decisions),
-                Order::PlaceBall { position, velocity } => {
+                GameOrder::KickOff(side) => self.referee.kick_off(side, &mut self.random, &mut decisions),
+                GameOrder::DropBall => self.referee.drop_ball(ball, &mut decisions),
+                GameOrder::PlaceBall { position, velocity } => {
                     self.referee.place_ball(position.into(), velocity.into(), &mut decisions);
                 }
-                Order::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
-                Order::PlacePlayer { player, to, joints } => self.pitch.place_player(world, player, to, &joints),
-                Order::StandPlayer { player, to } => self.pitch.stand(world, player, to),
-                Order::Beam { .. } | Order::Say { .. } => {}
+                GameOrder::SetPlayMode(mode) => self.referee.set_play_mode(mode, ball, &mut decisions),
+                GameOrder::PlacePlayer { player, to, joints } => self.pitch.place_player(world, player, to, &joints),
+                GameOrder::StandPlayer { player, to } => self.pitch.stand(world, player, to),
+                GameOrder::Beam { .. } | GameOrder::Say { .. } => {}
             }
         }
         self.carry_out(world, &decisions);
@@ -407,9 +312,11 @@ fn first_view(referee: &Referee) -> GameView {
 }
 
 impl Director for Game {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+    const NAME: &'static str = "soccer";
+    type Order = GameOrder;
+    type Answer = GameAnswer;
+    type Refusal = GameRefusal;
+    type JoinRequest = JoinRequest;
 
     fn variables(&self) -> Vec<(String, Value)> {
         let team = |side: Side| Value::String(self.teams.name(side).unwrap_or_default().to_owned());
@@ -472,54 +379,49 @@ impl Director for Game {
         self.show(heard);
     }
 
-    fn admit(&mut self, world: &mut World, request: &str) -> Result<Place, String> {
+    fn admit(&mut self, world: &mut World, request: &JoinRequest) -> Result<Spawn, GameRefusal> {
         self.look(world);
-        let Entry { team, number } = serde_json::from_str(request).map_err(|error| error.to_string())?;
-        let player = self.teams.join(&team, number).map_err(|error| error.to_string())?;
+        let JoinRequest { team, number } = request;
+        let player = self.teams.join(team, *number)?;
         let side = if player.side == Side::Left { "Left" } else { "Right" };
         let agent = format!("{side} {number}");
         self.seats.push(Seat { player, agent: agent.clone(), taken: false });
         let Placement { x, y, heading } = spawn_placement(&self.field, player);
-        Ok(Place { name: agent, pose: Pose::facing(x, y, 0.0, heading) })
+        Ok(Spawn { name: agent, pose: Pose::facing(x, y, 0.0, heading) })
     }
 
-    fn turned_away(&mut self, _: &mut World, name: &str) {
+    fn cancel_admission(&mut self, _: &mut World, name: &str) {
         if let Some(index) = self.seats.iter().rposition(|seat| seat.agent == name && !seat.taken) {
             self.teams.leave(self.seats.remove(index).player);
         }
     }
 
-    fn order(&mut self, world: &mut World, order: &str) -> Result<String, String> {
-        let order: Order = serde_json::from_str(order).map_err(|error| error.to_string())?;
-        if !order.is_within_reach() {
-            return Err(format!("that is further away than {FARTHEST} m, or faster than as many m/s"));
-        }
+    fn apply_order(&mut self, world: &mut World, order: GameOrder) -> Result<Option<GameAnswer>, GameRefusal> {
+        order.check()?;
         self.look(world);
         match order {
-            Order::Beam { agent, .. } | Order::Say { agent, .. }
+            GameOrder::Beam { agent, .. } | GameOrder::Say { agent, .. }
                 if self.wishes.get(&agent).is_some_and(|wishes| wishes.len() >= MOST_WISHES) =>
             {
-                return Err("too many wishes of one player for one cycle".to_owned());
+                return Err(GameRefusal::PlayerQueueFull);
             }
-            Order::Beam { agent, to } => self.wishes.entry(agent).or_default().push(Wish::Beam(to)),
-            Order::Say { agent, volume, text } => {
+            GameOrder::Beam { agent, to } => self.wishes.entry(agent).or_default().push(Wish::Beam(to)),
+            GameOrder::Say { agent, volume, text } => {
                 self.wishes.entry(agent).or_default().push(Wish::Say { volume, text });
             }
-            Order::PlacePlayer { player, .. } | Order::StandPlayer { player, .. }
+            GameOrder::PlacePlayer { player, .. } | GameOrder::StandPlayer { player, .. }
                 if self.pitch.players().all(|(other, _)| other != player) =>
             {
-                return Err(format!("nobody plays as number {} on that side", player.number));
+                return Err(GameRefusal::UnknownPlayer { player });
             }
-            _ if self.orders.len() >= MOST_ORDERS => return Err("too many orders for one cycle".to_owned()),
+            _ if self.orders.len() >= MOST_ORDERS => return Err(GameRefusal::QueueFull),
             order => {
-                let unknown = self.unknown_joints(world, &order);
+                let motors = self.unknown_joints(world, &order);
                 self.orders.push(order);
-                if !unknown.is_empty() {
-                    return Ok(format!("the robot has no motor {}", unknown.join(", ")));
-                }
+                return Ok((!motors.is_empty()).then_some(GameAnswer::UnknownMotors { motors }));
             }
         }
-        Ok(String::new())
+        Ok(None)
     }
 
     fn view(&self) -> View {

@@ -12,6 +12,7 @@ pub mod audio;
 pub mod calls;
 pub mod field;
 pub mod game;
+pub mod orders;
 pub mod referee;
 pub mod rules;
 pub mod scene;
@@ -21,6 +22,8 @@ pub mod vision;
 
 pub use crate::{
     field::Field,
+    game::Game,
+    orders::{GameAnswer, GameOrder, GameRefusal, JoinRequest},
     referee::Referee,
     rules::{Phase, PlayMode, RuleBook, Side},
     scene::{Decision, Foul, Placement, PlayerId, Scene},

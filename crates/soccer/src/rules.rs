@@ -24,6 +24,14 @@ impl Side {
     /// Left, then right.
     pub const BOTH: [Self; 2] = [Self::Left, Self::Right];
 
+    /// `left` or `right`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+
     /// The opponents.
     pub fn other(self) -> Self {
         match self {

@@ -95,7 +95,7 @@ impl World {
     /// A robot that the director may have let in does not come.
     fn give_up(&mut self, change: &Change) {
         if let Change::Join(robot) = change {
-            self.turn_away(&robot.name);
+            self.cancel_admission(&robot.name);
         }
     }
 
@@ -118,7 +118,7 @@ impl World {
         }
         light::shine(&mut self.structure.sim, &self.structure.light_sensors);
         self.raise(standard::ENVIRONMENT_CHANGED);
-        self.directed(|director, world| director.model_changed(world));
+        self.for_each_director(|director, world| director.model_changed(world));
         match change {
             Change::Join(robot) => {
                 let id = self.structure.blueprint.residents.last().map_or(AgentId(0), |resident| resident.id);

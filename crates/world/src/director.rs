@@ -1,13 +1,20 @@
-//! Whoever has a say in the world besides physics: a game with its referee, a puppet with its mixer.
+//! Directors: games, puppets and other logic that controls the world besides physics.
 //!
-//! A director lives on the sim thread with its world, and is as deterministic: what it does follows from the world, the
-//! seed and the orders it was given, and orders are recorded. A world can have several; they take turns in the order in
+//! A director lives on the sim thread with its world and is deterministic like it: its behaviour follows from the world,
+//! the seed and the orders it was given, and orders are recorded. A world can have several; they run in the order in
 //! which the setup names them.
+//!
+//! Orders, answers and refusals are types of the director. Between a session and its director they travel type-erased
+//! ([`Envelope`], [`OrderAnswer`], [`OrderRefusal`]); only a recording holds them as text.
 
-use std::{any::Any, sync::Arc};
+mod erased;
+
+use std::{any::Any, error::Error, fmt::Debug, sync::Arc};
 
 use physics::{JointId, Pose, Sim};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use self::erased::{DirectorRefusal, DynDirector, Envelope, OrderAnswer, OrderRefusal};
 use crate::{
     agent::{Action, AgentId},
     record::Entry,
@@ -15,60 +22,83 @@ use crate::{
     world::World,
 };
 
-/// What a director shows to sessions in every snapshot. A session that knows the director knows the type.
+/// A director's part of every snapshot. A session that knows the director knows the type.
 pub type View = Arc<dyn Any + Send + Sync>;
 
-/// Where a robot comes in, and under which name.
+/// Name and start pose that a director assigns to a joining robot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct Spawn {
     /// Name of the agent.
     pub name: String,
-    /// Where the model's origin goes.
+    /// Pose of the model's origin in the world frame.
     pub pose: Pose,
 }
 
-/// A game, a puppet: whatever directs the world.
-pub trait Director: Send {
-    /// Under which orders reach it.
-    fn name(&self) -> &'static str;
+/// The [`Director::JoinRequest`] of a director that admits no robots: it has no values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoJoinRequest {}
 
-    /// Full names of the variables that it adds to the world, with their present values. They can only be read; names,
-    /// number and kinds never change.
+/// Logic that controls a world besides physics.
+///
+/// Orders and join requests are recorded as JSON. A director refuses those that do not survive this, such as numbers that
+/// are not finite.
+pub trait Director: Send + 'static {
+    /// Identifies the director among those of a world, and in recordings.
+    const NAME: &'static str;
+
+    /// A command of a session.
+    type Order: Clone + Debug + Serialize + DeserializeOwned + Send + 'static;
+
+    /// Reply to an order that was carried out.
+    type Answer: Debug + PartialEq + Send + Sync + 'static;
+
+    /// Reason why an order or a join request is refused.
+    type Refusal: Error + PartialEq + Send + Sync + 'static;
+
+    /// Describes a robot that wants to join; [`NoJoinRequest`] if none can.
+    type JoinRequest: Clone + Debug + Serialize + DeserializeOwned + Send + 'static;
+
+    /// Full names and current values of the read-only variables that the director adds to the world. Names, number and
+    /// kinds never change.
     fn variables(&self) -> Vec<(String, Value)>;
 
-    /// A new try begins; everything in the world is at its start.
+    /// A new try begins; everything in the world is in its start state.
     fn reset(&mut self, world: &mut World);
 
-    /// Robots have come or gone, or an object has changed its size.
+    /// The model was recompiled: robots have joined or left, or an object was resized.
     fn model_changed(&mut self, world: &mut World);
 
-    /// The motors have their orders; physics comes next.
+    /// Called once per tick, after the motors have their targets and before physics.
     fn before_physics(&mut self, world: &mut World);
 
-    /// One of the physics steps of a tick comes next.
+    /// Called before each physics step of a tick.
     fn before_step(&mut self, _world: &mut World) {}
 
-    /// The physics of a tick is done.
+    /// Called once per tick, after physics.
     fn after_physics(&mut self, world: &mut World);
 
-    /// Lets a robot in, or says why not. What the session wants is in words that the two of them know.
-    fn admit(&mut self, _world: &mut World, _request: &str) -> Result<Place, String> {
-        Err("nobody is let in".to_owned())
-    }
+    /// Decides whether a robot may join, and where.
+    ///
+    /// # Errors
+    /// The reason why it may not. Nothing has changed then.
+    fn admit(&mut self, world: &mut World, request: &Self::JoinRequest) -> Result<Spawn, Self::Refusal>;
 
-    /// A robot of this name does not come, whether or not it was let in.
-    fn turned_away(&mut self, _world: &mut World, _name: &str) {}
+    /// A robot of this name failed to join, whether or not this director admitted it.
+    fn cancel_admission(&mut self, _world: &mut World, _name: &str) {}
 
-    /// Carries out what a session asks, in words that the two of them know, and answers; or says why not.
-    fn order(&mut self, world: &mut World, order: &str) -> Result<String, String>;
+    /// Carries out an order. The answer is optional: most orders need none.
+    ///
+    /// # Errors
+    /// The reason why not. Nothing has changed then.
+    fn apply_order(&mut self, world: &mut World, order: Self::Order) -> Result<Option<Self::Answer>, Self::Refusal>;
 
-    /// What sessions can see.
+    /// The current view for sessions.
     fn view(&self) -> View;
 }
 
 impl World {
-    /// Lets every director do something with the world, one after the other.
-    pub(crate) fn directed(&mut self, mut act: impl FnMut(&mut dyn Director, &mut Self)) {
+    /// Calls `act` with each director in turn.
+    pub(crate) fn for_each_director(&mut self, mut act: impl FnMut(&mut dyn DynDirector, &mut Self)) {
         let mut directors = std::mem::take(&mut self.directors);
         for director in &mut directors {
             act(director.as_mut(), self);
@@ -76,43 +106,79 @@ impl World {
         self.directors = directors;
     }
 
-    /// Lets one director do something with the world, if there is one of this name.
-    fn ask<T>(
+    /// Calls `act` with the director of this name.
+    fn with_director<T>(
         &mut self,
-        director: &str,
-        act: impl FnOnce(&mut dyn Director, &mut Self) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let place = self.directors.iter().position(|other| other.name() == director);
-        let place = place.ok_or_else(|| format!("no {director} directs this world"))?;
+        name: &str,
+        act: impl FnOnce(&mut dyn DynDirector, &mut Self) -> Result<T, OrderRefusal>,
+    ) -> Result<T, OrderRefusal> {
         let mut directors = std::mem::take(&mut self.directors);
-        let result = directors.get_mut(place).map(|director| act(director.as_mut(), self));
+        let director = directors.iter_mut().find(|director| director.name() == name);
+        let result = match director {
+            Some(director) => act(director.as_mut(), self),
+            None => Err(OrderRefusal::NoDirector { director: name.to_owned() }),
+        };
         self.directors = directors;
-        result.unwrap_or_else(|| Err(format!("no {director} directs this world")))
+        result
     }
 
-    /// Asks a director to let a robot in. The robot has to join then.
-    pub fn admit(&mut self, director: &str, request: &str) -> Result<Place, String> {
-        let place = self.ask(director, |director, world| director.admit(world, request))?;
-        self.enter_journal(|| Entry::Admit { to: director.to_owned(), request: request.to_owned() });
-        Ok(place)
+    /// Asks a director to admit a robot, which then has to join under the returned name.
+    ///
+    /// # Errors
+    /// The reason why it may not join. Only granted requests are recorded.
+    pub fn admit(&mut self, request: &Envelope) -> Result<Spawn, OrderRefusal> {
+        let text = self.text_for_journal(request)?;
+        let spawn = self.with_director(request.to(), |director, world| director.admit(world, request))?;
+        let to = request.to();
+        text.into_iter().for_each(|request| self.enter_journal(|| Entry::Admit { to: to.to_owned(), request }));
+        Ok(spawn)
     }
 
-    /// Tells the directors that a robot does not come.
-    pub(crate) fn turn_away(&mut self, name: &str) {
-        self.directed(|director, world| director.turned_away(world, name));
+    /// Tells the directors that a robot failed to join.
+    pub(crate) fn cancel_admission(&mut self, name: &str) {
+        self.for_each_director(|director, world| director.cancel_admission(world, name));
         if !self.directors.is_empty() {
             self.enter_journal(|| Entry::TurnedAway { name: name.to_owned() });
         }
     }
 
-    /// Gives an order to a director. A carried out order is recorded; a refused one changed nothing.
-    pub fn order(&mut self, director: &str, order: &str) -> Result<String, String> {
-        let answer = self.ask(director, |director, world| director.order(world, order))?;
-        self.enter_journal(|| Entry::Order { to: director.to_owned(), order: order.to_owned() });
+    /// Gives an order to the director `D`. See [`World::deliver_order`].
+    ///
+    /// # Errors
+    /// The reason why it was not carried out.
+    pub fn order<D: Director>(&mut self, order: D::Order) -> Result<Option<OrderAnswer>, OrderRefusal> {
+        self.deliver_order(Envelope::order::<D>(order))
+    }
+
+    /// Gives an order to the director that it is addressed to.
+    ///
+    /// # Errors
+    /// The reason why it was not carried out. A refused order changes nothing and is not recorded.
+    pub fn deliver_order(&mut self, order: Envelope) -> Result<Option<OrderAnswer>, OrderRefusal> {
+        let (to, text) = (order.to(), self.text_for_journal(&order)?);
+        let answer = self.with_director(to, |director, world| director.apply_order(world, order))?;
+        text.into_iter().for_each(|order| self.enter_journal(|| Entry::Order { to: to.to_owned(), order }));
         Ok(answer)
     }
 
-    /// Moves motors of an agent for a director. Not recorded: it follows from what is.
+    /// The text under which an order or a join request is recorded; none if nothing is.
+    fn text_for_journal(&self, message: &Envelope) -> Result<Option<String>, OrderRefusal> {
+        self.journal.as_ref().map(|_| message.to_text()).transpose()
+    }
+
+    /// Repeats a recorded [`World::admit`].
+    pub(crate) fn admit_recorded(&mut self, director: &str, request: &str) -> Result<Spawn, OrderRefusal> {
+        let request = self.with_director(director, |director, _| director.parse_join_request(request))?;
+        self.admit(&request)
+    }
+
+    /// Repeats a recorded [`World::deliver_order`].
+    pub(crate) fn deliver_recorded_order(&mut self, director: &str, order: &str) -> Result<(), OrderRefusal> {
+        let order = self.with_director(director, |director, _| director.parse_order(order))?;
+        self.deliver_order(order).map(drop)
+    }
+
+    /// Moves motors of an agent on behalf of a director. Not recorded: it follows from the recorded orders.
     pub fn move_motors(&mut self, agent: AgentId, actions: impl IntoIterator<Item = Action>) {
         let Some(robot) = self.agents.get_mut(&agent) else { return };
         for action in actions {
@@ -127,8 +193,8 @@ impl World {
         motors.iter().find(|other| other.name == motor)?.joint()
     }
 
-    /// The simulation, to be changed by a director. What it does follows from what is recorded.
-    pub fn stage_sim(&mut self) -> &mut Sim {
+    /// The simulation, for directors. Their changes follow from the recorded orders and are not recorded.
+    pub fn sim_mut(&mut self) -> &mut Sim {
         &mut self.structure.sim
     }
 }

@@ -83,12 +83,12 @@ impl World {
                     .map_err(|cause| ReplayError::Write { variable, cause })?;
             }
             Entry::Admit { to, request } => {
-                self.admit(&to, &request).map_err(|reason| ReplayError::Order { order: request, reason })?;
+                self.admit_recorded(&to, &request).map_err(|refusal| ReplayError::Order { order: request, refusal })?;
             }
             Entry::Order { to, order } => {
-                self.order(&to, &order).map_err(|reason| ReplayError::Order { order, reason })?;
+                self.deliver_recorded_order(&to, &order).map_err(|refusal| ReplayError::Order { order, refusal })?;
             }
-            Entry::TurnedAway { name } => self.turn_away(&name),
+            Entry::TurnedAway { name } => self.cancel_admission(&name),
             Entry::Reset { seed } => self.reset(Some(seed)),
             Entry::Join(robot) => self.change_now(Change::Join(robot.restore()?))?,
             Entry::Leave { agent } => self.change_now(Change::Leave(agent))?,

@@ -7,6 +7,7 @@ mod access;
 pub mod agent;
 pub mod change;
 pub mod clock;
+pub mod command;
 pub mod director;
 pub mod event;
 pub mod interface;
@@ -23,7 +24,8 @@ pub mod world;
 
 pub use crate::{
     agent::{Action, AgentId, JointTarget},
-    run::{Answer, Command, Run},
+    command::{Answer, Command, CommandRefusal},
+    run::Run,
     setup::{Robot, Setup},
     snapshot::{Catalogue, Snapshot, Tick},
     value::{Value, ValueKind},

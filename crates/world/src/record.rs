@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::{Action, AgentId},
-    director::Director,
+    director::{DynDirector, OrderRefusal},
     event::Watch,
     setup::{Randomise, Robot, Setup},
     structure::BuildError,
@@ -338,12 +338,12 @@ pub enum ReplayError {
         cause: VariableError,
     },
     /// An order was refused that was carried out when it was recorded.
-    #[error("the order `{order}`: {reason}")]
+    #[error("the order `{order}`: {refusal}")]
     Order {
-        /// In the director's words.
+        /// As it is recorded.
         order: String,
-        /// Why.
-        reason: String,
+        /// The director's reason.
+        refusal: OrderRefusal,
     },
     /// The recorded world had a director that cannot be had here.
     #[error("the director of the recorded world is not available: {reason}")]
@@ -381,10 +381,10 @@ pub struct Verdict {
 }
 
 /// Makes a director from its description in [`Setup::directors`], or says why it cannot.
-pub type Directors<'a> = &'a dyn Fn(&str) -> Result<Box<dyn Director>, String>;
+pub type Directors<'a> = &'a dyn Fn(&str) -> Result<Box<dyn DynDirector>, String>;
 
 /// For recordings of worlds that nobody directs.
-pub fn no_director(description: &str) -> Result<Box<dyn Director>, String> {
+pub fn no_director(description: &str) -> Result<Box<dyn DynDirector>, String> {
     Err(format!("`{description}` is not known"))
 }
 

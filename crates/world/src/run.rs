@@ -11,97 +11,21 @@ use std::{
 use physics::Source;
 
 use crate::{
-    agent::{Action, AgentId},
+    agent::AgentId,
     change::{Change, Changed, Ticket},
-    clock::{Clock, Gate, Pace, Vote},
-    director::Place,
+    clock::{Clock, Gate, Pace},
+    command::{Answer, Command, CommandRefusal, SPEEDS},
+    director::{Envelope, Spawn},
     event::AgentEvent,
     setup::Robot,
     snapshot::Snapshot,
     structure::{Blueprint, BuildError, Structure},
-    value::Value,
     variable::{VariableError, VariableId},
     world::{SessionId, World},
 };
 
-/// What a session asks of the world.
-#[derive(Clone, Debug)]
-pub enum Command {
-    /// Bring a robot in.
-    Join(Robot),
-    /// Bring in a robot of this model, under the name and at the place that a director gives it.
-    Admit {
-        /// Name of the director.
-        to: &'static str,
-        /// What to tell it.
-        request: String,
-        /// The model.
-        source: Source,
-        /// Whether the world waits for its votes from the moment it is there. It then waits for the robot, too.
-        lockstep: bool,
-    },
-    /// Take a robot out.
-    Leave(AgentId),
-    /// Move motors with the next tick.
-    Act(AgentId, Vec<Action>),
-    /// Tell a variable.
-    Read(VariableId),
-    /// Change a variable.
-    Write(VariableId, Value),
-    /// Show a variable in every snapshot.
-    Observe(VariableId),
-    /// No longer.
-    Unobserve(VariableId),
-    /// From now on wait for this agent's votes, unless it votes through another session.
-    EnterLockstep(AgentId),
-    /// No longer.
-    LeaveLockstep(AgentId),
-    /// Vote for a tick or a reset.
-    Vote(AgentId, Vote),
-    /// Begin a new try now, without a vote.
-    Reset(Option<u64>),
-    /// Ask something of a director.
-    Order {
-        /// Its name.
-        to: &'static str,
-        /// In its own words.
-        order: String,
-    },
-    /// Let the world run at so many times real time, where its pace follows the clock: [`SPEEDS`].
-    Speed(f64),
-    /// One tick, while time stands still because somebody asked for it.
-    Step,
-    /// Raise an event of an agent.
-    Tell(AgentId, AgentEvent),
-}
-
-/// Slowest and fastest that a world can be let run, as parts of real time.
-pub const SPEEDS: (f64, f64) = (0.1, 10.0);
 /// Ticks that may be asked for while time stands still.
 const STEPS: u32 = 1_000;
-
-/// What the world says to a session.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// The robot is there.
-    Joined(AgentId),
-    /// The robot has gone.
-    Left(AgentId),
-    /// A variable's value.
-    Value(VariableId, Value),
-    /// A variable was written.
-    Written(VariableId),
-    /// A variable was not read or written.
-    NoValue(VariableId, VariableError),
-    /// From now on the world waits for this agent's votes, and takes them from this session alone.
-    Entered(AgentId),
-    /// This agent's vote does not count: it was silent for too long, never entered, or votes through another session.
-    VoteLost(AgentId),
-    /// What a director says to an order, if it says anything.
-    Ordered(String),
-    /// Nothing was done.
-    Refused(String),
-}
 
 /// What [`Run::advance`] did.
 #[derive(Debug)]
@@ -118,8 +42,7 @@ pub enum Progress {
 #[derive(Debug)]
 struct Guest {
     session: SessionId,
-    to: &'static str,
-    request: String,
+    request: Envelope,
     source: Source,
     lockstep: bool,
 }
@@ -194,8 +117,8 @@ impl Run {
                 self.asked.insert(ticket, (session, None));
                 None
             }
-            Command::Admit { to, request, source, lockstep } => {
-                self.admit(Guest { session, to, request, source, lockstep }, now);
+            Command::Admit { request, source, lockstep } => {
+                self.admit(Guest { session, request, source, lockstep }, now);
                 None
             }
             Command::Leave(agent) => {
@@ -209,11 +132,7 @@ impl Run {
             Command::Act(agent, actions) => {
                 self.note_mover(agent, session);
                 let complete = self.world.stage(agent, session, sequence, actions);
-                (!complete).then(|| {
-                    let why =
-                        "a motor command with a number that is not finite or too large, or too many before a tick";
-                    Answer::Refused(why.to_owned())
-                })
+                (!complete).then_some(Answer::Refused(CommandRefusal::Actions))
             }
             Command::Read(id) => Some(match self.world.read(id) {
                 Ok(value) => Answer::Value(id, value),
@@ -267,9 +186,9 @@ impl Run {
                 self.clock.reset_by_order(now);
                 None
             }
-            Command::Order { to, order } => match self.world.order(to, &order) {
-                Ok(answer) => (!answer.is_empty()).then_some(Answer::Ordered(answer)),
-                Err(reason) => Some(Answer::Refused(reason)),
+            Command::Order(order) => match self.world.deliver_order(order) {
+                Ok(answer) => answer.map(Answer::Ordered),
+                Err(refusal) => Some(Answer::Refused(refusal.into())),
             },
             Command::Speed(speed) => {
                 let (slowest, fastest) = SPEEDS;
@@ -277,16 +196,14 @@ impl Run {
                     self.speed = speed.clamp(slowest, fastest);
                     self.world.note_speed(self.speed);
                 }
-                (!speed.is_finite()).then(|| Answer::Refused("a speed has to be a number".to_owned()))
+                (!speed.is_finite()).then_some(Answer::Refused(CommandRefusal::Speed))
             }
-            Command::Step if self.world.failure().is_some() => {
-                Some(Answer::Refused("the simulation cannot go on; reset it first".to_owned()))
-            }
+            Command::Step if self.world.failure().is_some() => Some(Answer::Refused(CommandRefusal::Failed)),
             Command::Step if self.world.is_paused() => {
                 self.steps = (self.steps + 1).min(STEPS);
                 None
             }
-            Command::Step => Some(Answer::Refused("time does not stand still; pause it first".to_owned())),
+            Command::Step => Some(Answer::Refused(CommandRefusal::NotPaused)),
             Command::Tell(agent, event) => {
                 if event == AgentEvent::ControllerDisconnected {
                     self.world.note_hand(agent, None);
@@ -301,8 +218,8 @@ impl Run {
     /// Asks a director to let a robot in. Whoever is refused while robots are about to go is asked again when they have
     /// gone: one of them may be in the way.
     fn admit(&mut self, guest: Guest, now: Instant) {
-        match self.world.admit(guest.to, &guest.request) {
-            Ok(Place { name, pose }) => {
+        match self.world.admit(&guest.request) {
+            Ok(Spawn { name, pose }) => {
                 let ticket = self.world.request(Change::Join(Robot { name, source: guest.source, pose }));
                 self.asked.insert(ticket, (guest.session, None));
                 if guest.lockstep {
@@ -311,7 +228,7 @@ impl Run {
                 }
             }
             Err(_) if self.world.is_losing_a_robot() => self.guests.push(guest),
-            Err(reason) => self.answers.push((guest.session, Answer::Refused(reason))),
+            Err(refusal) => self.answers.push((guest.session, Answer::Refused(refusal.into()))),
         }
     }
 
@@ -507,8 +424,8 @@ impl Run {
                 let name = card.map(|card| card.name.to_string()).unwrap_or_default();
                 Answer::NoValue(id, VariableError::NotBuilt { name, reason: error.to_string() })
             }
-            (Changed::Refused(error), None) => Answer::Refused(error.to_string()),
-            (Changed::NoSuchAgent(agent), _) => Answer::Refused(format!("there is no agent {}", agent.0)),
+            (Changed::Refused(error), None) => Answer::Refused(CommandRefusal::Build(error)),
+            (Changed::NoSuchAgent(agent), _) => Answer::Refused(CommandRefusal::UnknownAgent { agent }),
         };
         self.answers.push((session, answer));
     }

@@ -37,7 +37,7 @@ pub struct Blueprint {
 }
 
 /// Why a world could not be built.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
     /// The model is no good.
     #[error(transparent)]

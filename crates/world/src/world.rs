@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::{
     agent::{Action, Agent, AgentId},
     change::{Change, Changed, Ticket},
-    director::Director,
+    director::DynDirector,
     event::{AgentEvent, EventId, Recent, incessant, standard},
     light,
     record::Entry,
@@ -86,7 +86,7 @@ pub(crate) struct Staged {
 /// The world.
 pub struct World {
     pub(crate) structure: Structure,
-    pub(crate) directors: Vec<Box<dyn Director>>,
+    pub(crate) directors: Vec<Box<dyn DynDirector>>,
     pub(crate) agents: BTreeMap<AgentId, Agent>,
     pub(crate) staged: Vec<Staged>,
     tick: Tick,
@@ -133,7 +133,7 @@ impl World {
     }
 
     /// Builds a world and brings it to the start of its first try.
-    pub fn with_directors(setup: &Setup, directors: Vec<Box<dyn Director>>) -> Result<Self, SetupError> {
+    pub fn with_directors(setup: &Setup, directors: Vec<Box<dyn DynDirector>>) -> Result<Self, SetupError> {
         let variables = directors.iter().flat_map(|director| director.variables());
         let kinds = variables.map(|(name, value)| (name, value.kind())).collect();
         let structure = Blueprint::new(setup, kinds)?.build()?;
@@ -353,17 +353,17 @@ impl World {
     pub fn tick(&mut self) {
         self.apply_staged();
         self.raise(standard::NEXT_STEP);
-        self.directed(|director, world| director.before_physics(world));
+        self.for_each_director(|director, world| director.before_physics(world));
         for left in (0..self.steps_per_tick).rev() {
             if self.failed.is_some() {
                 break;
             }
-            self.directed(|director, world| director.before_step(world));
+            self.for_each_director(|director, world| director.before_step(world));
             // sensors are read when the tick is over
             self.physics_step(if left > 0 { Sim::step_blind } else { Sim::step });
             (self.breathe)();
         }
-        self.directed(|director, world| director.after_physics(world));
+        self.for_each_director(|director, world| director.after_physics(world));
         light::shine(&mut self.structure.sim, &self.structure.light_sensors);
         self.raise(standard::UPDATE_SENSORS);
         self.watch_bounds();
@@ -456,7 +456,7 @@ impl World {
                 let _ = self.write_now(variable, &value);
             }
         }
-        self.directed(|director, world| director.reset(world));
+        self.for_each_director(|director, world| director.reset(world));
         if let Err(fault) = self.structure.sim.forward() {
             self.failed = Some(fault);
         }

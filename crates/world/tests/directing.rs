@@ -7,23 +7,34 @@ use std::{io::Cursor, sync::Arc};
 use physics::Pose;
 use world::{
     Value, World,
-    director::{Director, Place, View},
-    record::{Recorder, replay},
+    director::{Director, DynDirector, Envelope, OrderRefusal, Spawn, View},
+    record::{Entry, Recorder, replay},
 };
 use worlds::{flat, robot, setup};
 
-/// Pushes the rover to where it was told, and counts.
-#[derive(Default)]
+/// Pushes the rover to an x coordinate, and counts.
+#[derive(Debug, Default)]
 struct Push {
     x: f64,
     before: i64,
     after: i64,
 }
 
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+enum PushRefusal {
+    #[error("{x} m is too far")]
+    TooFar { x: f64 },
+    #[error("{name} may not join")]
+    Stranger { name: String },
+}
+
 impl Director for Push {
-    fn name(&self) -> &'static str {
-        "push"
-    }
+    const NAME: &'static str = "push";
+    type Order = f64;
+    /// The coordinate before.
+    type Answer = f64;
+    type Refusal = PushRefusal;
+    type JoinRequest = String;
 
     fn variables(&self) -> Vec<(String, Value)> {
         vec![("/Game/Before".into(), Value::Integer(self.before)), ("/Game/X".into(), Value::Double(self.x))]
@@ -40,7 +51,7 @@ impl Director for Push {
         let rover = world.sim().model().body_named("Rover:Chassis").expect("the rover is there");
         let mut pose = world.sim().body_pose(rover);
         pose.pos[0] = self.x;
-        world.stage_sim().place(rover, pose);
+        world.sim_mut().place(rover, pose);
     }
 
     fn after_physics(&mut self, _: &mut World) {
@@ -48,16 +59,18 @@ impl Director for Push {
         assert_eq!(self.before, self.after, "physics is between the two");
     }
 
-    fn admit(&mut self, _: &mut World, request: &str) -> Result<Place, String> {
-        match request {
-            "guest" => Ok(Place { name: "Guest".to_owned(), pose: Pose::at(1.0, 1.0, 0.0) }),
-            stranger => Err(format!("{stranger} may not come in")),
+    fn admit(&mut self, _: &mut World, request: &String) -> Result<Spawn, PushRefusal> {
+        match request.as_str() {
+            "guest" => Ok(Spawn { name: "Guest".to_owned(), pose: Pose::at(1.0, 1.0, 0.0) }),
+            stranger => Err(PushRefusal::Stranger { name: stranger.to_owned() }),
         }
     }
 
-    fn order(&mut self, _: &mut World, order: &str) -> Result<String, String> {
-        self.x = order.parse().map_err(|_| format!("`{order}` is no number"))?;
-        Ok("pushed".to_owned())
+    fn apply_order(&mut self, _: &mut World, x: f64) -> Result<Option<f64>, PushRefusal> {
+        if x.abs() > 10.0 {
+            return Err(PushRefusal::TooFar { x });
+        }
+        Ok(Some(std::mem::replace(&mut self.x, x)))
     }
 
     fn view(&self) -> View {
@@ -65,7 +78,7 @@ impl Director for Push {
     }
 }
 
-fn pushes(description: &str) -> Result<Box<dyn Director>, String> {
+fn pushes(description: &str) -> Result<Box<dyn DynDirector>, String> {
     (description == "push").then(|| Box::new(Push::default()) as _).ok_or_else(|| description.to_owned())
 }
 
@@ -84,8 +97,10 @@ fn a_director_moves_shows_and_is_recorded() {
     let mut recorder = Recorder::new(&mut file, &setup, &world).expect("memory can be written");
     for tick in 0..30 {
         if tick == 10 {
-            assert_eq!(world.order("push", "0.5"), Ok("pushed".to_owned()));
-            assert_eq!(world.order("push", "far"), Err("`far` is no number".to_owned()));
+            let answer = world.order::<Push>(0.5).expect("it is near").expect("it is answered");
+            assert_eq!(answer.downcast_ref::<f64>(), Some(&0.0));
+            let refusal = world.order::<Push>(20.0).expect_err("it is far");
+            assert_eq!(refusal.downcast_ref(), Some(&PushRefusal::TooFar { x: 20.0 }));
         }
         world.tick();
         if let Some(record) = world.take_record(5) {
@@ -108,8 +123,76 @@ fn a_director_moves_shows_and_is_recorded() {
     assert!(error.to_string().contains("`push` is not known"), "{error}");
 }
 
+/// A world with the director, which keeps a journal.
+fn recorded_world() -> World {
+    let setup = setup(flat(), vec![robot("Rover", "rover", 0.0, 0.0)]);
+    let mut world = World::with_directors(&setup, vec![Box::new(Push::default())]).expect("it can be built");
+    world.keep_journal();
+    world
+}
+
+#[test]
+fn granted_orders_and_requests_are_recorded_and_give_the_same_text_again() {
+    let mut world = recorded_world();
+    world.order::<Push>(0.1).expect("it is near");
+    world.admit(&Envelope::join_request::<Push>("guest".to_owned())).expect("it is invited");
+    let journal = world.take_journal();
+    let to = || Push::NAME.to_owned();
+    let wanted = [
+        Entry::Order { to: to(), order: "0.1".to_owned() },
+        Entry::Admit { to: to(), request: "\"guest\"".to_owned() },
+    ];
+    assert_eq!(journal, wanted);
+
+    let mut again = recorded_world();
+    for entry in journal {
+        again.apply(entry).expect("it was granted before");
+    }
+    assert_eq!(again.take_journal(), wanted);
+    assert_eq!(read(&again, "/Game/X"), Value::Double(0.1));
+}
+
+#[test]
+fn refused_orders_and_requests_are_not_recorded() {
+    /// Another director with the same name and other types.
+    struct Namesake;
+    impl Director for Namesake {
+        const NAME: &'static str = Push::NAME;
+        type Order = i64;
+        type Answer = ();
+        type Refusal = std::convert::Infallible;
+        type JoinRequest = i64;
+        fn variables(&self) -> Vec<(String, Value)> {
+            Vec::new()
+        }
+        fn reset(&mut self, _: &mut World) {}
+        fn model_changed(&mut self, _: &mut World) {}
+        fn before_physics(&mut self, _: &mut World) {}
+        fn after_physics(&mut self, _: &mut World) {}
+        fn admit(&mut self, _: &mut World, _: &i64) -> Result<Spawn, Self::Refusal> {
+            unreachable!("it is in no world")
+        }
+        fn apply_order(&mut self, _: &mut World, _: i64) -> Result<Option<()>, Self::Refusal> {
+            unreachable!("it is in no world")
+        }
+        fn view(&self) -> View {
+            Arc::new(())
+        }
+    }
+
+    let mut world = recorded_world();
+    world.order::<Push>(20.0).expect_err("it is far");
+    let stranger = world.admit(&Envelope::join_request::<Push>("thief".to_owned())).expect_err("it is not invited");
+    assert_eq!(stranger, OrderRefusal::by_director(PushRefusal::Stranger { name: "thief".to_owned() }));
+    assert_eq!(stranger.to_string(), "thief may not join");
+    let wrong_type = OrderRefusal::WrongType { director: Push::NAME };
+    assert_eq!(world.order::<Namesake>(1), Err(wrong_type.clone()));
+    assert_eq!(world.admit(&Envelope::join_request::<Namesake>(1)), Err(wrong_type));
+    assert_eq!(world.take_journal(), []);
+}
+
 #[test]
 fn without_a_director_orders_are_refused() {
     let mut world = worlds::build(&setup(flat(), Vec::new()));
-    assert_eq!(world.order("push", "anything"), Err("no push directs this world".to_owned()));
+    assert_eq!(world.order::<Push>(0.5), Err(OrderRefusal::NoDirector { director: "push".to_owned() }));
 }

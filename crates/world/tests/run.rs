@@ -9,7 +9,7 @@ mod worlds;
 use std::time::{Duration, Instant};
 
 use world::{
-    Action, AgentId, Answer, Command, Run, SessionId, Setup, Value,
+    Action, AgentId, Answer, Command, CommandRefusal, Run, SessionId, Setup, Value,
     clock::{CATCH_UP_TICKS, Pace, Vote},
     run::Progress,
     variable::VariableError,
@@ -228,7 +228,9 @@ fn answers_go_to_whoever_asked() {
     let mut answers = world.run.take_answers();
     answers.sort_by_key(|(session, _)| *session);
     assert_eq!(answers[0], (sessions[3], Answer::Joined(AgentId(1))));
-    assert!(matches!(&answers[1], (s, Answer::Refused(why)) if *s == sessions[4] && why.contains("already")));
+    assert!(
+        matches!(&answers[1], (s, Answer::Refused(CommandRefusal::Build(why))) if *s == sessions[4] && why.to_string().contains("already"))
+    );
     assert_eq!(answers[2], (sessions[5], Answer::Written(ball)));
     // so small a block has next to no inertia
     let (session, refusal) = &answers[3];
@@ -236,11 +238,15 @@ fn answers_go_to_whoever_asked() {
     let Answer::NoValue(variable, error @ VariableError::NotBuilt { .. }) = refusal else { panic!("{refusal:?}") };
     assert_eq!(*variable, block);
     assert!(error.to_string().contains("/Sim/World/block/Size"), "{error}");
-    assert!(matches!(&answers[4], (s, Answer::Refused(why)) if *s == sessions[7] && why.contains("55")));
+    assert!(
+        matches!(&answers[4], (s, Answer::Refused(CommandRefusal::UnknownAgent { agent })) if *s == sessions[7] && agent.0 == 55)
+    );
 
     let stop = Action::Set { motor: 0, target: Some(f64::NAN), torque: None };
     world.say(sessions[0], Command::Act(AgentId(1), vec![stop]));
-    assert!(matches!(world.run.take_answers().as_slice(), [(s, Answer::Refused(_))] if *s == sessions[0]));
+    assert!(
+        matches!(world.run.take_answers().as_slice(), [(s, Answer::Refused(CommandRefusal::Actions))] if *s == sessions[0])
+    );
 }
 
 #[test]

@@ -1,9 +1,12 @@
 use physics::{Limits, Source};
-use world::{Robot, Setup};
+use world::{
+    Robot, Setup,
+    record::{Entry, ReplayError},
+};
 
 use super::*;
 use crate::{
-    puppet::{Order, PuppetView, Told},
+    puppet::{PuppetOrder, PuppetView},
     servo::{index, rest},
 };
 
@@ -32,8 +35,8 @@ fn stage_of(director: PuppetDirector) -> World {
     World::with_directors(&setup, vec![Box::new(director)]).unwrap()
 }
 
-fn tell(world: &mut World, order: Order) {
-    world.order(NAME, &Told { who: "test".to_owned(), order }.to_text()).unwrap();
+fn tell(world: &mut World, order: PuppetOrder) {
+    world.order::<PuppetDirector>(AttributedOrder::new("test", order)).unwrap();
 }
 
 fn run(world: &mut World, seconds: f64) {
@@ -71,8 +74,8 @@ fn the_model_has_the_servos_in_their_order_with_their_travel() {
 #[test]
 fn she_stands_and_her_joints_follow_the_mixer() {
     let mut world = stage();
-    tell(&mut world, Order::Expression(1));
-    tell(&mut world, Order::Gesture(4));
+    tell(&mut world, PuppetOrder::Expression(1));
+    tell(&mut world, PuppetOrder::Gesture(4));
     run(&mut world, 1.0);
     let nodding = angles(&world);
     assert!(nodding[index::NECK_PITCH] < -0.35, "{}", nodding[index::NECK_PITCH]);
@@ -94,8 +97,8 @@ fn whoever_else_moves_a_servo_is_left_alone_until_the_mixer_moves_it() {
     assert!(world.stage(alice, world::SessionId(1), 1, waist));
     run(&mut world, 2.0);
     assert!((angles(&world)[0] - 0.5).abs() < 0.05, "pushed to {}", angles(&world)[0]);
-    tell(&mut world, Order::Weigh(crate::mixer::Subsystem::Direct, 1.0));
-    tell(&mut world, Order::Servo(0, 0.25));
+    tell(&mut world, PuppetOrder::Weigh(crate::mixer::Subsystem::Direct, 1.0));
+    tell(&mut world, PuppetOrder::Servo(0, 0.25));
     run(&mut world, 3.0);
     assert!((angles(&world)[0] + 0.4).abs() < 0.05, "the mixer has it again: {}", angles(&world)[0]);
 }
@@ -103,8 +106,8 @@ fn whoever_else_moves_a_servo_is_left_alone_until_the_mixer_moves_it() {
 #[test]
 fn a_reset_of_the_world_is_one_of_the_puppet() {
     let mut world = stage();
-    tell(&mut world, Order::Speak("Hello [yess] there.".to_owned()));
-    tell(&mut world, Order::Expression(4));
+    tell(&mut world, PuppetOrder::Speak("Hello [yess] there.".to_owned()));
+    tell(&mut world, PuppetOrder::Expression(4));
     run(&mut world, 2.0);
     world.reset(None);
     let snapshot = world.snapshot();
@@ -129,7 +132,8 @@ fn a_description_brings_the_director_back() {
 fn what_is_not_an_order_is_refused() {
     let mut world = stage();
     for order in ["", "Reset", r#"{"who":"x","order":"Dance"}"#, r#"{"who":"x","order":{"Blink":1e999}}"#] {
-        assert!(world.order(NAME, order).is_err(), "{order}");
+        let entry = Entry::Order { to: PuppetDirector::NAME.to_owned(), order: order.to_owned() };
+        assert!(matches!(world.apply(entry), Err(ReplayError::Order { .. })), "{order}");
     }
 }
 
@@ -144,7 +148,7 @@ fn real_servos_move_as_the_simulated_ones() {
     let (moves, moved) = std::sync::mpsc::sync_channel(100);
     let director = PuppetDirector::new(&config()).unwrap().with_hardware(Box::new(Real(moves)));
     let mut world = stage_of(director);
-    tell(&mut world, Order::Gesture(5));
+    tell(&mut world, PuppetOrder::Gesture(5));
     (0..20).for_each(|_| world.tick());
     let moved: Vec<Positions> = moved.try_iter().collect();
     assert_eq!(moved.len(), 20, "once a tick");

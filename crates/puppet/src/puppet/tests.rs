@@ -16,7 +16,7 @@ fn run(puppet: &mut Puppet, seconds: f32) -> Vec<Happening> {
             let marks = wanted.words.marks.iter().map(|mark| (0.2, mark.gesture)).collect();
             let timeline = Timeline { seconds: 0.5, marks, mouth: vec![(0.1, 1.0), (0.4, 0.0)] };
             // another may be wanted by now
-            let _ = puppet.obey(Order::Say { speech: wanted.speech, phrase: wanted.phrase, timeline });
+            let _ = puppet.apply(PuppetOrder::Say { speech: wanted.speech, phrase: wanted.phrase, timeline });
         }
     }
     puppet.events().since(next).unwrap().map(|event| event.what.clone()).collect()
@@ -29,9 +29,9 @@ fn face(x: f32, y: f32, size: f32) -> Face {
 #[test]
 fn each_text_is_begun_and_done_once_in_its_order() {
     let mut puppet = puppet();
-    puppet.obey(Order::Speak("[braisel][nos]Nope.".to_owned())).unwrap();
-    puppet.obey(Order::Speak(String::new())).unwrap();
-    puppet.obey(Order::Speak("[wob]".to_owned())).unwrap();
+    puppet.apply(PuppetOrder::Speak("[braisel][nos]Nope.".to_owned())).unwrap();
+    puppet.apply(PuppetOrder::Speak(String::new())).unwrap();
+    puppet.apply(PuppetOrder::Speak("[wob]".to_owned())).unwrap();
     let happened = run(&mut puppet, 5.0);
     let of_speech: Vec<_> = happened.iter().filter(|what| !matches!(what, Happening::GestureDone(_))).collect();
     use Happening::{SpeakBegun, SpeakDone, SpeakGesture};
@@ -56,14 +56,14 @@ fn each_text_is_begun_and_done_once_in_its_order() {
 #[test]
 fn a_reset_stops_at_once_and_leaves_nobody_waiting() {
     let mut puppet = puppet();
-    puppet.obey(Order::Speak("[yesl3] One. Two. Three.".to_owned())).unwrap();
-    puppet.obey(Order::Speak("Four.".to_owned())).unwrap();
-    puppet.obey(Order::Expression(1)).unwrap();
-    puppet.obey(Order::Weigh(Subsystem::Direct, 1.0)).unwrap();
-    puppet.obey(Order::Servo(0, 1.0)).unwrap();
+    puppet.apply(PuppetOrder::Speak("[yesl3] One. Two. Three.".to_owned())).unwrap();
+    puppet.apply(PuppetOrder::Speak("Four.".to_owned())).unwrap();
+    puppet.apply(PuppetOrder::Expression(1)).unwrap();
+    puppet.apply(PuppetOrder::Weigh(Subsystem::Direct, 1.0)).unwrap();
+    puppet.apply(PuppetOrder::Servo(0, 1.0)).unwrap();
     run(&mut puppet, 0.4);
     let next = puppet.events().next();
-    puppet.obey(Order::Reset).unwrap();
+    puppet.apply(PuppetOrder::Reset).unwrap();
     let told: Vec<_> = puppet.events().since(next).unwrap().map(|event| event.what.clone()).collect();
     assert_eq!(told, [Happening::SpeakDone(0), Happening::SpeakDone(1), Happening::GestureDone(6)]);
     let view = puppet.view();
@@ -75,7 +75,7 @@ fn a_reset_stops_at_once_and_leaves_nobody_waiting() {
 #[test]
 fn the_jaw_moves_with_the_voice_and_without_one() {
     let mut puppet = puppet();
-    puppet.obey(Order::Speak("Hello there.".to_owned())).unwrap();
+    puppet.apply(PuppetOrder::Speak("Hello there.".to_owned())).unwrap();
     let mut open = 0f32;
     let mut step = |puppet: &mut Puppet, count: usize| {
         for _ in 0..count {
@@ -94,25 +94,28 @@ fn the_jaw_moves_with_the_voice_and_without_one() {
 fn what_cannot_be_is_refused_and_changes_nothing() {
     let timeline = Timeline { seconds: f32::NAN, marks: Vec::new(), mouth: Vec::new() };
     for (order, says) in [
-        (Order::Weigh(Subsystem::Gesture, f32::NAN), "not a finite number"),
-        (Order::Volume(f32::INFINITY), "not a finite number"),
-        (Order::Pitch(f32::NAN), "not a finite number"),
-        (Order::Blink(f32::NAN), "not a finite number"),
-        (Order::Servo(36, 0.5), "there is no servo 36"),
-        (Order::Servo(0, f32::NAN), "not a finite number"),
-        (Order::Servos(vec![0.5; 35]), "35 positions"),
-        (Order::Servos(vec![f32::NAN; 36]), "not a finite number"),
-        (Order::Expression(5), "there is no expression 5"),
-        (Order::LookAt(6), "there is no lookat 6"),
-        (Order::Voice(1), "there is no voice 1"),
-        (Order::Say { speech: 0, phrase: 0, timeline }, "nobody waits"),
-        (Order::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] }, "not a finite number"),
-        (Order::Hear(vec![Heard { confidence: f32::NAN, text: String::new() }]), "not a finite number"),
+        (PuppetOrder::Weigh(Subsystem::Gesture, f32::NAN), "not a finite number"),
+        (PuppetOrder::Volume(f32::INFINITY), "not a finite number"),
+        (PuppetOrder::Pitch(f32::NAN), "not a finite number"),
+        (PuppetOrder::Blink(f32::NAN), "not a finite number"),
+        (PuppetOrder::Servo(36, 0.5), "unknown servo 36"),
+        (PuppetOrder::Servo(0, f32::NAN), "not a finite number"),
+        (PuppetOrder::Servos(vec![0.5; 35]), "35 positions"),
+        (PuppetOrder::Servos(vec![f32::NAN; 36]), "not a finite number"),
+        (PuppetOrder::Expression(5), "unknown expression 5"),
+        (PuppetOrder::LookAt(6), "unknown look-at mode 6"),
+        (PuppetOrder::Voice(1), "unknown voice 1"),
+        (PuppetOrder::Say { speech: 0, phrase: 0, timeline }, "no longer waited for"),
+        (
+            PuppetOrder::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] },
+            "not a finite number",
+        ),
+        (PuppetOrder::Hear(vec![Heard { confidence: f32::NAN, text: String::new() }]), "not a finite number"),
     ] {
         let mut puppet = puppet();
         let told = format!("{order:?}");
-        let error = puppet.obey(order).unwrap_err();
-        assert!(error.contains(says), "{told}: {error}");
+        let error = puppet.apply(order).unwrap_err();
+        assert!(error.to_string().contains(says), "{told}: {error}");
         assert_eq!(run(&mut puppet, 0.5), [], "{told}");
         assert_eq!(puppet.positions(), rest(), "{told}");
     }
@@ -122,14 +125,14 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
 fn numbers_out_of_range_are_brought_back_into_it() {
     let mut puppet = puppet();
     for (order, weight) in [(-3.0, 0.0), (7.0, 1.0), (0.25, 0.25)] {
-        puppet.obey(Order::Weigh(Subsystem::RandomHead, order)).unwrap();
+        puppet.apply(PuppetOrder::Weigh(Subsystem::RandomHead, order)).unwrap();
         assert_eq!(puppet.view().weights.random_head, weight);
     }
     for (order, pitch) in [(0.0, 0.5), (9.0, 2.0), (1.5, 1.5)] {
-        puppet.obey(Order::Pitch(order)).unwrap();
+        puppet.apply(PuppetOrder::Pitch(order)).unwrap();
         assert_eq!(puppet.view().manner.pitch, pitch);
     }
-    puppet.obey(Order::Blink(1e9)).unwrap();
+    puppet.apply(PuppetOrder::Blink(1e9)).unwrap();
     assert_eq!(puppet.view().blinks, 10.0);
 }
 
@@ -139,12 +142,12 @@ fn the_last_face_that_goes_is_told_once() {
     let mut see = |faces: Vec<Face>| {
         puppet.step(DT);
         let next = puppet.events().next();
-        puppet.obey(Order::See { tick: Some(0), span: [1.0, 0.8], faces }).unwrap();
+        puppet.apply(PuppetOrder::See { tick: Some(0), span: [1.0, 0.8], faces }).unwrap();
         puppet.events().since(next).unwrap().count()
     };
     assert_eq!([see(vec![]), see(vec![face(0.1, 0.0, 0.2)]), see(vec![]), see(vec![])], [0, 1, 1, 0]);
     let next = puppet.events().next();
-    puppet.obey(Order::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(0.0, 0.0, 0.1); 40] }).unwrap();
+    puppet.apply(PuppetOrder::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(0.0, 0.0, 0.1); 40] }).unwrap();
     let told: Vec<_> = puppet.events().since(next).unwrap().collect();
     assert!(matches!(&told[0].what, Happening::Faces(faces) if faces.len() == MAX_FOUND));
 }
@@ -153,7 +156,7 @@ fn the_last_face_that_goes_is_told_once() {
 #[test]
 fn the_head_turns_to_a_face_without_swinging() {
     let mut puppet = puppet();
-    puppet.obey(Order::LookAt(3)).unwrap();
+    puppet.apply(PuppetOrder::LookAt(3)).unwrap();
     let (span, place, late) = ([1.0f32, 0.8], [0.7f32, -0.15], 6);
     let mut seen = VecDeque::new();
     let mut heads = Vec::new();
@@ -168,7 +171,7 @@ fn the_head_turns_to_a_face_without_swinging() {
         if seen.len() > late {
             let (tick, [x, y]) = seen.pop_front().unwrap();
             let faces = if x.abs() < 1.5 { vec![face(x, y, 0.2)] } else { vec![] };
-            puppet.obey(Order::See { tick: Some(tick), span, faces }).unwrap();
+            puppet.apply(PuppetOrder::See { tick: Some(tick), span, faces }).unwrap();
         }
     }
     let last = heads.last().unwrap();
@@ -182,7 +185,7 @@ fn events_that_are_no_longer_kept_are_missed() {
     let mut puppet = puppet();
     for _ in 0..KEPT_EVENTS + 10 {
         puppet.step(DT);
-        puppet.obey(Order::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(0.0, 0.0, 0.1)] }).unwrap();
+        puppet.apply(PuppetOrder::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(0.0, 0.0, 0.1)] }).unwrap();
     }
     assert!(puppet.events().since(9).is_none());
     assert_eq!(puppet.events().since(10).unwrap().count(), KEPT_EVENTS);
@@ -191,23 +194,33 @@ fn events_that_are_no_longer_kept_are_missed() {
 
 #[test]
 fn orders_survive_being_written_down() {
-    let told = Told { who: "127.0.0.1:5".to_owned(), order: Order::Servos(vec![0.1; COUNT]) };
-    assert_eq!(told_from_text(&told.to_text()), Ok(told));
+    let order = AttributedOrder::new("127.0.0.1:5", PuppetOrder::Blink(0.1));
+    let text = r#"{"who":"127.0.0.1:5","order":{"Blink":0.1}}"#;
+    assert_eq!(serde_json::to_string(&order).unwrap(), text);
+    assert_eq!(AttributedOrder::from_text(text).unwrap(), order);
+    let order = AttributedOrder::new("", PuppetOrder::Servos(vec![0.1; COUNT]));
+    assert_eq!(AttributedOrder::from_text(&serde_json::to_string(&order).unwrap()).unwrap(), order);
+    let order = AttributedOrder::new("x".repeat(MAX_SOURCE + 1), PuppetOrder::Reset);
+    let error = AttributedOrder::from_text(&serde_json::to_string(&order).unwrap()).unwrap_err();
+    assert!(matches!(error, OrderTextError::Refused(PuppetRefusal::SourceTooLong)), "{error}");
     for text in ["", "{}", "[1]", r#"{"who":"","order":{"Blink":null}}"#] {
-        told_from_text(text).unwrap_err();
+        AttributedOrder::from_text(text).unwrap_err();
     }
 }
 
 #[test]
 fn too_much_is_refused_so_that_its_sender_can_be_told() {
     let mut puppet = puppet();
-    let mut refused = |order: Order, how: &str| {
-        let refusals = (0..1000).filter_map(|_| puppet.obey(order.clone()).err());
-        refusals.inspect(|why| assert!(why.starts_with(how), "{why}")).count()
+    let mut refused = |order: PuppetOrder, expected: PuppetRefusal| {
+        let refusals = (0..1000).filter_map(|_| puppet.apply(order.clone()).err());
+        refusals.inspect(|refusal| assert_eq!(*refusal, expected)).count()
     };
-    assert_eq!(refused(Order::Speak("x".to_owned()), UNSAID), 1000 - crate::talk::MAX_WAITING);
-    assert_eq!(refused(Order::Gesture(12), UNMOVED), 1000 - crate::mixer::MAX_PLAYING);
-    assert_eq!(refused(Order::Gesture(13), UNMOVED), 1000);
+    assert_eq!(
+        refused(PuppetOrder::Speak("x".to_owned()), PuppetRefusal::SpeechQueueFull),
+        1000 - crate::talk::MAX_WAITING
+    );
+    assert_eq!(refused(PuppetOrder::Gesture(12), PuppetRefusal::TooManyGestures), 1000 - crate::mixer::MAX_PLAYING);
+    assert_eq!(refused(PuppetOrder::Gesture(13), PuppetRefusal::UnknownGesture { id: 13 }), 1000);
     assert_eq!(puppet.events().next(), 0, "nobody else hears of it");
 }
 
@@ -215,7 +228,7 @@ fn too_much_is_refused_so_that_its_sender_can_be_told() {
 fn while_time_stands_still_only_the_latest_faces_count() {
     let mut puppet = puppet();
     let see = |puppet: &mut Puppet, x: f32| {
-        puppet.obey(Order::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(x, 0.0, 0.2)] }).unwrap();
+        puppet.apply(PuppetOrder::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(x, 0.0, 0.2)] }).unwrap();
     };
     (0..5000).for_each(|count| see(&mut puppet, count as f32 / 5000.0));
     assert_eq!(puppet.events().next(), 1);
@@ -228,11 +241,11 @@ fn while_time_stands_still_only_the_latest_faces_count() {
 #[test]
 fn a_camera_that_stands_beside_the_robot_does_not_turn_with_its_head() {
     let mut puppet = puppet();
-    puppet.obey(Order::LookAt(3)).unwrap();
+    puppet.apply(PuppetOrder::LookAt(3)).unwrap();
     for tick in 0..400 {
         puppet.step(DT);
         puppet.tick_over(tick);
-        puppet.obey(Order::See { tick: None, span: [1.0, 0.8], faces: vec![face(-0.4, 0.0, 0.2)] }).unwrap();
+        puppet.apply(PuppetOrder::See { tick: None, span: [1.0, 0.8], faces: vec![face(-0.4, 0.0, 0.2)] }).unwrap();
     }
     assert!((puppet.mixer.head()[0] - 0.2).abs() < 0.01, "{:?}", puppet.mixer.head());
 }

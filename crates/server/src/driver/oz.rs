@@ -4,10 +4,10 @@
 //! orders to the puppet, which are recorded like an operator's. The world never waits for them.
 //!
 //! ```text
-//! view.wanted --> voice (espeak-ng in a process) --> Order::Say, loudspeaker
-//! microphone  --> ears (cut into utterances, recognised) --> Order::Hear
+//! view.wanted --> voice (espeak-ng in a process) --> PuppetOrder::Say, loudspeaker
+//! microphone  --> ears (cut into utterances, recognised) --> PuppetOrder::Hear
 //! scene, film --> eyes (picture, JPEG) --> operators
-//!                   `--> faces (found, followed, named) --> Order::See
+//!                   `--> faces (found, followed, named) --> PuppetOrder::See
 //! ```
 
 mod ears;
@@ -20,7 +20,10 @@ pub use self::voice::HELPER;
 
 use std::{io, sync::Arc, thread};
 
-use puppet::puppet::{Order, Told};
+use puppet::{
+    director::PuppetDirector,
+    puppet::{AttributedOrder, PuppetOrder},
+};
 use tokio::sync::mpsc;
 use world::{Answer, Command};
 
@@ -78,9 +81,9 @@ impl Line {
     }
 
     /// Gives an order. False if the world has ended.
-    fn tell(&mut self, order: Order) -> bool {
-        let order = Told { who: self.who.to_owned(), order }.to_text();
-        match self.sim.send(Command::Order { to: puppet::director::NAME, order }) {
+    fn tell(&mut self, order: PuppetOrder) -> bool {
+        let order = AttributedOrder::new(self.who, order);
+        match self.sim.send(Command::order::<PuppetDirector>(order)) {
             Ok(()) => true,
             Err(SendError::Full) => {
                 tracing::warn!(protocol = "oz", part = self.who, "{}; something was not told", SendError::Full);

@@ -180,7 +180,7 @@ impl ConsoleSession {
     pub fn answer(&mut self, answer: Answer, out: &mut Out) {
         let variable = match &answer {
             Answer::Value(id, _) | Answer::Written(id) | Answer::NoValue(id, _) => *id,
-            Answer::Refused(why) => return out.refuse(None, why.clone()),
+            Answer::Refused(refusal) => return out.refuse(None, refusal.to_string()),
             _ => return,
         };
         // a change of a size is answered after what was asked later

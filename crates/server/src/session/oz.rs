@@ -33,7 +33,7 @@ pub(crate) use self::{
 
 /// Oz in the list of protocols.
 pub const PROTOCOL: Protocol = Protocol {
-    name: puppet::director::NAME,
+    name: <PuppetDirector as world::director::Director>::NAME,
     title: "Oz puppeteering 1.0",
     configure: |section, folder| {
         let mut config: Config = section.try_into()?;

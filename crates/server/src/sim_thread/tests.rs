@@ -1,4 +1,5 @@
 use std::{
+    convert::Infallible,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::mpsc::sync_channel,
     thread,
@@ -8,7 +9,7 @@ use tokio::sync::watch;
 use world::{
     Action, AgentId, Robot, Value, VariableId, World,
     clock::Vote,
-    director::{Director, Place, View},
+    director::{Director, NoJoinRequest, Spawn, View},
     run::Progress,
 };
 
@@ -258,9 +259,11 @@ fn the_sim_thread_wakes_up_when_it_has_to() {
 struct Clumsy;
 
 impl Director for Clumsy {
-    fn name(&self) -> &'static str {
-        "clumsy"
-    }
+    const NAME: &'static str = "clumsy";
+    type Order = ();
+    type Answer = Infallible;
+    type Refusal = Infallible;
+    type JoinRequest = NoJoinRequest;
 
     fn variables(&self) -> Vec<(String, Value)> {
         Vec::new()
@@ -271,11 +274,11 @@ impl Director for Clumsy {
         panic!("a mistake")
     }
     fn after_physics(&mut self, _: &mut World) {}
-    fn admit(&mut self, _: &mut World, _: &str) -> Result<Place, String> {
-        Err(String::new())
+    fn admit(&mut self, _: &mut World, request: &NoJoinRequest) -> Result<Spawn, Infallible> {
+        match *request {}
     }
-    fn order(&mut self, _: &mut World, _: &str) -> Result<String, String> {
-        Err(String::new())
+    fn apply_order(&mut self, _: &mut World, (): ()) -> Result<Option<Infallible>, Infallible> {
+        Ok(None)
     }
     fn view(&self) -> View {
         Arc::new(())
@@ -325,7 +328,7 @@ async fn robots_come_and_go_while_others_get_every_tick() {
     assert!(sim.handle().latest().catalogue.agent(agent).is_some(), "whoever is told finds it in the snapshot");
     sender.send(Command::Join(rover_named("Twin"))).unwrap();
     let again = next_answer(&mut answers).await;
-    assert!(matches!(&again, Answer::Refused(why) if why.contains("Twin")), "{again:?}");
+    assert!(matches!(&again, Answer::Refused(why) if why.to_string().contains("Twin")), "{again:?}");
     sender.send(Command::Leave(agent)).unwrap();
     assert_eq!(next_answer(&mut answers).await, Answer::Left(agent));
     let left_at = sim.handle().latest().tick;

@@ -124,7 +124,7 @@ impl Pitch {
     pub(super) fn place_ball(&mut self, world: &mut World, position: DVec3, velocity: DVec3) {
         let Some(ball) = self.ball else { return };
         let position = position.max(DVec3::new(f64::MIN, f64::MIN, BALL_RADIUS));
-        let sim = world.stage_sim();
+        let sim = world.sim_mut();
         self.place(sim, ball, Pose { pos: position.into(), ..Pose::IDENTITY });
         sim.set_free_velocity(ball, Velocity { linear: velocity.into(), angular: [0.0; 3] });
     }
@@ -132,7 +132,7 @@ impl Pitch {
     /// Stands a player somewhere, upright, at its model's height, joints at zero.
     pub(super) fn stand(&mut self, world: &mut World, player: PlayerId, to: Placement) {
         let Some(root) = self.robot(player).map(|robot| robot.root) else { return };
-        let sim = world.stage_sim();
+        let sim = world.sim_mut();
         let [_, _, height] = sim.start_pose(root).pos;
         sim.rest(root);
         self.place(sim, root, Pose::facing(to.x, to.y, height, to.heading));
@@ -149,7 +149,7 @@ impl Pitch {
         let Some(&Robot { agent, root, .. }) = self.robot(player) else { return };
         let joint = |(motor, angle): &(String, f64)| Some((world.motor_joint(agent, motor)?, *angle));
         let joints: Vec<_> = joints.iter().filter_map(joint).collect();
-        let sim = world.stage_sim();
+        let sim = world.sim_mut();
         match to {
             Some((pos, quat)) => {
                 sim.rest(root);

@@ -8,16 +8,17 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, anyhow};
 use puppet::{
-    director::{NAME, PuppetConfig},
+    director::{PuppetConfig, PuppetDirector},
     expression::EXPRESSIONS,
     faces::Face,
     gesture::Gestures,
     mixer::MAX_PLAYING,
-    puppet::{Event, Happening, Order, Puppet, Told, told_from_text},
+    puppet::{AttributedOrder, Event, Happening, Puppet, PuppetOrder},
 };
 use wire::oz::{LOOKATS, SERVOS};
 use world::{
     World,
+    director::Director,
     record::{Entry, Records, TickRecord},
 };
 
@@ -98,7 +99,8 @@ impl Session {
     pub(super) fn of(recording: &[u8]) -> anyhow::Result<Self> {
         let mut records = Records::of(recording)?;
         let mut descriptions = records.setup.directors.iter().filter_map(|director| director.split_once(' '));
-        let description = descriptions.find(|(name, _)| *name == NAME).map(|(_, description)| description);
+        let description =
+            descriptions.find(|(name, _)| *name == PuppetDirector::NAME).map(|(_, description)| description);
         let description = description.context("nobody is puppeteered in it: its world has no [oz]")?;
         let config = PuppetConfig::from_description(description).map_err(|why| anyhow!("its robot: {why}"))?;
         let world = World::with_directors(&records.setup, Vec::new())?;
@@ -188,9 +190,10 @@ impl Rerun {
 
     fn apply(&mut self, entry: Entry) -> anyhow::Result<()> {
         match entry {
-            Entry::Order { to, order } if to == NAME => {
-                let told = told_from_text(&order).map_err(|why| anyhow!("the order `{order}`: {why}"))?;
-                self.obey(told)
+            Entry::Order { to, order } if to == PuppetDirector::NAME => {
+                let order =
+                    AttributedOrder::from_text(&order).map_err(|error| anyhow!("the order `{order}`: {error}"))?;
+                self.obey(order)
             }
             Entry::Reset { seed } => {
                 self.world.reset(Some(seed));
@@ -220,22 +223,25 @@ impl Rerun {
         Ok(())
     }
 
-    fn obey(&mut self, Told { who, order }: Told) -> anyhow::Result<()> {
+    fn obey(&mut self, AttributedOrder { source, order }: AttributedOrder) -> anyhow::Result<()> {
         match &order {
-            Order::Speak(text) => {
+            PuppetOrder::Speak(text) => {
                 self.texts.insert(self.next_text, (text.clone(), None));
                 self.next_text += 1;
             }
-            Order::Gesture(gesture) => self.playing.push((*gesture, self.time)),
+            PuppetOrder::Gesture(gesture) => self.playing.push((*gesture, self.time)),
             _ => {}
         }
         if !order.is_own() {
             let (kind, what, text) = self.describe(&order);
-            self.note(&who, kind, what, text);
+            self.note(&source, kind, what, text);
         }
-        let is_reset = order == Order::Reset;
-        self.puppet.obey(order).map_err(|why| {
-            anyhow!("{who} was obeyed at tick {} when it was recorded, and is not now: {why}", self.tick)
+        let is_reset = order == PuppetOrder::Reset;
+        self.puppet.apply(order).map_err(|why| {
+            anyhow!(
+                "the order of {source} at tick {} was carried out when it was recorded, and is refused now: {why}",
+                self.tick
+            )
         })?;
         self.take_events(if is_reset { Ending::Cut } else { Ending::Done })?;
         self.look_at_the_face();
@@ -243,27 +249,29 @@ impl Rerun {
     }
 
     /// The kind of an operator's action, what it is about, and a text or value.
-    fn describe(&self, order: &Order) -> (Kind, String, String) {
+    fn describe(&self, order: &PuppetOrder) -> (Kind, String, String) {
         let (kind, what, text) = match order {
-            Order::Reset => ("operator.reset", String::new(), String::new()),
-            Order::Speak(text) => return (SPEAK, String::new(), text.clone()),
-            Order::Voice(voice) => ("operator.voice", String::new(), voice.to_string()),
-            Order::Volume(volume) => ("operator.volume", String::new(), volume.to_string()),
-            Order::Pitch(pitch) => ("operator.pitch", String::new(), pitch.to_string()),
-            Order::Gesture(gesture) => ("operator.gesture", self.tag(*gesture), String::new()),
-            Order::Expression(id) => ("operator.expression", expression_name(*id), String::new()),
-            Order::LookAt(id) => ("operator.lookat", names::name_of(&LOOKATS, *id), String::new()),
-            Order::Blink(speed) => ("operator.blink", String::new(), speed.to_string()),
-            Order::Weigh(which, weight) => {
+            PuppetOrder::Reset => ("operator.reset", String::new(), String::new()),
+            PuppetOrder::Speak(text) => return (SPEAK, String::new(), text.clone()),
+            PuppetOrder::Voice(voice) => ("operator.voice", String::new(), voice.to_string()),
+            PuppetOrder::Volume(volume) => ("operator.volume", String::new(), volume.to_string()),
+            PuppetOrder::Pitch(pitch) => ("operator.pitch", String::new(), pitch.to_string()),
+            PuppetOrder::Gesture(gesture) => ("operator.gesture", self.tag(*gesture), String::new()),
+            PuppetOrder::Expression(id) => ("operator.expression", expression_name(*id), String::new()),
+            PuppetOrder::LookAt(id) => ("operator.lookat", names::name_of(&LOOKATS, *id), String::new()),
+            PuppetOrder::Blink(speed) => ("operator.blink", String::new(), speed.to_string()),
+            PuppetOrder::Weigh(which, weight) => {
                 ("operator.weight", names::of_subsystem(*which).to_owned(), weight.to_string())
             }
-            Order::Servo(id, position) => ("operator.servo", names::name_of(&SERVOS, *id), position.to_string()),
-            Order::Servos(positions) => {
+            PuppetOrder::Servo(id, position) => ("operator.servo", names::name_of(&SERVOS, *id), position.to_string()),
+            PuppetOrder::Servos(positions) => {
                 let positions: Vec<_> = positions.iter().map(f32::to_string).collect();
                 ("operator.servos", String::new(), positions.join(" "))
             }
             // these are no operator's
-            Order::Say { .. } | Order::Hear(_) | Order::See { .. } => ("operator.sense", String::new(), String::new()),
+            PuppetOrder::Say { .. } | PuppetOrder::Hear(_) | PuppetOrder::See { .. } => {
+                ("operator.sense", String::new(), String::new())
+            }
         };
         (Kind::Action(kind), what, text)
     }

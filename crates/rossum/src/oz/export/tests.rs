@@ -8,7 +8,7 @@ use puppet::{
     faces::Face,
     hearing::Heard,
     mixer::Subsystem,
-    puppet::{Event, Happening, Order, PuppetView, Told},
+    puppet::{AttributedOrder, Event, Happening, PuppetOrder, PuppetView},
     speech::Timeline,
 };
 use server::library::{ModelKind, model};
@@ -21,16 +21,16 @@ use super::{
 
 /// What is done to the robot, and when.
 enum Deed {
-    Order(&'static str, Order),
+    Order(&'static str, PuppetOrder),
     /// An order that is not carried out, and so is not in the recording.
-    Refused(Order),
+    Refused(PuppetOrder),
     Write(&'static str, Value),
     NewTry,
 }
 
 const OPERATOR: &str = "127.0.0.1:5000";
 
-fn by_operator(order: Order) -> Deed {
+fn by_operator(order: PuppetOrder) -> Deed {
     Deed::Order(OPERATOR, order)
 }
 
@@ -39,41 +39,41 @@ fn face(id: u64, name: &str) -> Face {
 }
 
 fn see(tick: u64, faces: Vec<Face>) -> Deed {
-    Deed::Order("eyes", Order::See { tick: Some(tick), span: [1.0, 0.8], faces })
+    Deed::Order("eyes", PuppetOrder::See { tick: Some(tick), span: [1.0, 0.8], faces })
 }
 
 fn script() -> Vec<(u64, Deed)> {
     let heard = |confidence, text: &str| Heard { confidence, text: text.to_owned() };
     let timeline = Timeline { seconds: 0.5, marks: vec![(0.2, 9)], mouth: vec![(0.1, 1.0), (0.4, 0.0)] };
     vec![
-        (0, by_operator(Order::Expression(1))),
-        (5, by_operator(Order::Speak("[nos]No, \"thank\" you.".to_owned()))),
-        (10, Deed::Order("voice", Order::Say { speech: 0, phrase: 0, timeline })),
-        (12, by_operator(Order::Gesture(5))),
-        (14, Deed::Order("127.0.0.1:5001", Order::Gesture(5))),
-        (20, Deed::Refused(Order::Expression(99))),
+        (0, by_operator(PuppetOrder::Expression(1))),
+        (5, by_operator(PuppetOrder::Speak("[nos]No, \"thank\" you.".to_owned()))),
+        (10, Deed::Order("voice", PuppetOrder::Say { speech: 0, phrase: 0, timeline })),
+        (12, by_operator(PuppetOrder::Gesture(5))),
+        (14, Deed::Order("127.0.0.1:5001", PuppetOrder::Gesture(5))),
+        (20, Deed::Refused(PuppetOrder::Expression(99))),
         (30, see(28, vec![face(7, "")])),
         (40, see(38, vec![face(7, "Ada"), face(8, "")])),
         (50, see(48, vec![face(8, "")])),
         (60, see(58, Vec::new())),
-        (61, Deed::Order("ears", Order::Hear(vec![heard(0.8, "Hello <robot> & co"), heard(0.2, "Yellow")]))),
-        (70, by_operator(Order::Weigh(Subsystem::Direct, 1.0))),
-        (70, by_operator(Order::Servo(21, 0.25))),
-        (70, by_operator(Order::Servos(vec![0.5; 36]))),
+        (61, Deed::Order("ears", PuppetOrder::Hear(vec![heard(0.8, "Hello <robot> & co"), heard(0.2, "Yellow")]))),
+        (70, by_operator(PuppetOrder::Weigh(Subsystem::Direct, 1.0))),
+        (70, by_operator(PuppetOrder::Servo(21, 0.25))),
+        (70, by_operator(PuppetOrder::Servos(vec![0.5; 36]))),
         (80, Deed::Write("/Simulation/IterationsPerStep", Value::Integer(4))),
-        (81, by_operator(Order::LookAt(3))),
-        (82, by_operator(Order::Voice(0))),
-        (83, by_operator(Order::Volume(0.5))),
-        (84, by_operator(Order::Pitch(1.5))),
-        (85, by_operator(Order::Blink(0.5))),
-        (90, by_operator(Order::Speak("This is never said to its end.".to_owned()))),
-        (91, by_operator(Order::Speak("Nor is this begun.".to_owned()))),
-        (100, by_operator(Order::Reset)),
-        (110, by_operator(Order::Gesture(6))),
+        (81, by_operator(PuppetOrder::LookAt(3))),
+        (82, by_operator(PuppetOrder::Voice(0))),
+        (83, by_operator(PuppetOrder::Volume(0.5))),
+        (84, by_operator(PuppetOrder::Pitch(1.5))),
+        (85, by_operator(PuppetOrder::Blink(0.5))),
+        (90, by_operator(PuppetOrder::Speak("This is never said to its end.".to_owned()))),
+        (91, by_operator(PuppetOrder::Speak("Nor is this begun.".to_owned()))),
+        (100, by_operator(PuppetOrder::Reset)),
+        (110, by_operator(PuppetOrder::Gesture(6))),
         (120, Deed::NewTry),
         (121, Deed::Write("/Simulation/TimeStepSize", Value::Double(0.0025))),
-        (130, by_operator(Order::Gesture(12))),
-        (148, by_operator(Order::Speak("The end".to_owned()))),
+        (130, by_operator(PuppetOrder::Gesture(12))),
+        (148, by_operator(PuppetOrder::Speak("The end".to_owned()))),
     ]
 }
 
@@ -120,10 +120,10 @@ fn record(script: &[(u64, Deed)], ticks: u64) -> (Vec<u8>, Vec<Event>) {
 }
 
 fn carry_out(world: &mut World, deed: &Deed) {
-    let told = |who: &str, order: &Order| Told { who: who.to_owned(), order: order.clone() }.to_text();
+    let attributed = |source: &str, order: &PuppetOrder| AttributedOrder::new(source, order.clone());
     match deed {
-        Deed::Order(who, order) => drop(world.order("oz", &told(who, order)).unwrap()),
-        Deed::Refused(order) => drop(world.order("oz", &told(OPERATOR, order)).unwrap_err()),
+        Deed::Order(who, order) => drop(world.order::<PuppetDirector>(attributed(who, order)).unwrap()),
+        Deed::Refused(order) => drop(world.order::<PuppetDirector>(attributed(OPERATOR, order)).unwrap_err()),
         Deed::Write(variable, value) => {
             let id = world.catalogue().variable_named(variable).unwrap().id;
             let _ = world.write(id, value.clone()).unwrap();
@@ -288,9 +288,9 @@ fn the_document_is_as_elan_wants_it() {
 
 #[test]
 fn too_many_at_once_are_told_from_those_that_were_played() {
-    let mut script: Vec<_> = (0..64).map(|_| (0, by_operator(Order::Gesture(5)))).collect();
+    let mut script: Vec<_> = (0..64).map(|_| (0, by_operator(PuppetOrder::Gesture(5)))).collect();
     // a tag in a text; an order of an operator would be refused, and not be in the recording
-    script.push((3, by_operator(Order::Speak("[yess]".to_owned()))));
+    script.push((3, by_operator(PuppetOrder::Speak("[yess]".to_owned()))));
     let (recording, _) = record(&script, 400);
     let session = Session::of(&recording).unwrap();
     let gestures = rows(&session, Kind::Gesture);

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use soccer::{
-    PlayMode, Side,
-    game::{GameView, NAME, Order},
-};
+use soccer::{Game, GameOrder, PlayMode, Side, game::GameView};
 use tokio::{
     runtime,
     sync::mpsc::{Receiver, error::TryRecvError},
@@ -49,8 +46,8 @@ async fn kick_off(stage: &Stage, sim: &SimHandle, number: u64, players: u8) -> R
         }
         if step == Step::KickOff && session.is_none() {
             let (mut sender, answers) = sim.open(Ticks::Never).map_err(|error| error.to_string())?;
-            let order = Order::KickOff(Some(Side::Left)).to_text();
-            sender.send(Command::Order { to: NAME, order }).map_err(|error| error.to_string())?;
+            let order = GameOrder::KickOff(Some(Side::Left));
+            sender.send(Command::order::<Game>(order)).map_err(|error| error.to_string())?;
             session = Some((sender, answers));
         }
         let note = match step {
@@ -76,7 +73,7 @@ async fn kick_off(stage: &Stage, sim: &SimHandle, number: u64, players: u8) -> R
 /// Whether the order was refused; one that was carried out is not answered.
 fn heard(answers: &mut Receiver<Delivery>) -> Result<(), String> {
     match answers.try_recv() {
-        Ok(Delivery::Answer(Answer::Refused(reason))) => Err(reason),
+        Ok(Delivery::Answer(Answer::Refused(refusal))) => Err(refusal.to_string()),
         Err(TryRecvError::Disconnected) => Err("the world has ended".to_owned()),
         _ => Ok(()),
     }

@@ -12,7 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use puppet::{
     hearing::{AudioSource, AudioStream, RATE, Recogniser, Segmenter, StopHandle, Utterance},
-    puppet::{Order, PuppetView},
+    puppet::{PuppetOrder, PuppetView},
 };
 
 use super::{Line, note, spawn};
@@ -232,7 +232,7 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
         match recogniser.recognise(&utterance.samples) {
             Ok(options) => {
                 note(health, RECOGNISER, true, "working");
-                if !options.is_empty() && !line.tell(Order::Hear(options)) {
+                if !options.is_empty() && !line.tell(PuppetOrder::Hear(options)) {
                     return;
                 }
             }

@@ -12,7 +12,7 @@ use physics::Pose;
 use puppet::{
     camera::{Billboard, Camera, CameraSource, Feed, Image, Renderer},
     faces::{Names, Watcher},
-    puppet::Order,
+    puppet::PuppetOrder,
 };
 use wire::oz::Jpeg;
 use world::Snapshot;
@@ -354,7 +354,7 @@ fn watch_faces(
             stage.note_known(watcher.names().iter().map(str::to_owned).collect());
         }
         let has_faces = !faces.is_empty();
-        if (has_faces || had_faces) && !line.tell(Order::See { tick, span, faces }) {
+        if (has_faces || had_faces) && !line.tell(PuppetOrder::See { tick, span, faces }) {
             return;
         }
         had_faces = has_faces;

@@ -7,14 +7,14 @@ use std::{
 };
 
 use puppet::{
-    puppet::{Order, PuppetView},
+    puppet::{PuppetOrder, PuppetRefusal, PuppetView},
     speech::{
         SilentVoice, SpokenPhrase, Voice,
         espeak::Espeak,
         find_espeak,
         sink::{AudioOutput, MuteSink, Sink},
     },
-    talk::{Wanted, late},
+    talk::Wanted,
 };
 use tracing::{info, warn};
 use world::Answer;
@@ -143,8 +143,10 @@ impl Mouth {
                     }
                 }
                 // the phrase came too late, or is no longer wanted; another one may be under way already
-                Delivery::Answer(Answer::Refused(why)) => {
-                    if self.saying.is_some_and(|(speech, phrase)| why == late(speech, phrase)) {
+                Delivery::Answer(Answer::Refused(refusal)) => {
+                    if let Some(&PuppetRefusal::TooLate { speech, phrase }) = refusal.by_director()
+                        && self.saying == Some((speech, phrase))
+                    {
                         self.fall_silent();
                     }
                 }
@@ -169,7 +171,7 @@ impl Mouth {
         let SpokenPhrase { timeline, rate, samples } = self.speak(wanted);
         let (speech, phrase) = (wanted.speech, wanted.phrase);
         self.ends = now() + Duration::from_secs_f32(timeline.seconds.max(0.0));
-        if !self.line.tell(Order::Say { speech, phrase, timeline }) {
+        if !self.line.tell(PuppetOrder::Say { speech, phrase, timeline }) {
             return false;
         }
         if !samples.is_empty() {

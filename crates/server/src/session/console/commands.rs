@@ -2,12 +2,9 @@
 
 use std::{collections::BTreeSet, time::Instant};
 
-use soccer::{
-    PlayMode,
-    game::{NAME as SOCCER, Order},
-};
+use soccer::{Game, GameOrder, PlayMode};
 use wire::console::{self, Message, Role, Side, Topic, Variable};
-use world::{Command, Snapshot, Value, agent::Action, run::SPEEDS, snapshot::VariableCard};
+use world::{Command, Snapshot, Value, agent::Action, command::SPEEDS, snapshot::VariableCard};
 
 use super::{ConsoleSession, Errand, NameErrand, Out, Question, scene, words};
 use crate::{limits, session::oz::Naming};
@@ -84,7 +81,7 @@ impl ConsoleSession {
             C::KickOff { .. } | C::DropBall | C::PlaceBall { .. } | C::PlacePlayer { .. } | C::PlayMode { .. } => {
                 match game_order(&command) {
                     _ if words::soccer_info(world).is_none() => out.refuse(id, "there is no game in this world"),
-                    Ok(order) => hand_over(id, Command::Order { to: SOCCER, order: order.to_text() }, out),
+                    Ok(order) => hand_over(id, Command::order::<Game>(order), out),
                     Err(why) => out.refuse(id, why),
                 }
             }
@@ -247,25 +244,25 @@ fn side_from(side: Side) -> soccer::Side {
 }
 
 /// What a command asks of the game.
-fn game_order(command: &console::Command) -> Result<Order, String> {
+fn game_order(command: &console::Command) -> Result<GameOrder, String> {
     use console::Command as C;
     Ok(match command {
-        C::KickOff { side } => Order::KickOff(side.map(side_from)),
-        C::DropBall => Order::DropBall,
+        C::KickOff { side } => GameOrder::KickOff(side.map(side_from)),
+        C::DropBall => GameOrder::DropBall,
         C::PlaceBall { position, velocity } => {
             if !position.iter().chain(velocity).all(|number| number.is_finite()) {
                 return Err("a place is three numbers".to_owned());
             }
-            Order::PlaceBall { position: *position, velocity: *velocity }
+            GameOrder::PlaceBall { position: *position, velocity: *velocity }
         }
         C::PlacePlayer { side, number, position: [x, y], heading } => {
             if ![*x, *y, *heading].iter().all(|number| number.is_finite()) {
                 return Err("a place is two numbers and a direction".to_owned());
             }
             let player = soccer::PlayerId { side: side_from(*side), number: *number };
-            Order::StandPlayer { player, to: soccer::Placement { x: *x, y: *y, heading: *heading } }
+            GameOrder::StandPlayer { player, to: soccer::Placement { x: *x, y: *y, heading: *heading } }
         }
-        C::PlayMode { mode } => Order::SetPlayMode(
+        C::PlayMode { mode } => GameOrder::SetPlayMode(
             PlayMode::from_name(mode).ok_or_else(|| format!("there is no play mode {}", short(mode)))?,
         ),
         _ => return Err("this is no order to the game".to_owned()),

@@ -1,11 +1,11 @@
 //! The operator's desk: orders to the puppet, and how the puppet is.
 
 use puppet::{
-    director::NAME,
+    director::PuppetDirector,
     expression::EXPRESSIONS,
     gaze::LOOK_ATS,
     mixer::{Subsystem, Weights},
-    puppet::{Happening, Order, PuppetView, Told},
+    puppet::{AttributedOrder, Happening, PuppetOrder as Order, PuppetView},
     servo::SERVOS,
 };
 use wire::console::{
@@ -43,8 +43,8 @@ impl ConsoleSession {
         match order_from(order) {
             Ok(order) if !is_finite(&order) => out.refuse(id, "that is not a finite number"),
             Ok(order) => {
-                let told = Told { who: format!("console {}", self.peer), order };
-                out.commands.push(Command::Order { to: NAME, order: told.to_text() });
+                let order = AttributedOrder::new(format!("console {}", self.peer), order);
+                out.commands.push(Command::order::<PuppetDirector>(order));
                 out.done(id);
             }
             Err(why) => out.refuse(id, why),

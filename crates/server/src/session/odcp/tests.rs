@@ -8,7 +8,7 @@ use std::{
 
 use proptest::prelude::*;
 use serde_json::Value;
-use world::{Answer, Run, SessionId, Setup, World, clock::Pace};
+use world::{Answer, CommandRefusal, Run, SessionId, Setup, World, clock::Pace};
 
 use super::*;
 use crate::{
@@ -154,7 +154,7 @@ fn an_agent_that_has_left_answers_nothing() {
 #[test]
 fn what_the_world_refuses_is_counted_and_not_sent() {
     let mut out = Outbox::default();
-    session().answer(Answer::Refused("no".to_owned()), &AT_REST, &mut out);
+    session().answer(Answer::Refused(CommandRefusal::Actions), &AT_REST, &mut out);
     assert!(out.replies.is_empty() && out.commands.is_empty());
     assert_eq!(out.refusals.len(), 1);
 }

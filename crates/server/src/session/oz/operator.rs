@@ -3,12 +3,12 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use puppet::{
-    director::NAME,
+    director::PuppetDirector,
     mixer::Subsystem,
-    puppet::{Happening, Order, PuppetView, Told, UNMOVED, UNSAID},
+    puppet::{AttributedOrder, Happening, PuppetOrder, PuppetRefusal, PuppetView},
 };
 use wire::oz::{Event, Face, Faces, Hypothesis, Reply, Request, Text, Utterance, Welcome, is_supported_version};
-use world::{Answer, Command, Snapshot};
+use world::{Answer, Command, CommandRefusal, Snapshot};
 
 use super::{
     super::{Input, Outbox, Session, StreamService, StreamSession},
@@ -103,7 +103,7 @@ impl Session for OperatorSession {
             Input::Message { message: Request::RequestVersion(version), .. } => self.welcome(version, world, out),
             Input::Message { message, .. } => self.request(message, out),
             Input::Malformed { from, error } => out.refuse(Some(from), error),
-            Input::Answer(Answer::Refused(why)) => self.refused(why, out),
+            Input::Answer(Answer::Refused(refusal)) => self.refused(&refusal, out),
             Input::Answer(_) => {}
             Input::Tick => self.tick(world, out),
         }
@@ -126,13 +126,15 @@ impl OperatorSession {
     }
 
     /// The puppet has not done something. Nobody waits for the end of what does not begin.
-    fn refused(&self, why: String, out: &mut Outbox<Reply>) {
-        if why.starts_with(UNSAID) {
-            out.send(self.peer, Reply::Event(Event::SpeakDone));
-        } else if why.starts_with(UNMOVED) {
-            out.send(self.peer, Reply::Event(Event::GestureDone));
+    fn refused(&self, refusal: &CommandRefusal, out: &mut Outbox<Reply>) {
+        match refusal.by_director() {
+            Some(PuppetRefusal::SpeechQueueFull) => out.send(self.peer, Reply::Event(Event::SpeakDone)),
+            Some(PuppetRefusal::UnknownGesture { .. } | PuppetRefusal::TooManyGestures) => {
+                out.send(self.peer, Reply::Event(Event::GestureDone));
+            }
+            _ => {}
         }
-        out.refuse(Some(self.peer), why);
+        out.refuse(Some(self.peer), refusal);
     }
 
     fn request(&mut self, request: Request, out: &mut Outbox<Reply>) {
@@ -167,8 +169,8 @@ impl OperatorSession {
             if !is_finite(&order) {
                 return out.refuse(Some(self.peer), "that is not a finite number");
             }
-            let told = Told { who: self.peer.to_string(), order };
-            out.ask(Command::Order { to: NAME, order: told.to_text() });
+            let order = AttributedOrder::new(self.peer.to_string(), order);
+            out.ask(Command::order::<PuppetDirector>(order));
         }
     }
 
@@ -190,40 +192,40 @@ impl OperatorSession {
 }
 
 /// What a request asks of the puppet, if anything.
-fn order_from_request(request: Request) -> Option<Order> {
+fn order_from_request(request: Request) -> Option<PuppetOrder> {
     use Subsystem as S;
     Some(match request {
         Request::Nothing | Request::RequestVersion(_) => return None,
-        Request::Reset => Order::Reset,
-        Request::Speak(text) => Order::Speak(text.as_str().to_owned()),
-        Request::VoiceGenderLanguage(voice) => Order::Voice(voice),
-        Request::VoiceVolume(volume) => Order::Volume(volume),
-        Request::VoicePitch(pitch) => Order::Pitch(pitch),
-        Request::Gesture(gesture) => Order::Gesture(gesture),
-        Request::GestureWeight(weight) => Order::Weigh(S::Gesture, weight),
-        Request::Expression(expression) => Order::Expression(expression),
-        Request::ExpressionWeight(weight) => Order::Weigh(S::Expression, weight),
-        Request::AutoBlinkSpeed(speed) => Order::Blink(speed),
-        Request::RandomHeadWeight(weight) => Order::Weigh(S::RandomHead, weight),
-        Request::RandomEyesWeight(weight) => Order::Weigh(S::RandomEyes, weight),
-        Request::RandomFaceWeight(weight) => Order::Weigh(S::RandomFace, weight),
-        Request::Servo { id, position } => Order::Servo(id, position),
-        Request::AllServos(positions) => Order::Servos(positions.to_vec()),
-        Request::DirectWeight(weight) => Order::Weigh(S::Direct, weight),
-        Request::LookAt(mode) => Order::LookAt(mode),
-        Request::LookAtWeight(weight) => Order::Weigh(S::LookAt, weight),
+        Request::Reset => PuppetOrder::Reset,
+        Request::Speak(text) => PuppetOrder::Speak(text.as_str().to_owned()),
+        Request::VoiceGenderLanguage(voice) => PuppetOrder::Voice(voice),
+        Request::VoiceVolume(volume) => PuppetOrder::Volume(volume),
+        Request::VoicePitch(pitch) => PuppetOrder::Pitch(pitch),
+        Request::Gesture(gesture) => PuppetOrder::Gesture(gesture),
+        Request::GestureWeight(weight) => PuppetOrder::Weigh(S::Gesture, weight),
+        Request::Expression(expression) => PuppetOrder::Expression(expression),
+        Request::ExpressionWeight(weight) => PuppetOrder::Weigh(S::Expression, weight),
+        Request::AutoBlinkSpeed(speed) => PuppetOrder::Blink(speed),
+        Request::RandomHeadWeight(weight) => PuppetOrder::Weigh(S::RandomHead, weight),
+        Request::RandomEyesWeight(weight) => PuppetOrder::Weigh(S::RandomEyes, weight),
+        Request::RandomFaceWeight(weight) => PuppetOrder::Weigh(S::RandomFace, weight),
+        Request::Servo { id, position } => PuppetOrder::Servo(id, position),
+        Request::AllServos(positions) => PuppetOrder::Servos(positions.to_vec()),
+        Request::DirectWeight(weight) => PuppetOrder::Weigh(S::Direct, weight),
+        Request::LookAt(mode) => PuppetOrder::LookAt(mode),
+        Request::LookAtWeight(weight) => PuppetOrder::Weigh(S::LookAt, weight),
     })
 }
 
 /// Whether all numbers of an operator's order are (D14).
-pub(crate) fn is_finite(order: &Order) -> bool {
+pub(crate) fn is_finite(order: &PuppetOrder) -> bool {
     match order {
-        Order::Volume(number)
-        | Order::Pitch(number)
-        | Order::Blink(number)
-        | Order::Weigh(_, number)
-        | Order::Servo(_, number) => number.is_finite(),
-        Order::Servos(numbers) => numbers.iter().all(|number| number.is_finite()),
+        PuppetOrder::Volume(number)
+        | PuppetOrder::Pitch(number)
+        | PuppetOrder::Blink(number)
+        | PuppetOrder::Weigh(_, number)
+        | PuppetOrder::Servo(_, number) => number.is_finite(),
+        PuppetOrder::Servos(numbers) => numbers.iter().all(|number| number.is_finite()),
         _ => true,
     }
 }

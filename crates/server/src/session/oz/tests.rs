@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use puppet::{
     hearing::Heard,
     mixer::{MAX_PLAYING, Subsystem},
-    puppet::{KEPT_EVENTS, Order, PuppetView, Told, told_from_text},
+    puppet::{AttributedOrder, KEPT_EVENTS, PuppetOrder, PuppetView},
     talk::MAX_WAITING,
 };
 use wire::{
@@ -25,7 +25,7 @@ struct Peer {
     told: Vec<Reply>,
     /// What may be left out.
     pictures: Vec<Reply>,
-    ordered: Vec<Order>,
+    ordered: Vec<PuppetOrder>,
     refusals: Vec<String>,
     closed: Option<String>,
 }
@@ -118,16 +118,14 @@ impl Play {
         peer.closed = peer.closed.take().or(out.close);
         let mut answers = Outbox::default();
         for command in out.commands {
-            let Command::Order { to, order } = command else { panic!("{command:?}") };
-            let told = told_from_text(&order);
-            peer.ordered.extend(told.map(|told| {
-                assert_eq!(told.who, address(index).to_string());
-                told.order
-            }));
-            let answer = match world.order(to, &order) {
-                Ok(words) if words.is_empty() => continue,
-                Ok(words) => Answer::Ordered(words),
-                Err(reason) => Answer::Refused(reason),
+            let Command::Order(order) = command else { panic!("{command:?}") };
+            let AttributedOrder { source, order: given } = order.downcast_ref().expect("an order for the puppet");
+            assert_eq!(*source, address(index).to_string());
+            peer.ordered.push(given.clone());
+            let answer = match world.deliver_order(order) {
+                Ok(None) => continue,
+                Ok(Some(answer)) => Answer::Ordered(answer),
+                Err(refusal) => Answer::Refused(refusal.into()),
             };
             peer.session.answer(answer, &world.glimpse(), &mut answers);
         }
@@ -215,7 +213,7 @@ fn another_version_is_told_ours_and_may_ask_again() {
     play.send(peer, &Request::RequestVersion(VERSION));
     play.send(peer, &Request::RequestVersion(7));
     play.send(peer, &Request::Gesture(1));
-    assert_eq!(play.peer(peer).ordered, [Order::Gesture(1)]);
+    assert_eq!(play.peer(peer).ordered, [PuppetOrder::Gesture(1)]);
     play.leave(peer);
     assert!(!play.stage.has_operators());
 }
@@ -238,27 +236,27 @@ fn anything_else_before_the_handshake_closes() {
 }
 
 /// Every request, and the order it becomes.
-fn table() -> Vec<(Request, Order)> {
-    let weigh = |subsystem| Order::Weigh(subsystem, 0.25);
+fn table() -> Vec<(Request, PuppetOrder)> {
+    let weigh = |subsystem| PuppetOrder::Weigh(subsystem, 0.25);
     vec![
-        (Request::Reset, Order::Reset),
-        (speak("Hi [nos]"), Order::Speak("Hi [nos]".to_owned())),
-        (speak(""), Order::Speak(String::new())),
-        (Request::VoiceGenderLanguage(0), Order::Voice(0)),
-        (Request::VoiceVolume(0.25), Order::Volume(0.25)),
-        (Request::VoicePitch(0.75), Order::Pitch(0.75)),
-        (Request::Gesture(12), Order::Gesture(12)),
+        (Request::Reset, PuppetOrder::Reset),
+        (speak("Hi [nos]"), PuppetOrder::Speak("Hi [nos]".to_owned())),
+        (speak(""), PuppetOrder::Speak(String::new())),
+        (Request::VoiceGenderLanguage(0), PuppetOrder::Voice(0)),
+        (Request::VoiceVolume(0.25), PuppetOrder::Volume(0.25)),
+        (Request::VoicePitch(0.75), PuppetOrder::Pitch(0.75)),
+        (Request::Gesture(12), PuppetOrder::Gesture(12)),
         (Request::GestureWeight(0.25), weigh(Subsystem::Gesture)),
-        (Request::Expression(4), Order::Expression(4)),
+        (Request::Expression(4), PuppetOrder::Expression(4)),
         (Request::ExpressionWeight(0.25), weigh(Subsystem::Expression)),
-        (Request::AutoBlinkSpeed(3.0), Order::Blink(3.0)),
+        (Request::AutoBlinkSpeed(3.0), PuppetOrder::Blink(3.0)),
         (Request::RandomHeadWeight(0.25), weigh(Subsystem::RandomHead)),
         (Request::RandomEyesWeight(0.25), weigh(Subsystem::RandomEyes)),
         (Request::RandomFaceWeight(0.25), weigh(Subsystem::RandomFace)),
-        (Request::Servo { id: 35, position: 0.125 }, Order::Servo(35, 0.125)),
-        (Request::AllServos([0.5; SERVO_COUNT]), Order::Servos(vec![0.5; SERVO_COUNT])),
+        (Request::Servo { id: 35, position: 0.125 }, PuppetOrder::Servo(35, 0.125)),
+        (Request::AllServos([0.5; SERVO_COUNT]), PuppetOrder::Servos(vec![0.5; SERVO_COUNT])),
         (Request::DirectWeight(0.25), weigh(Subsystem::Direct)),
-        (Request::LookAt(5), Order::LookAt(5)),
+        (Request::LookAt(5), PuppetOrder::LookAt(5)),
         (Request::LookAtWeight(0.25), weigh(Subsystem::LookAt)),
     ]
 }
@@ -274,7 +272,7 @@ fn each_request_becomes_its_order() {
         bytes.extend(Request::Nothing.to_bytes());
     }
     play.send_bytes(peer, &bytes);
-    let expected: Vec<Order> = table().into_iter().map(|(_, order)| order).collect();
+    let expected: Vec<PuppetOrder> = table().into_iter().map(|(_, order)| order).collect();
     assert_eq!(play.peer(peer).ordered, expected);
     assert_eq!(play.refusals(peer), [""; 0], "the puppet takes them all");
     let w = play.weights();
@@ -290,8 +288,8 @@ fn volume_and_pitch_can_be_swapped() {
     play.send_bytes(peer, &[0, 0, 0, 5, 0x3F, 0x40, 0, 0]);
     play.send_bytes(peer, &[0, 0, 0, 6, 0x3E, 0x80, 0, 0]);
     play.send(peer, &Request::GestureWeight(0.5));
-    let weigh = Order::Weigh(Subsystem::Gesture, 0.5);
-    assert_eq!(play.peer(peer).ordered, [Order::Pitch(0.75), Order::Volume(0.25), weigh]);
+    let weigh = PuppetOrder::Weigh(Subsystem::Gesture, 0.5);
+    assert_eq!(play.peer(peer).ordered, [PuppetOrder::Pitch(0.75), PuppetOrder::Volume(0.25), weigh]);
 }
 
 #[test]
@@ -334,7 +332,7 @@ fn text_that_is_not_utf8_is_refused_and_the_stream_goes_on() {
     let bad = b"\0\0\0\x03\0\x03\xFF\xFEx";
     play.send_bytes(peer, &[bad, &speak("ok").to_bytes()[..]].concat());
     assert_eq!(play.refusals(peer).len(), 1);
-    assert_eq!(play.peer(peer).ordered, [Order::Speak("ok".to_owned())]);
+    assert_eq!(play.peer(peer).ordered, [PuppetOrder::Speak("ok".to_owned())]);
     assert_eq!(play.peer(peer).closed, None);
 }
 
@@ -361,7 +359,7 @@ fn with_one_in_control_the_others_look_on() {
     play.send(first, &Request::DirectWeight(1.0));
     assert_eq!(play.events(first), [Event::SpeakDone, Event::GestureDone], "at once, so that nobody waits");
     assert_eq!(play.refusals(first).len(), 3);
-    assert_eq!(play.peer(first).ordered, [Order::Reset]);
+    assert_eq!(play.peer(first).ordered, [PuppetOrder::Reset]);
     play.send(first, &Request::Reset);
     assert_eq!(play.refusals(first).len(), 1);
     assert_eq!(play.weights().direct, 0.0);
@@ -469,14 +467,14 @@ fn who_is_too_far_behind_is_closed() {
     let mut play = Play::new();
     let peer = play.join();
     let options = vec![Heard { confidence: 0.5, text: "Hello".to_owned() }];
-    let heard = Told { who: "test".to_owned(), order: Order::Hear(options) }.to_text();
+    let heard = AttributedOrder::new("test", PuppetOrder::Hear(options));
     for _ in 0..KEPT_EVENTS {
-        play.world.order(puppet::director::NAME, &heard).unwrap();
+        play.world.order::<PuppetDirector>(heard.clone()).unwrap();
     }
     play.tick();
     assert_eq!(play.peer(peer).closed, None, "all that it has not been told is kept");
     for _ in 0..KEPT_EVENTS {
-        play.world.order(puppet::director::NAME, &heard).unwrap();
+        play.world.order::<PuppetDirector>(heard.clone()).unwrap();
     }
     play.tick();
     assert!(play.peer(peer).closed.is_some());

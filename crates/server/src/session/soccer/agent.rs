@@ -2,10 +2,7 @@
 
 use std::{collections::VecDeque, net::SocketAddr, sync::Arc};
 
-use soccer::{
-    Placement,
-    game::{Entry, GameView, Order},
-};
+use soccer::{Game, GameOrder, JoinRequest, Placement, game::GameView};
 use wire::soccer::{AgentMessage, Beam, Dialect, Effector, Init, Motor, Perception};
 use world::{
     Action, AgentId, Answer, Command, JointTarget, Snapshot,
@@ -121,8 +118,8 @@ impl AgentSession {
         // only by name: what comes over the wire is never a path
         match self.models.named(model.as_str()) {
             Ok(source) => {
-                let request = Entry { team: team.as_str().to_owned(), number: *number }.to_text();
-                out.ask(Command::Admit { to: soccer::game::NAME, request, source, lockstep: self.manners.sync });
+                let request = JoinRequest { team: team.as_str().to_owned(), number: *number };
+                out.ask(Command::admit::<Game>(request, source, self.manners.sync));
                 self.state = State::Joining;
             }
             Err(error) => out.close(error),
@@ -248,20 +245,18 @@ fn obey(agent: AgentId, peer: SocketAddr, message: &AgentMessage, world: &Snapsh
                 None => out.refuse(Some(peer), format_args!("there is no motor `{}`", motor.name.as_str())),
             },
             Effector::Beam(Beam { x, y, theta_deg }) => {
-                beam = Some(Order::Beam { agent, to: Placement { x: *x, y: *y, heading: theta_deg.to_radians() } });
+                beam = Some(GameOrder::Beam { agent, to: Placement { x: *x, y: *y, heading: theta_deg.to_radians() } });
             }
             Effector::Speak(speak) => {
-                say = Some(Order::Say { agent, volume: speak.volume / 100.0, text: speak.text.clone() });
+                say = Some(GameOrder::Say { agent, volume: speak.volume / 100.0, text: speak.text.clone() });
             }
             Effector::Say(message) => {
-                say = Some(Order::Say { agent, volume: 1.0, text: message.as_str().as_bytes().to_vec() });
+                say = Some(GameOrder::Say { agent, volume: 1.0, text: message.as_str().as_bytes().to_vec() });
             }
             Effector::Init(_) | Effector::Sync => {}
         }
     }
-    out.commands.extend(
-        beam.into_iter().chain(say).map(|order| Command::Order { to: soccer::game::NAME, order: order.to_text() }),
-    );
+    out.commands.extend(beam.into_iter().chain(say).map(Command::order::<Game>));
     if !actions.is_empty() {
         out.ask(Command::Act(agent, actions));
     }

@@ -2,12 +2,7 @@
 
 use std::{collections::VecDeque, net::SocketAddr};
 
-use soccer::{
-    PlayerId, RuleBook, Side,
-    field::BALL_RADIUS,
-    game::{GameView, Order},
-    scene::Foul,
-};
+use soccer::{Game, GameAnswer, GameOrder, PlayerId, RuleBook, Side, field::BALL_RADIUS, game::GameView, scene::Foul};
 use wire::{
     Message,
     soccer::{
@@ -87,7 +82,12 @@ impl Session for MonitorSession {
                 let acknowledged = self.awaited.pop_front().map(MonitorMessage::Acknowledged);
                 out.replies.extend(acknowledged.map(|message| (self.peer, message)));
             }
-            Input::Answer(Answer::Refused(why) | Answer::Ordered(why)) => out.refuse(Some(self.peer), why),
+            Input::Answer(Answer::Refused(refusal)) => out.refuse(Some(self.peer), refusal),
+            Input::Answer(Answer::Ordered(answer)) => {
+                if let Some(answer) = answer.downcast_ref::<GameAnswer>() {
+                    out.refuse(Some(self.peer), answer);
+                }
+            }
             Input::Answer(_) => {}
         }
     }
@@ -101,13 +101,13 @@ impl Session for MonitorSession {
 impl MonitorSession {
     fn obey(&mut self, command: told::Command, world: &Snapshot, out: &mut Outbox<MonitorMessage>) {
         let order = match command {
-            told::Command::KickOff(side) => Order::KickOff(side.map(side_of)),
-            told::Command::DropBall => Order::DropBall,
+            told::Command::KickOff(side) => GameOrder::KickOff(side.map(side_of)),
+            told::Command::DropBall => GameOrder::DropBall,
             told::Command::PlaceBall { position, velocity } => {
-                Order::PlaceBall { position, velocity: velocity.unwrap_or_default() }
+                GameOrder::PlaceBall { position, velocity: velocity.unwrap_or_default() }
             }
             told::Command::SetPlayMode(mode) => match soccer::PlayMode::from_name(mode.name()) {
-                Some(mode) => Order::SetPlayMode(mode),
+                Some(mode) => GameOrder::SetPlayMode(mode),
                 None => return out.refuse(Some(self.peer), format_args!("there is no play mode `{}`", mode.name())),
             },
             told::Command::PlaceAgent(place) => match placed(place, world) {
@@ -125,7 +125,7 @@ impl MonitorSession {
             told::Command::Resume => return pause(false, world, out),
             told::Command::Acknowledge(number) => return self.acknowledge(number, world, out),
         };
-        out.ask(Command::Order { to: soccer::game::NAME, order: order.to_text() });
+        out.ask(Command::order::<Game>(order));
     }
 
     /// The world answers a question when it has taken everything before it.
@@ -144,7 +144,7 @@ fn pause(paused: bool, world: &Snapshot, out: &mut Outbox<MonitorMessage>) {
 }
 
 /// The order to place a player, or why there is none.
-fn placed(place: AgentPlacement, world: &Snapshot) -> Result<Order, String> {
+fn placed(place: AgentPlacement, world: &Snapshot) -> Result<GameOrder, String> {
     let AgentPlacement { number, team, pose, joints } = place;
     let game = view(world).ok_or("there is no game")?;
     let side = match &team {
@@ -163,7 +163,7 @@ fn placed(place: AgentPlacement, world: &Snapshot) -> Result<Order, String> {
         Pose::Free { position, quaternion } => (position, quaternion),
     });
     let joints = joints.into_iter().map(|(joint, angle)| (joint.as_str().to_owned(), angle.to_radians())).collect();
-    Ok(Order::PlacePlayer { player: PlayerId { side, number }, to, joints })
+    Ok(GameOrder::PlacePlayer { player: PlayerId { side, number }, to, joints })
 }
 
 /// Writes what monitors are sent into a file, a line each.

@@ -87,4 +87,6 @@ enum Message {
 }
 
 #[cfg(test)]
+mod handoff_model;
+#[cfg(test)]
 mod tests;

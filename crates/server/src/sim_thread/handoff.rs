@@ -16,26 +16,43 @@
 //!
 //! # Transitions
 //!
-//! | from, to | by | how | what it prevents |
-//! | --- | --- | --- | --- |
-//! | Turn, Turn | sim thread | the turn returned [`NextTurn::Now`] | |
-//! | Turn, Alert | sim thread | under the lock: sets `sleep`, consumes `alert_requested`, prepares the tick. After it: sets `is_alert` | a request made during the turn is seen by this turn or, as its `calls` differs, by the next one |
-//! | Alert, Turn | sim thread | sees that `calls` is no longer what it was before its last turn | |
-//! | Turn or Alert, Parked | sim thread | clears `is_alert`, *then* compares `calls` with its value from *before* the turn, and parks only if they are equal | a message that came after the turn had emptied the inbox stays there unseen. A call before the comparison is seen by it; a call after it unparks the thread, or makes the coming `park` return at once |
-//! | Parked, Turn | any thread, [`Handoff::wake`] | the message is in the inbox *before* `calls` is incremented, and `calls` is incremented *before* the unpark | the unpark token alone would not do: code inside a turn may itself park (channels do) and so consume it. `calls` cannot be consumed |
-//! | Parked, Turn | timer | `park_timeout` | |
-//! | Parked, Driven | driving thread | sees `is_alert` false and gets the lock by `try_lock` | two threads in a turn: the mutex. Waiting for another turn: `try_lock` |
-//! | Driven, Parked | driving thread | its turns ended with a `NextTurn` that is not earlier than `sleep`, which the sim thread set before it released the lock | a sim thread that oversleeps: otherwise it is woken |
-//! | Driven, Turn | driving thread | `NextTurn` is earlier than `sleep`: `wake` after the lock is released | |
-//! | Driven, Ended | driving thread | a [`NextTurn::Never`] goes into `sleep`, then `wake` | a stop request that the driver took from the inbox: the sim thread would never see it |
-//! | Driven, Ended | driving thread | a panic poisons the mutex while the lock is held, then [`WakeOnDrop`] calls `wake` | a sim thread that sleeps on with a broken world |
-//! | Turn, Ended | sim thread | a turn returned [`NextTurn::Never`], or panicked | [`EndOnDrop`] drops the world, which closes its channels: everyone who waits for it finds out |
+//! | | from | to | performed by | when |
+//! | --- | --- | --- | --- | --- |
+//! | 1 | Turn | Turn | sim thread | the turn returned [`NextTurn::Now`] |
+//! | 2 | Turn | Alert | sim thread | the world is idle, and an alert was requested |
+//! | 3 | Alert | Turn | sim thread | `calls` changed |
+//! | 4 | Turn, Alert | Parked | sim thread | the world is idle, and `calls` did not change |
+//! | 5 | Parked | Turn | any thread ([`Handoff::wake`]), or the timer of the sleep | a message was sent |
+//! | 6 | Parked | Driven | driving thread | it saw `is_alert` false and got the lock |
+//! | 7 | Driven | Parked | driving thread | the next turn is not due before the sim thread wakes up |
+//! | 8 | Driven | Turn | driving thread | it is: `wake`, after the lock is released |
+//! | 9 | Driven | Ended | driving thread | a turn returned [`NextTurn::Never`], or panicked |
+//! | 10 | Turn | Ended | sim thread | a turn returned [`NextTurn::Never`], or panicked |
+//!
+//! What each of them does, may assume, and prevents:
+//!
+//! - 2: Under the lock, the sim thread sets `sleep`, consumes `alert_requested` and prepares the tick; then it releases the
+//!   lock and sets `is_alert`. A request after that increments `calls` and is seen by the next turn.
+//! - 4: It clears `is_alert` and compares `calls` with its value from *before* the turn; it does not hold the lock. This
+//!   prevents the lost wake-up of a message that arrives after the turn has emptied the inbox: a call before the comparison
+//!   changes `calls`, a call after it unparks the thread, or makes the coming `park` return at once.
+//! - 5: The message is in the inbox *before* `calls` is incremented, and `calls` is incremented *before* the unpark. The
+//!   unpark token alone would not do: code inside a turn may itself park (channels do) and consume it.
+//! - 6: The mutex prevents that two threads are in a turn, and `try_lock` that a driver waits for another thread's turn.
+//! - 7, 8: `sleep` is what the sim thread goes by, as it set it under the lock. This prevents that it oversleeps.
+//! - 9: [`NextTurn::Never`] goes into `sleep` under the lock; a panic poisons the mutex. In both cases [`WakeOnDrop`] calls
+//!   `wake` once the lock is released. This prevents that the sim thread sleeps on although the driver took the stop message
+//!   from the inbox, or left a broken world behind.
+//! - 10: [`EndOnDrop`] drops the world, which closes its channels: everyone who waits for the world finds out.
 //!
 //! A driver that does not get the lock, or finds the sim thread alert, calls `wake` and leaves the turn to the sim thread.
 //! If `is_alert` changes just after it was read, the turn is still taken: by the driver (`is_alert` was false, and the sim
 //! thread waits for the lock), or by the sim thread, because `wake` also unparks it.
 //!
-//! All atomics are `SeqCst`, so there is one order of all these steps. `handoff_model.rs` runs this file through every order.
+//! All atomics are `SeqCst`, so there is a single order of all these steps. `handoff_model.rs` runs this file through every
+//! order, up to a number of preemptions. It fails if any one of these is removed: the comparison of `calls`, its place before
+//! the turn, the order in `wake`, either half of `wake`, the wake-up by a driver that does not get the lock or panics, the
+//! [`NextTurn::Never`] in `sleep`, the comparison with `sleep`, and the end of the world in [`EndOnDrop`].
 
 use std::{
     fmt,
@@ -110,7 +127,7 @@ impl<W: TakeTurn> Handoff<W> {
     pub(super) fn run(&self, world: W) {
         let _end = EndOnDrop(self);
         // this is the only place that sets it
-        let _ = self.thread.set(sync::current());
+        let _ = self.thread.set(sync::current_thread());
         self.put(State { world, sleep: NextTurn::Now });
         // the lock is poisoned if a driving thread panicked
         while let Ok(mut state) = self.state.lock()
@@ -182,7 +199,7 @@ impl<W: TakeTurn> Handoff<W> {
                 sync::yield_now();
             }
         }
-        // in this order: a driver that saw `is_alert` set calls `wake`, before the comparison or after it
+        // a driver that still sees it set calls `wake`: before the comparison, or after it, which unparks this thread
         self.is_alert.store(false, Ordering::SeqCst);
         is_called()
     }

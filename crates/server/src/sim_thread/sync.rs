@@ -1,4 +1,5 @@
-//! The primitives of the hand-off. `handoff_model.rs` puts those of `loom` in their place.
+//! The primitives of the hand-off. `handoff_model.rs` puts others in their place, which let it try every order of
+//! steps.
 
 use std::time::Instant;
 pub(super) use std::{
@@ -6,7 +7,7 @@ pub(super) use std::{
         Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU64},
     },
-    thread::{Thread, current, park, park_timeout, yield_now},
+    thread::{Thread, current as current_thread, park, park_timeout, yield_now},
 };
 
 #[expect(clippy::disallowed_methods, reason = "the sim thread keeps the time of its world")]

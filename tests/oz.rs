@@ -234,7 +234,7 @@ fn text_that_is_not_utf8_is_refused_and_the_stream_goes_on() {
     operator.hear_until("its end", |told| *told == Told::GestureDone);
     assert_eq!(operator.hear_until_now(), []);
     let log = robot.end();
-    assert!(log.contains("text cannot be read"), "{log}");
+    assert!(log.contains("missing or malformed `text`"), "{log}");
 }
 
 #[test]

@@ -169,19 +169,19 @@ fn bad_settings_are_not_sent() {
     };
     check(&mut client, &[(0.0, 1.0), (f64::NAN, 1.0)], "the setting of motor 1 is not finite");
     check(&mut client, &[(0.0, f64::INFINITY)], "the setting of motor 0 is not finite");
-    check(&mut client, &[(0.0, 0.0); 513], "513 motors, more than the 512 of one datagram");
+    check(&mut client, &[(0.0, 0.0); 513], "513 motors are more than the 512 that fit into a datagram");
     client.disconnect().unwrap();
     server.finish();
 }
 
 /// Every reply of the shared vectors, as the answer to a request for the motors.
 #[test]
-fn replies_mean_what_the_vectors_say() {
+fn replies_match_the_vectors() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocols/odcp/vectors.json");
     let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     for vector in vectors["replies"].as_array().unwrap() {
         let hex = vector["hex"].as_str().unwrap();
-        // a reply of another kind is passed over, and the one after it counts
+        // a reply of another kind is ignored, and the next one is used
         let server = FakeServer::start(vec![exchange(CONNECT, &[CONNECTED]), exchange(GET_MOTORS, &[hex, AT_LIMITS])]);
         let mut client = Client::connect(server.address).unwrap();
         let motors = client.motors();

@@ -1,34 +1,34 @@
-/// Why some bytes mean no message.
+/// The reason why bytes failed to decode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The message id is none that this side of the protocol accepts.
+    /// The message id is unknown, or not valid in this direction.
     #[error("unknown message id {id:#04x}")]
     UnknownId {
         /// The id as received.
         id: u32,
     },
-    /// The bytes end where a field should begin or go on.
-    #[error("frame ends before {field}")]
+    /// The input ends before or within a field.
+    #[error("unexpected end of frame before `{field}`")]
     Truncated {
-        /// The field that is missing or cut.
+        /// The missing or incomplete field.
         field: &'static str,
     },
-    /// A field is there, or should be, and cannot be read as what it is.
-    #[error("{field} cannot be read")]
+    /// A field is missing, or its content is invalid.
+    #[error("missing or malformed `{field}`")]
     Malformed {
-        /// The field.
+        /// The field concerned.
         field: &'static str,
     },
-    /// A number is outside what the protocol, or a named maximum of ours, allows.
-    #[error("{field} is {value}, outside {min}..={max}")]
+    /// A number is outside the range allowed by the protocol or by one of the `MAX_*` limits.
+    #[error("`{field}` is {value}, outside {min}..={max}")]
     OutOfRange {
-        /// What the number says.
+        /// The field concerned.
         field: &'static str,
         /// The number as received.
         value: i64,
-        /// The least value allowed.
+        /// Smallest allowed value.
         min: i64,
-        /// The greatest value allowed.
+        /// Largest allowed value.
         max: i64,
     },
 }
@@ -41,11 +41,11 @@ mod tests {
     fn errors_read_well() {
         let check = |error: DecodeError, text: &str| assert_eq!(error.to_string(), text);
         check(DecodeError::UnknownId { id: 9 }, "unknown message id 0x09");
-        check(DecodeError::Truncated { field: "id" }, "frame ends before id");
-        check(DecodeError::Malformed { field: "motor" }, "motor cannot be read");
+        check(DecodeError::Truncated { field: "id" }, "unexpected end of frame before `id`");
+        check(DecodeError::Malformed { field: "motor" }, "missing or malformed `motor`");
         check(
             DecodeError::OutOfRange { field: "motors", value: 513, min: 0, max: 512 },
-            "motors is 513, outside 0..=512",
+            "`motors` is 513, outside 0..=512",
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Evolving robots in a simulated world: Population Manager, Robot Simulator and World Simulator.
 //!
-//! A message is one line of words: a name, then numbers. Fifteen messages, four directions. The choices made where the
-//! document is silent are in `protocols/evo/decisions.md`; D-numbers below refer to it.
+//! A message is one line: a name followed by numbers. There are fifteen messages in four directions. Where the document
+//! is silent, `protocols/evo/decisions.md` records our choice; D-numbers refer to it.
 //!
 //! | from | to | message |
 //! | --- | --- | --- |
@@ -38,25 +38,25 @@ pub use robot::{FromRobot, ToRobot};
 pub use words::MAX_WHOLE;
 pub use world::{Beam, FromWorld, Pose, Position, RobotId, ToWorld, VisualReading};
 
-/// A message that fills one line.
+/// A message that occupies one line.
 ///
-/// What decodes, encoded, decodes to the same message, each number bit by bit.
+/// Decoding an encoded message yields the same message; numbers round-trip bit by bit.
 pub trait Line: Sized {
-    /// Reads a message from a line without its end.
+    /// Decodes a message from a line without its terminator.
     ///
     /// # Errors
     ///
-    /// Says what is wrong with a line that means no message. No bytes make it panic.
+    /// [`LineError`] if the line is not a valid message. Never panics, whatever the input.
     fn decode(line: &[u8]) -> Result<Self, LineError>;
 
-    /// Appends the message with the end of its line to `out`.
+    /// Appends the message with its line terminator to `out`.
     ///
     /// # Errors
     ///
-    /// The wire has no word for a number that is not finite. `out` is then as it was.
+    /// [`NotFinite`] if a number is infinite or NaN, which the wire cannot express. `out` is then unchanged.
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite>;
 
-    /// The message with the end of its line.
+    /// Encodes the message with its line terminator.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ pub trait Line: Sized {
     }
 }
 
-/// Writes one line: a name, and what `values` adds. Nothing is written if that fails.
+/// Writes one line: a name and whatever `values` appends. Writes nothing if `values` fails.
 fn put_line(
     out: &mut Vec<u8>,
     name: &str,

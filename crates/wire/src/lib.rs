@@ -1,11 +1,11 @@
-//! Bytes to messages and back, for every protocol Rossum speaks.
+//! Message codecs for every protocol Rossum speaks.
 //!
 //! This crate is pure: no I/O, no clock, no randomness. It knows neither worlds nor sockets. Every message encodes
 //! *and* decodes, so that server, clients, tests and fuzzers share one definition.
 //!
-//! Each protocol is a module with its message enums. The codec says what is wrong with some bytes; what that costs the
-//! peer (ignore, refuse, close) is decided by whoever called it. Where a protocol's document is silent or contradicts
-//! itself, `protocols/<name>/decisions.md` has the choice and the reason.
+//! Each protocol is a module with its message enums. A codec reports what is wrong with the input; the caller decides
+//! the consequence for the peer (ignore, reject, close). Where a protocol's document is silent or contradicts itself,
+//! `protocols/<name>/decisions.md` records the choice and the reason.
 //!
 //! ```
 //! use wire::{Message, odcp};
@@ -31,20 +31,20 @@ pub use reader::Reader;
 
 /// A message that fills one datagram or one frame.
 ///
-/// What decodes, encoded, decodes to the same message. The bytes may differ: a decoder forgives more than an encoder
-/// writes (surplus bytes, values out of range).
+/// Decoding an encoded message yields the same message. Encoding a decoded message may yield other bytes: decoders
+/// accept more than encoders write (trailing bytes, values out of range).
 pub trait Message: Sized {
-    /// Reads one message from all the bytes of a datagram or frame.
+    /// Decodes one message from a whole datagram or frame.
     ///
     /// # Errors
     ///
-    /// Says what is wrong with bytes that mean no message. No bytes make it panic.
+    /// [`DecodeError`] if the bytes are not a valid message. Never panics, whatever the input.
     fn decode(bytes: &[u8]) -> Result<Self, DecodeError>;
 
-    /// Appends the message's bytes to `out`.
+    /// Appends the encoded message to `out`.
     fn encode(&self, out: &mut Vec<u8>);
 
-    /// The message's bytes.
+    /// Encodes the message into a new buffer.
     fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode(&mut out);
@@ -52,24 +52,24 @@ pub trait Message: Sized {
     }
 }
 
-/// A message that travels in a stream of bytes, among others.
+/// A message that is framed in a byte stream.
 pub trait StreamMessage: Message {
-    /// Finds the first whole message at the beginning of `buffer`; `Ok(None)` when its end has not arrived.
+    /// Locates the first complete message at the start of `buffer`; `Ok(None)` if it is still incomplete.
     ///
     /// # Errors
     ///
-    /// Says why what follows can never become a message. Such a stream cannot be read any further.
+    /// [`DecodeError`] if the buffer can never become a valid message. The stream is then unusable.
     fn split(buffer: &[u8]) -> Result<Option<Split>, DecodeError>;
 
-    /// Appends the message to `out` as it stands in the stream.
+    /// Appends the message with its framing to `out`.
     fn encode_in_stream(&self, out: &mut Vec<u8>);
 }
 
-/// Where a message lies in a stream.
+/// The location of a message in a stream buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// The bytes to decode.
+    /// Range of the bytes to decode.
     pub message: std::ops::Range<usize>,
-    /// How many bytes it takes up with its frame.
+    /// Number of bytes to consume, including the framing.
     pub consumed: usize,
 }

@@ -1,15 +1,15 @@
 //! ODCP 1.0: direct control of one agent's motors over UDP.
 //!
-//! One datagram is one message: an id byte, then little-endian 32-bit integers. Whatever follows a message is ignored.
-//! The choices made where the document is silent are in `protocols/odcp/decisions.md`; D-numbers below refer to it.
+//! One datagram is one message: an id byte, then little-endian 32-bit integers. Trailing bytes are ignored. Where the
+//! document is silent, `protocols/odcp/decisions.md` records our choice; D-numbers refer to it.
 
 use crate::{DecodeError, Message, Reader};
 use std::iter;
 
-/// Most motors one agent can have on the wire (D8). Far above any robot, far below what a datagram could carry.
+/// Maximum number of motors of an agent (D8): far more than any robot has, far fewer than fit into a datagram.
 pub const MAX_MOTORS: usize = 512;
 
-/// The two integers after the id of the reply to a connect, sent "for compatibility reasons".
+/// The two integers that follow the id in the reply to a connect "for compatibility reasons".
 const CONNECTED_COMPATIBILITY: [i32; 2] = [15, 1];
 
 const INT_BYTES: usize = size_of::<i32>();
@@ -24,24 +24,24 @@ mod id {
     pub(super) const MOTORS: u8 = 151;
 }
 
-/// What a client sends to an agent's port.
+/// A request from a client to an agent's port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Says that a client uses the agent from now on. Optional. Answered by [`Reply::Connected`].
+    /// Announces a client. Optional. Answered by [`Reply::Connected`].
     Connect,
-    /// Says that the client is done. Optional. Answered by [`Reply::Disconnected`].
+    /// Announces that the client leaves. Optional. Answered by [`Reply::Disconnected`].
     Disconnect,
-    /// Sets motors, until they are set again. Not answered.
+    /// Sets motors. The setting holds until replaced. Not answered.
     SetMotors(MotorValues),
     /// Asks for the measured angle of every motor. Answered by [`Reply::Motors`].
     GetMotors,
 }
 
-/// What an agent's port sends back, always to the sender of the request.
+/// A reply from an agent's port to the sender of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The answer to [`Request::Connect`]. The two integers it carries mean nothing: they are written as documented
-    /// and not read (D1).
+    /// The answer to [`Request::Connect`]. Its two integers have no meaning: they are written as documented and ignored
+    /// when read (D1).
     Connected,
     /// The answer to [`Request::Disconnect`].
     Disconnected,
@@ -102,8 +102,8 @@ impl Message for Reply {
     }
 }
 
-/// Unlike a request with surplus values, a reply with surplus angles is refused: a client must not take half a pose
-/// for the whole.
+/// Surplus values in a request are ignored, but surplus angles in a reply are an error: a client must not mistake part
+/// of a pose for all of it.
 fn decode_angles(r: &mut Reader<'_>) -> Result<MotorAngles, DecodeError> {
     let motors = r.remaining() / INT_BYTES;
     if motors > MAX_MOTORS {
@@ -112,7 +112,7 @@ fn decode_angles(r: &mut Reader<'_>) -> Result<MotorAngles, DecodeError> {
     Ok(MotorAngles(whole_ints(r, MAX_MOTORS)))
 }
 
-/// Reads whole integers as far as they go, `max` at most, each clamped (D5, D6).
+/// Reads up to `max` complete integers and clamps them (D5, D6).
 fn whole_ints(r: &mut Reader<'_>, max: usize) -> Vec<Raw> {
     iter::from_fn(|| r.i32_le("value").ok()).take(max).map(Raw::clamped).collect()
 }
@@ -121,22 +121,22 @@ fn put_ints(out: &mut Vec<u8>, values: &[Raw]) {
     out.extend(values.iter().flat_map(|value| i32::from(value.0).to_le_bytes()));
 }
 
-/// An angle or a torque as the wire carries it: 0 to 1023.
+/// An angle or a torque on the wire: 0 to 1023.
 ///
-/// What it means depends on its place in the message: see [`normalized_angle_from_raw`] and
+/// Its meaning depends on its position in the message: see [`normalized_angle_from_raw`] and
 /// [`normalized_torque_from_raw`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Raw(u16);
 
 impl Raw {
-    /// The lower limit of an angle; no torque at all.
+    /// The lower limit of an angle; zero torque.
     pub const MIN: Self = Self(0);
     /// "The null position of the motors is set with a 512."
     pub const NULL_POSITION: Self = Self(512);
-    /// The upper limit of an angle; all the torque a motor has.
+    /// The upper limit of an angle; full torque.
     pub const MAX: Self = Self(1023);
 
-    /// The nearest value the wire allows (D6).
+    /// Clamps to 0 to 1023 (D6).
     pub fn clamped(value: i32) -> Self {
         Self(value.clamp(Self::MIN.0.into(), Self::MAX.0.into()) as u16)
     }
@@ -147,28 +147,28 @@ impl Raw {
     }
 }
 
-/// What a client wants of one motor. It always sends both.
+/// A client's setting for one motor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MotorSetting {
-    /// Where to go, as a normalized angle: [`normalized_angle_from_raw`].
+    /// Normalized target angle: [`normalized_angle_from_raw`].
     pub angle: Raw,
-    /// The most torque to use on the way, as a share of the motor's maximum: [`normalized_torque_from_raw`].
+    /// Torque limit as a fraction of the motor's maximum: [`normalized_torque_from_raw`].
     pub torque: Raw,
 }
 
-/// What a datagram changes about one motor.
+/// The change that a datagram makes to one motor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MotorChange {
-    /// Where to go, as a normalized angle: [`normalized_angle_from_raw`].
+    /// Normalized target angle: [`normalized_angle_from_raw`].
     pub angle: Raw,
-    /// The most torque to use from now on; `None` leaves it as it is.
+    /// New torque limit; `None` keeps the current one.
     pub torque: Option<Raw>,
 }
 
 /// The values of a set-motors datagram: all angles, then all torques.
 ///
-/// The wire does not say how many motors it means, so that a value is an angle or a torque only to an agent that knows
-/// its own motors: [`changes`](Self::changes).
+/// The message carries no motor count, so which values are angles and which are torques depends on the number of motors
+/// of the agent: [`changes`](Self::changes).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MotorValues(Vec<Raw>);
 
@@ -187,20 +187,20 @@ impl MotorValues {
         Ok(Self(angles.chain(torques).collect()))
     }
 
-    /// What these values change about an agent with that many motors: one item per motor, from the first on, as far
-    /// as the angles go (D5).
+    /// The changes to an agent with `motors` motors: one item per motor, starting with the first, for as many as have
+    /// an angle (D5).
     pub fn changes(&self, motors: usize) -> impl Iterator<Item = MotorChange> {
         let torques = self.0.iter().skip(motors).copied().map(Some).chain(iter::repeat(None));
         self.0.iter().take(motors).zip(torques).map(|(&angle, torque)| MotorChange { angle, torque })
     }
 
-    /// The values in the order of the wire.
+    /// The values in wire order.
     pub fn as_slice(&self) -> &[Raw] {
         &self.0
     }
 }
 
-/// The measured angle of every motor, in the agent's motor order; [`MAX_MOTORS`] at most.
+/// The measured angle of every motor, in the agent's motor order; at most [`MAX_MOTORS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MotorAngles(Vec<Raw>);
 
@@ -221,11 +221,11 @@ impl MotorAngles {
     }
 }
 
-/// An agent has more motors than the wire carries.
+/// An agent has more motors than a message carries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{motors} motors, more than the {MAX_MOTORS} of one datagram")]
+#[error("{motors} motors are more than the {MAX_MOTORS} that fit into a datagram")]
 pub struct TooManyMotors {
-    /// How many there are.
+    /// Number of motors.
     pub motors: usize,
 }
 
@@ -239,13 +239,13 @@ impl TooManyMotors {
 const STEPS_BELOW: f64 = 512.0;
 const STEPS_ABOVE: f64 = 511.0;
 
-/// The angle over half the motor's range: 0 is -1, 512 is exactly 0, 1023 is 1, straight lines between (D7).
+/// The angle relative to half the motor's range: 0 maps to -1, 512 to exactly 0, 1023 to 1, linearly in between (D7).
 pub fn normalized_angle_from_raw(raw: Raw) -> f64 {
     let steps = f64::from(raw.0) - f64::from(Raw::NULL_POSITION.0);
     if steps <= 0.0 { steps / STEPS_BELOW } else { steps / STEPS_ABOVE }
 }
 
-/// The raw value nearest to an angle of -1 to 1. Beyond that it is clamped; what is not a number is the null position.
+/// The raw value nearest to an angle of -1 to 1, clamped. NaN maps to the null position.
 pub fn raw_from_normalized_angle(angle: f64) -> Raw {
     if angle.is_nan() {
         return Raw::NULL_POSITION;
@@ -254,18 +254,18 @@ pub fn raw_from_normalized_angle(angle: f64) -> Raw {
     nearest_raw(f64::from(Raw::NULL_POSITION.0) + steps)
 }
 
-/// The share of the motor's maximal torque, 0 to 1.
+/// The fraction of the motor's maximum torque, 0 to 1.
 pub fn normalized_torque_from_raw(raw: Raw) -> f64 {
     f64::from(raw.0) / f64::from(Raw::MAX.0)
 }
 
-/// The raw value nearest to a torque of 0 to 1. Beyond that it is clamped; what is not a number is no torque.
+/// The raw value nearest to a torque of 0 to 1, clamped. NaN maps to zero torque.
 pub fn raw_from_normalized_torque(torque: f64) -> Raw {
     nearest_raw(torque * f64::from(Raw::MAX.0))
 }
 
 fn nearest_raw(value: f64) -> Raw {
-    // a cast to an integer saturates, and makes 0 of what is not a number
+    // the cast saturates and maps NaN to 0
     Raw::clamped(value.round() as i32)
 }
 
@@ -300,7 +300,7 @@ mod tests {
         check(&[7], Ok(Request::Disconnect));
         check(&[150], Ok(Request::GetMotors));
         check(&[100, 0, 2, 0, 0, 255, 3, 0, 0], set(&[512, 1023]));
-        // every byte of an integer counts: 0x100 and 0x10000 differ
+        // all four bytes of an integer count: 0x100 and 0x10000 differ
         check(&[100, 0, 1, 0, 0, 0, 0, 1, 0, 255, 255, 255, 255], set(&[256, 1023, 0]));
         // short, long
         check(&[100], set(&[]));
@@ -422,7 +422,7 @@ mod tests {
         }
     }
 
-    /// What decodes, encoded, decodes the same.
+    /// Decoding, encoding and decoding again yields the same message.
     fn check_round_trip(bytes: &[u8]) {
         if let Ok(request) = Request::decode(bytes) {
             assert_eq!(Request::decode(&request.to_bytes()), Ok(request));

@@ -1,12 +1,11 @@
 //! OSP 1.1: agents, variables, events and the steps of a simulation over UDP.
 //!
-//! One datagram is one message: an id byte, then little-endian 32-bit integers and floats, single bytes, and texts that
-//! end with a NUL. Whatever follows a message is ignored. The only known server speaks it otherwise than its document,
-//! so that there are two dialects: [`Dialect`]. The choices are in `protocols/osp/decisions.md`; D-numbers below refer
-//! to it.
+//! One datagram is one message: an id byte, then little-endian 32-bit integers and floats, single bytes, and
+//! NUL-terminated texts. Trailing bytes are ignored. The only known server deviates from the document, hence two
+//! dialects: [`Dialect`]. `protocols/osp/decisions.md` records our choices; D-numbers refer to it.
 //!
-//! A request reads the same in both dialects, as the server learns a client's dialect from its first one. Everything
-//! else needs to be told.
+//! Requests decode the same way in both dialects: the server learns a client's dialect from its first request.
+//! Everything else takes the dialect as an argument.
 //!
 //! ```
 //! use wire::osp::{Dialect, LocalAgent, Reply, Request, Version};
@@ -29,26 +28,26 @@ pub use reply::Reply;
 pub use request::Request;
 pub use sequence::SequenceNumber;
 
-/// Most bytes that UDP carries in one datagram (D4).
+/// Maximum payload of a UDP datagram, in bytes (D4).
 ///
-/// Messages are encoded whatever their length; what is longer cannot be sent, and who sends it has to look.
+/// Encoders do not check this limit; the sender has to.
 pub const MAX_DATAGRAM: usize = 65_507;
 
-/// Most inputs that fit into a [`Request::NextStep`], in either dialect: the id, the agent, the count and the final
-/// byte come with them.
+/// Maximum number of inputs of a [`Request::NextStep`] in either dialect: id, agent, count and the final byte take up
+/// the rest.
 pub const MAX_INPUTS: usize = (MAX_DATAGRAM - 1 - 2 * NUMBER_BYTES - 1) / NUMBER_BYTES;
 
-/// Most values that fit into a request to register for values or to deregister from them, and into its answer, in
+/// Maximum number of values in a request to register for values or to deregister from them, and in its answer, in
 /// either dialect.
 pub const MAX_VALUES: usize = (MAX_DATAGRAM - 1 - NUMBER_BYTES - 1) / NUMBER_BYTES;
 
-/// Most outputs, infos and events that fit into a [`Reply::StepCompleted`] together, in either dialect.
+/// Maximum total number of outputs, infos and events in a [`Reply::StepCompleted`], in either dialect.
 pub const MAX_STEP_NUMBERS: usize = (MAX_DATAGRAM - 1 - 5 * NUMBER_BYTES - 1) / NUMBER_BYTES;
 
-/// Most bytes of text that fit into any message, in either dialect; of two texts in one message, together.
+/// Maximum total length of the texts of any message, in bytes, in either dialect.
 pub const MAX_TEXT: usize = MAX_DATAGRAM - 1 - 4 * NUMBER_BYTES - 2 - 1;
 
-/// Integers and floats alike.
+/// Size of an integer or a float.
 const NUMBER_BYTES: usize = 4;
 
 mod id {
@@ -102,23 +101,23 @@ mod id {
     pub(super) const DATAGRAM_END: u8 = 120;
 }
 
-/// How a datagram is written, where the document and the only known server differ (D1). A client's init picks one.
+/// The encoding of datagrams where the document and the only known server differ (D1). A client's init selects one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// As the document says.
+    /// As documented.
     Document,
-    /// As the original server does. A byte 120 ends every datagram but the init.
+    /// As the original server does it. Every datagram except the init ends with the byte 120.
     Original,
 }
 
 impl Dialect {
-    /// Both.
+    /// Both dialects.
     pub const ALL: [Self; 2] = [Self::Document, Self::Original];
 }
 
-/// The version of the protocol that a client wants or a server has.
+/// The protocol version that a client requests or a server supports.
 ///
-/// [`Dialect::Original`] has one byte for each number and carries the nearest, 0 to 255.
+/// [`Dialect::Original`] carries each number in one byte, clamped to 0 to 255.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Version {
     /// "The main protocol number".
@@ -132,11 +131,11 @@ impl Version {
     pub const SUPPORTED: Self = Self { major: 1, minor: 1 };
 }
 
-/// An agent as one client and its server call it; to another client the number means another agent.
+/// An agent id, valid for one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalAgent(pub i32);
 
-/// An event as one client and its server call it; to another client the number means another event.
+/// An event id, valid for one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalEvent(pub i32);
 
@@ -145,27 +144,26 @@ impl LocalEvent {
     pub const NOT_FOUND: Self = Self(0);
 }
 
-/// A value of the variable repository as one client and its server call it; to another client the number means another
-/// value.
+/// The id of a value of the variable repository, valid for one connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalValue(pub i32);
 
 impl LocalValue {
-    /// In an answer to a registration or deregistration, in the place of a value: "All other IDs are set to 0 to
+    /// Replaces an unknown value in the answer to a registration or deregistration: "All other IDs are set to 0 to
     /// indicate that the Values could not be found".
     pub const NOT_FOUND: Self = Self(0);
-    /// In a [`Reply::Value`]: there is no such value to read (D24).
+    /// In a [`Reply::Value`]: the value does not exist or is not readable (D24).
     pub const UNREADABLE: Self = Self(-1);
 }
 
-/// How an order went. What each status means to which order is with the replies.
+/// The outcome of a request. The replies document what each status means for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// It was understood and cannot be done; 0 on the wire.
+    /// The request is valid but cannot be carried out; 0 on the wire.
     Failed,
     /// Done; 1 on the wire.
     Done,
-    /// What it is about is not there; 2 on the wire.
+    /// The object concerned does not exist; 2 on the wire.
     NotFound,
 }
 
@@ -228,7 +226,7 @@ mod tests {
             check_round_trip(&iter::once(id).chain(body).collect::<Vec<_>>());
         }
 
-        /// Counts that are likely to be right, so that lists are reached.
+        /// Small numbers make plausible counts, so that lists are decoded as well.
         #[test]
         fn any_small_numbers_decode_or_err(
             id in proptest::sample::select(vec![51u8, 54, 55, 56, 57, 80, 85, 92, 96, 98]),
@@ -240,7 +238,8 @@ mod tests {
         }
     }
 
-    /// What decodes, encoded, decodes the same. The bytes are compared, as a float that is not a number equals nothing.
+    /// Decoding, encoding and decoding again yields the same message. Compares bytes because NaN is not equal to
+    /// itself.
     fn check_round_trip(bytes: &[u8]) {
         for dialect in Dialect::ALL {
             if let Ok(request) = Request::decode(bytes) {

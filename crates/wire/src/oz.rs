@@ -1,9 +1,8 @@
-//! Oz 1.0: puppeteering a social robot over TCP.
+//! Oz 1.0: remote control of a social robot over TCP.
 //!
-//! Numbers have their most significant byte first. A message is an id of 32 bits and what belongs to it; only the reply
-//! to a version request has no id. There are no frames: where a message ends follows from its id and the lengths in it.
-//! The choices made where the document is silent or wrong are in `protocols/oz/decisions.md`; D-numbers below refer to
-//! it.
+//! All numbers are big-endian. A message is a 32-bit id followed by its fields; only the reply to a version request has
+//! no id. There is no framing: the end of a message follows from its id and the lengths in it. Where the document is
+//! silent or wrong, `protocols/oz/decisions.md` records our choice; D-numbers refer to it.
 //!
 //! | from | to | message |
 //! | --- | --- | --- |
@@ -14,10 +13,8 @@
 //! use wire::{Message, StreamMessage};
 //! use wire::oz::{Request, Text};
 //!
-//! let hello = Request::Speak(Text::new("Hello").unwrap());
-//! assert_eq!(hello.to_bytes(), b"\0\0\0\x03\0\x05Hello");
-//! // a stream that has not all of it yet
-//! assert_eq!(Request::split(b"\0\0\0\x03\0\x05Hel"), Ok(None));
+//! let hello = Request::Speak(Text::new("Hello").unwrap()); assert_eq!(hello.to_bytes(), b"\0\0\0\x03\0\x05Hello"); //
+//! an incomplete message assert_eq!(Request::split(b"\0\0\0\x03\0\x05Hel"), Ok(None));
 //! ```
 
 mod event;
@@ -37,22 +34,22 @@ pub use text::{MAX_NAME, MAX_TEXT, Text, TextTooLong};
 
 use crate::{DecodeError, Reader, Split};
 
-/// The port the document names.
+/// The documented default port.
 pub const PORT: u16 = 7331;
 
 /// Protocol 1.0.
 pub const VERSION: u32 = 0x0100_0000;
 
-/// Protocol 1.0 as the text prints it for the request, with a digit too few (D3).
+/// Protocol 1.0 as misprinted in the document's text, with a digit missing (D3).
 pub const VERSION_MISPRINTED: u32 = 0x0010_0000;
 
-/// The least number that is a version: the first byte is the major number. Ids are all smaller (D2).
+/// The smallest version: the first byte is the major number. All message ids are smaller (D2).
 const FIRST_VERSION: u32 = 0x0100_0000;
 
-/// How many servos a robot has: [`SERVOS`] names them.
+/// Number of servos of a robot; [`SERVOS`] has their names.
 pub const SERVO_COUNT: usize = 36;
 
-/// The order of the header's list (D1).
+/// In the order of the header file (D1).
 mod id {
     pub(super) const NOTHING: u32 = 0x00;
     pub(super) const REQUEST_VERSION: u32 = 0x01;
@@ -82,12 +79,12 @@ mod id {
     pub(super) const VIDEO_FRAME: u32 = 0x19;
 }
 
-/// Whether a client that asks for this version asks for protocol 1.0 (D3).
+/// Whether `version` means protocol 1.0 (D3).
 pub fn is_supported_version(version: u32) -> bool {
     matches!(version, VERSION | VERSION_MISPRINTED)
 }
 
-/// The end of a message is where `skip` stops; where it finds too little, the end has not arrived.
+/// Locates the end of a message with `skip`, which fails with [`DecodeError::Truncated`] if it is incomplete.
 fn split_by(
     buffer: &[u8],
     skip: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
@@ -103,7 +100,7 @@ fn split_by(
     }
 }
 
-/// Decodes all of `bytes`. In a stream nothing is ever left over, so that what is decoded comes back byte by byte.
+/// Decodes all of `bytes`; trailing bytes are an error, so that messages round-trip byte by byte.
 fn decode_all<M>(
     bytes: &[u8],
     decode: impl FnOnce(&mut Reader<'_>) -> Result<M, DecodeError>,
@@ -118,7 +115,7 @@ fn decode_all<M>(
     Ok(message)
 }
 
-/// Reads a number of things, `max` at most.
+/// Reads a count of at most `max`.
 fn read_count(r: &mut Reader<'_>, field: &'static str, max: usize) -> Result<usize, DecodeError> {
     let count = r.u32_be(field)?;
     if count as usize > max {

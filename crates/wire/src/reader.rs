@@ -1,21 +1,20 @@
 use crate::DecodeError;
 
-/// Takes fields off the front of a datagram or frame.
+/// A cursor that reads fields from a datagram or frame.
 ///
-/// Each method names the field it reads, for the error. A field that does not fit takes nothing, so that the next
-/// reader still sees what was left.
+/// Each method takes the name of the field, for errors. A failed read consumes nothing.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// Starts at the first of `bytes`.
+    /// Starts at the first byte.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
@@ -24,12 +23,12 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Truncated`] when no byte is left.
+    /// [`DecodeError::Truncated`] if no byte is left.
     pub fn u8(&mut self, field: &'static str) -> Result<u8, DecodeError> {
         self.array(field).map(u8::from_le_bytes)
     }
 
-    /// Reads a 32-bit signed integer, least significant byte first.
+    /// Reads a little-endian 32-bit signed integer.
     ///
     /// # Errors
     ///
@@ -38,7 +37,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(i32::from_le_bytes)
     }
 
-    /// Reads an IEEE 754 single, least significant byte first. It may be infinite or not a number.
+    /// Reads a little-endian IEEE 754 single, which may be infinite or NaN.
     ///
     /// # Errors
     ///
@@ -47,7 +46,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(f32::from_le_bytes)
     }
 
-    /// Reads a 16-bit unsigned integer, most significant byte first.
+    /// Reads a big-endian 16-bit unsigned integer.
     ///
     /// # Errors
     ///
@@ -56,7 +55,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(u16::from_be_bytes)
     }
 
-    /// Reads a 32-bit unsigned integer, most significant byte first.
+    /// Reads a big-endian 32-bit unsigned integer.
     ///
     /// # Errors
     ///
@@ -65,7 +64,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(u32::from_be_bytes)
     }
 
-    /// Reads an IEEE 754 single, most significant byte first. It may be infinite or not a number.
+    /// Reads a big-endian IEEE 754 single, which may be infinite or NaN.
     ///
     /// # Errors
     ///
@@ -74,7 +73,7 @@ impl<'a> Reader<'a> {
         self.array(field).map(f32::from_be_bytes)
     }
 
-    /// Reads so many bytes.
+    /// Reads `count` bytes.
     ///
     /// # Errors
     ///
@@ -85,7 +84,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Reads the bytes up to the next NUL, which is taken but not returned. Without one, all that is left.
+    /// Reads the bytes up to the next NUL, which is consumed but not returned, or up to the end if there is none.
     pub fn nul_terminated(&mut self) -> &'a [u8] {
         let mut parts = self.rest.splitn(2, |&byte| byte == 0);
         let text = parts.next().unwrap_or_default();
@@ -106,7 +105,7 @@ mod tests {
     use std::fmt::Debug;
 
     #[test]
-    fn fields_are_taken_in_order_or_not_at_all() {
+    fn failed_reads_consume_nothing() {
         type Read<T> = fn(&mut Reader<'_>) -> Result<T, DecodeError>;
         fn check<T: Debug + PartialEq>(bytes: &[u8], read: Read<T>, expected: Option<T>, left: usize) {
             let mut reader = Reader::new(bytes);
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn text_ends_at_a_nul_or_with_the_bytes() {
+    fn text_ends_at_a_nul_or_at_the_end() {
         fn check(bytes: &[u8], expected: &[u8], left: usize) {
             let mut reader = Reader::new(bytes);
             assert_eq!(reader.nul_terminated(), expected, "{bytes:?}");

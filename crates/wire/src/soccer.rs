@@ -1,8 +1,8 @@
-//! RoboCup's MuJoCo soccer league: the port of the agents and the port of the monitors.
+//! RoboCup's MuJoCo soccer league: the protocols of agents and monitors.
 //!
-//! A frame is a length, 32 bits with the most significant byte first, then that many bytes of s-expressions. What the
-//! league's agents meet is a server, not a page, and the two differ: [`Dialect`]. The choices are in
-//! `protocols/soccer/decisions.md`; D-numbers below refer to it.
+//! A frame is a big-endian 32-bit length followed by that many bytes of s-expressions. The league's server deviates
+//! from its documentation page, hence two dialects: [`Dialect`]. `protocols/soccer/decisions.md` records our choices;
+//! D-numbers refer to it.
 //!
 //! | from | to | message |
 //! | --- | --- | --- |
@@ -49,17 +49,16 @@ pub use vision::{Landmark, Marker, Polar, See, SeenPlayer};
 
 use crate::{DecodeError, Split, StreamMessage};
 
-/// Most bytes in a frame to or from an agent, and from a monitor (D1).
+/// Maximum frame length to and from agents, and from monitors, in bytes (D1).
 pub const MAX_FRAME: usize = 64 * 1024;
 
-/// Most bytes in a frame to a monitor: the whole scene with all robots is far larger than what anybody else is sent
-/// (D1).
+/// Maximum frame length to monitors, in bytes: a full scene with all robots is far larger than any other message (D1).
 pub const MAX_UPDATE_FRAME: usize = 4 * 1024 * 1024;
 
-/// Deepest nesting of lists, but for the scene (D3).
+/// Maximum nesting depth of lists, except in scenes (D3).
 pub const MAX_DEPTH: usize = 16;
 
-/// Deepest nesting of lists to a monitor: a robot's arm alone is 15 deep (D3).
+/// Maximum nesting depth of lists to monitors: a robot's arm alone is 15 levels deep (D3).
 pub const MAX_UPDATE_DEPTH: usize = 64;
 
 const LENGTH_BYTES: usize = size_of::<u32>();
@@ -114,7 +113,7 @@ fn split_frame(buffer: &[u8], max: usize) -> Result<Option<Split>, DecodeError> 
     Ok((buffer.len() >= consumed).then_some(Split { message: LENGTH_BYTES..consumed, consumed }))
 }
 
-/// The length is known only once the message is written: its place is kept, and filled afterwards.
+/// Reserves space for the length, which is known only after encoding.
 fn put_frame(message: &impl StreamMessage, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend([0; LENGTH_BYTES]);
@@ -125,30 +124,30 @@ fn put_frame(message: &impl StreamMessage, out: &mut Vec<u8>) {
     }
 }
 
-/// The field is not there, or it is not what it should be.
+/// A field is missing or invalid.
 fn malformed(field: &'static str) -> DecodeError {
     DecodeError::Malformed { field }
 }
 
-/// What one bad list costs the lists after it (D4).
+/// Whether decoding goes on after an invalid list (D4).
 enum Fault {
-    /// Nothing: it is skipped alone.
+    /// Only this list is skipped.
     Skip(DecodeError),
-    /// All of them: what came before counts.
+    /// The rest of the message is dropped; earlier lists stay valid.
     Stop(DecodeError),
 }
 
-/// What a list that means nothing costs.
+/// For a list without meaning.
 fn skip(field: &'static str) -> Fault {
     Fault::Skip(malformed(field))
 }
 
-/// What a list costs that means something, but is spoiled.
+/// For a known list with invalid content.
 fn stop(field: &'static str) -> Fault {
     Fault::Stop(malformed(field))
 }
 
-/// Decodes the lists of a message one by one: those that count, and the first that was first_error.
+/// Decodes the lists of a message; returns the valid ones and the first error.
 fn decode_lists<T>(
     lists: sexp::List<'_>,
     max: usize,
@@ -194,7 +193,7 @@ mod tests {
         check(b"\0\0\0\x05(syn)", found(9));
         check(b"\0\0\0\x05(syn)\0", found(9));
         check(b"\0\0\0\0", found(4));
-        // the first four bytes tell, whatever follows
+        // the length alone is enough for an error
         check(b"\0\x01\0\0", Ok(None));
         check(b"\0\x01\0\x01", too_long(65537));
         check(b"\xFF\xFF\xFF\xFF", too_long(u32::MAX.into()));
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_says_its_length() {
+    fn frames_start_with_their_length() {
         let mut out = b"before".to_vec();
         AgentMessage::from(vec![Effector::Sync]).encode_in_stream(&mut out);
         AgentMessage::default().encode_in_stream(&mut out);

@@ -1,4 +1,4 @@
-//! Holds the ODCP codec and the shared data in `protocols/odcp` together.
+//! Checks the ODCP codec against the shared data in `protocols/odcp`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -134,14 +134,14 @@ fn check<M: Message>(vector: &Vector, json_from_message: fn(&M) -> Value) {
 }
 
 #[test]
-fn messages_mean_what_the_vectors_say() {
+fn messages_match_the_vectors() {
     let vectors = vectors();
     vectors.requests.iter().for_each(|vector| check(vector, json_from_request));
     vectors.replies.iter().for_each(|vector| check(vector, json_from_reply));
 }
 
 #[test]
-fn values_change_what_the_vectors_say() {
+fn motor_changes_match_the_vectors() {
     for Changes { name, motors, values, changes } in vectors().changes {
         let datagram: Vec<u8> = [100].into_iter().chain(values.iter().flat_map(|value| value.to_le_bytes())).collect();
         let Ok(Request::SetMotors(values)) = Request::decode(&datagram) else { panic!("{name}") };
@@ -154,7 +154,7 @@ fn values_change_what_the_vectors_say() {
 }
 
 #[test]
-fn scales_are_those_of_the_vectors() {
+fn scales_match_the_vectors() {
     type Scales = (Vec<Scale>, fn(Raw) -> f64, fn(f64) -> Raw);
     let vectors = vectors();
     let scales: [Scales; 2] = [
@@ -171,7 +171,7 @@ fn scales_are_those_of_the_vectors() {
 }
 
 #[test]
-fn transcripts_are_sound() {
+fn transcripts_are_valid() {
     let mut names: Vec<_> = fs::read_dir(folder().join("transcripts"))
         .expect("transcripts are there")
         .map(|entry| entry.expect("the folder can be read").path())
@@ -185,8 +185,8 @@ fn transcripts_are_sound() {
     }
 }
 
-/// Every step says one thing, every expected datagram is one our server could write, and nobody's last step is one
-/// that a socket cannot show.
+/// Every step has exactly one action, every expected datagram is one our server can encode, and no client's last step
+/// is one that cannot be observed over a socket.
 fn check_transcript(transcript: &Transcript, name: &str) {
     assert_eq!(transcript.agent.angles.len(), transcript.agent.motors, "{name}");
     let mut last_is_expect = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Holds the OSP codec and the shared data in `protocols/osp` together.
+//! Checks the OSP codec against the shared data in `protocols/osp`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ fn name_from_dialect(dialect: Dialect) -> &'static str {
     }
 }
 
-/// JSON has no numbers that are not finite: they are strings.
+/// JSON cannot represent infinite numbers and NaN; they become strings.
 fn json_from_float(float: f32) -> Value {
     if float.is_finite() { json!(float) } else { json!(float.to_string()) }
 }
@@ -177,7 +177,7 @@ fn json_from_error(error: &DecodeError) -> Value {
     }
 }
 
-/// The message as JSON and as it is written, both as the vector has them.
+/// Compares the message as JSON and its encoding with the vector.
 fn check(vector: &Vector, read: Result<(Value, Vec<u8>), DecodeError>) {
     let Vector { name, dialect, hex, message, error, canonical } = vector;
     match read {
@@ -190,7 +190,7 @@ fn check(vector: &Vector, read: Result<(Value, Vec<u8>), DecodeError>) {
 }
 
 #[test]
-fn requests_mean_what_the_vectors_say() {
+fn requests_match_the_vectors() {
     for vector in vectors().requests {
         let dialect = dialect_from_name(&vector.dialect);
         let read = Request::decode(&bytes_from_hex(&vector.hex));
@@ -199,7 +199,7 @@ fn requests_mean_what_the_vectors_say() {
 }
 
 #[test]
-fn replies_mean_what_the_vectors_say() {
+fn replies_match_the_vectors() {
     for vector in vectors().replies {
         let dialect = dialect_from_name(&vector.dialect);
         let read = Reply::decode_in(dialect, &bytes_from_hex(&vector.hex));
@@ -207,7 +207,7 @@ fn replies_mean_what_the_vectors_say() {
     }
 }
 
-/// A kind of message without a vector would be one that other languages get wrong unnoticed.
+/// Bugs of other implementations in messages without a vector would go unnoticed.
 #[test]
 fn every_message_has_a_vector_in_each_dialect() {
     fn check(vectors: &[Vector], kinds: usize) {

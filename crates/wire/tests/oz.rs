@@ -1,4 +1,4 @@
-//! Holds the Oz codec and the shared data in `protocols/oz` together.
+//! Checks the Oz codec against the shared data in `protocols/oz`.
 
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -59,7 +59,7 @@ fn hex_from_bytes(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// JSON has no numbers that are not finite: they are strings.
+/// JSON cannot represent infinite numbers and NaN; they become strings.
 fn json_from_float(float: f32) -> Value {
     if float.is_finite() { json!(float) } else { json!(float.to_string()) }
 }
@@ -150,7 +150,7 @@ fn json_from_error(error: &DecodeError) -> Value {
 fn check<M: StreamMessage>(vector: &Vector, json_from_message: fn(&M) -> Value) {
     let (name, bytes) = (&vector.name, bytes_from_hex(&vector.hex));
     let (mut message, mut error, mut ends, mut incomplete) = (None, None, None, false);
-    // what follows a message does not matter to it
+    // trailing bytes belong to the next message
     let followed: Vec<u8> = bytes.iter().copied().chain([0xFF; 3]).collect();
     match M::split(&bytes) {
         Err(what) => ends = Some(json_from_error(&what)),
@@ -175,7 +175,7 @@ fn check<M: StreamMessage>(vector: &Vector, json_from_message: fn(&M) -> Value) 
 }
 
 #[test]
-fn messages_mean_what_the_vectors_say() {
+fn messages_match_the_vectors() {
     let vectors = vectors();
     vectors.requests.iter().for_each(|vector| check(vector, json_from_request));
     vectors.replies.iter().for_each(|vector| check(vector, json_from_reply));
@@ -200,7 +200,7 @@ fn every_message_has_a_vector() {
 }
 
 #[test]
-fn numbers_are_those_of_the_document() {
+fn numbers_match_the_document() {
     for Number { name, hex, uint16, uint32, float, string } in vectors().values {
         let bytes = bytes_from_hex(&hex);
         let mut r = Reader::new(&bytes);
@@ -221,7 +221,7 @@ fn numbers_are_those_of_the_document() {
 }
 
 #[test]
-fn names_are_those_of_the_vectors() {
+fn names_match_the_vectors() {
     let vectors = vectors();
     let gestures: Vec<_> = oz::GESTURES.iter().map(|&(tag, name)| (tag.to_owned(), name.to_owned())).collect();
     assert_eq!(gestures, vectors.gestures);
@@ -230,14 +230,15 @@ fn names_are_those_of_the_vectors() {
     assert_eq!(oz::SERVOS.as_slice(), vectors.servos);
 }
 
-/// Bytes that are more often messages than any bytes are.
+/// Bytes that are more likely to be messages than random ones.
 fn likely_bytes() -> impl Strategy<Value = Vec<u8>> {
     let id = prop_oneof![9 => 0u32..0x1B, 1 => Just(oz::VERSION), 1 => any::<u32>()];
     let body = proptest::collection::vec(prop_oneof![3 => 0u8..4, 1 => any::<u8>()], 0..200);
     (id, body).prop_map(|(id, body)| id.to_be_bytes().into_iter().chain(body).collect())
 }
 
-/// Whatever is split decodes or errs, to its last byte; what decodes comes back byte by byte (a number that is none, too).
+/// Every message that `split` finds decodes completely or fails; decoded messages round-trip byte by byte, including
+/// NaN.
 fn check_round_trip<M: StreamMessage>(bytes: &[u8]) {
     if let Ok(message) = M::decode(bytes) {
         assert_eq!(message.to_bytes(), bytes);
@@ -253,7 +254,7 @@ fn check_round_trip<M: StreamMessage>(bytes: &[u8]) {
     }
 }
 
-/// The messages of a stream that arrives in pieces, as bytes, and how it ended.
+/// The encoded messages of a stream that arrives in pieces, and the error that ended it.
 fn arrive<M: StreamMessage>(stream: &[u8], cuts: &[usize]) -> (Vec<Result<Vec<u8>, DecodeError>>, Option<DecodeError>) {
     let mut cuts: Vec<_> = cuts.iter().map(|cut| cut % (stream.len() + 1)).chain([0, stream.len()]).collect();
     cuts.sort_unstable();
@@ -302,7 +303,7 @@ proptest! {
     #[test]
     fn a_reply_is_a_welcome_or_an_event(bytes in likely_bytes()) {
         let (reply, welcome, event) = (Reply::split(&bytes), Welcome::split(&bytes), Event::split(&bytes));
-        // never both
+        // never both at once
         prop_assert!(matches!(welcome, Err(_) | Ok(None)) || event.is_err());
         if bytes.len() >= 4 {
             prop_assert!(reply == welcome || reply == event);
@@ -310,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_cut_anywhere_is_the_same_stream(
+    fn fragmentation_does_not_change_the_messages(
         picks in proptest::collection::vec(any::<usize>(), 1..12),
         cuts in proptest::collection::vec(any::<usize>(), 0..40),
     ) {
@@ -320,7 +321,7 @@ proptest! {
     }
 
     #[test]
-    fn any_stream_cut_anywhere_ends_the_same(
+    fn fragmentation_does_not_change_the_error(
         parts in proptest::collection::vec(likely_bytes(), 1..4),
         cuts in proptest::collection::vec(any::<usize>(), 0..40),
     ) {

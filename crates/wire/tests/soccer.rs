@@ -1,4 +1,4 @@
-//! Holds the soccer codec and the shared data in `protocols/soccer` together.
+//! Checks the soccer codec against the shared data in `protocols/soccer`.
 
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -114,7 +114,7 @@ impl Vector {
     }
 }
 
-/// Errors of ODCP have the same form.
+/// The same format as for ODCP.
 fn json_from_error(error: &DecodeError) -> Value {
     match error {
         DecodeError::Truncated { field } => json!({"kind": "truncated", "field": field}),
@@ -149,7 +149,7 @@ fn json_from_agent_message(message: &AgentMessage) -> Value {
     message.effectors.iter().map(json_from_effector).collect()
 }
 
-/// The sign of a zero is left to the text.
+/// Drops the sign of zero, which the text covers.
 fn number<const DIGITS: usize>(decimal: Decimal<DIGITS>) -> f64 {
     decimal.get() + 0.0
 }
@@ -304,7 +304,7 @@ fn json_from_update(update: &MonitorUpdate) -> Value {
 }
 
 #[test]
-fn messages_mean_what_the_vectors_say() {
+fn messages_match_the_vectors() {
     let vectors: Vectors = read("vectors.json");
     for vector in vectors.agent {
         vector.check(AgentMessage::decode, json_from_agent_message, |message| message.first_error.as_ref());
@@ -326,7 +326,7 @@ fn messages_mean_what_the_vectors_say() {
 }
 
 #[test]
-fn recorded_frames_are_written_as_they_were() {
+fn recorded_frames_round_trip() {
     fn check<M: Message>(Frame { name, text }: Frame) {
         let message = M::decode(text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(String::from_utf8_lossy(&message.to_bytes()), text, "{name}");
@@ -348,7 +348,7 @@ fn the_field_of_a_recorded_scene() {
 }
 
 #[test]
-fn streams_are_cut_as_the_vectors_say() {
+fn framing_matches_the_vectors() {
     for Frames { name, hex, frames, waiting, error } in read::<Vectors>("vectors.json").frames {
         let stream = bytes_from_hex(&hex);
         let (found, left, end) = split_all::<AgentMessage>(&stream);
@@ -360,7 +360,7 @@ fn streams_are_cut_as_the_vectors_say() {
 }
 
 #[test]
-fn numbers_are_written_as_the_vectors_say() {
+fn number_formatting_matches_the_vectors() {
     for Number { value, two_digits, three_digits } in read::<Vectors>("vectors.json").numbers {
         let game = "(GS (t 0.0)(pm PlayOn)(sl 0)(sr 0))";
         let mut perception = Perception::decode(format!("(time (now 0.0)){game}").as_bytes()).expect("it decodes");
@@ -373,7 +373,7 @@ fn numbers_are_written_as_the_vectors_say() {
     }
 }
 
-/// The frames at the beginning of a stream, how many bytes are left behind them, and whether there can be more.
+/// The frames at the start of a stream, the number of bytes left over, and whether the stream is still valid.
 fn split_all<M: StreamMessage>(stream: &[u8]) -> (Vec<Vec<u8>>, usize, Result<(), DecodeError>) {
     let mut rest = stream;
     let mut frames = Vec::new();
@@ -389,7 +389,7 @@ fn split_all<M: StreamMessage>(stream: &[u8]) -> (Vec<Vec<u8>>, usize, Result<()
     }
 }
 
-/// What arrives of some messages when the stream comes in pieces.
+/// Checks that messages arrive unchanged when the stream is fragmented.
 fn arrive_in_pieces<M: StreamMessage + PartialEq + Debug>(messages: &[M], cuts: &[prop::sample::Index]) {
     let mut stream = Vec::new();
     messages.iter().for_each(|message| message.encode_in_stream(&mut stream));
@@ -415,7 +415,7 @@ fn decoded<M: Message>(vectors: &[Vector]) -> Vec<M> {
 
 proptest! {
     #[test]
-    fn a_stream_cut_anywhere_is_the_same_stream(cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
+    fn fragmentation_does_not_change_the_messages(cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..20)) {
         let mut vectors: Vectors = read("vectors.json");
         vectors.perceptions.retain(|vector| vector.dialect.as_deref() == Some("reference"));
         arrive_in_pieces::<AgentMessage>(&decoded(&vectors.agent), &cuts);

@@ -132,8 +132,8 @@ fn bad_handshakes() {
     check(b"\x02\0\0\0\0\x01a\0\x01b", "the robot speaks version 0x02000000 of the protocol, we speak 0x01000000");
     check(b"", "the connection has ended; the robot's log says why");
     check(b"\x01\0\0\0\0\x05al", "the connection has ended; the robot's log says why");
-    check(b"\0\0\0\x14", "the robot sent a bad message: version is 20, outside 16777216..=4294967295");
-    check(b"\x01\0\0\0\0\x01\xFF\0\0", "the robot sent a bad message: name cannot be read");
+    check(b"\0\0\0\x14", "the robot sent a bad message: `version` is 20, outside 16777216..=4294967295");
+    check(b"\x01\0\0\0\0\x01\xFF\0\0", "the robot sent a bad message: missing or malformed `name`");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn nonsense_is_not_sent() {
     check(client.set_all_servos(positions), "the position of a servo is not finite");
     check(client.set_expression(5), "there is no expression 5: they go from 0 to 4");
     check(client.set_look_at(6), "there is no lookat mode 6: they go from 0 to 5");
-    check(client.speak(&"a".repeat(65_536)), "a text of 65536 bytes; 65535 fit in a message");
+    check(client.speak(&"a".repeat(65_536)), "text of 65536 bytes exceeds the maximum of 65535");
     assert_eq!((client.voice_volume(), client.expression(), client.servo(0)), (1.0, 0, None));
     assert_eq!((client.speaking(), client.gesturing()), (0, 0));
     client.disconnect();
@@ -372,7 +372,7 @@ fn a_bad_text_costs_one_message_and_a_bad_id_the_stream() {
     });
     let mut client = robot.connect();
     let check = |client: &mut Oz, text: &str| assert_eq!(client.next(LONG).unwrap_err().to_string(), text);
-    check(&mut client, "the robot sent a bad message: text cannot be read");
+    check(&mut client, "the robot sent a bad message: missing or malformed `text`");
     assert_eq!(client.next(LONG).unwrap(), Some(Event::SpeakDone));
     check(&mut client, "the robot sent a bad message: unknown message id 0x02");
     check(&mut client, "the robot sent a bad message: unknown message id 0x02");

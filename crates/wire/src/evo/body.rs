@@ -1,10 +1,10 @@
 use super::{NotFinite, error::LineError, put_number, put_whole, words::Words};
 
-/// Most layers of a body (D28).
+/// Maximum number of layers of a body (D28).
 pub const MAX_LAYERS: usize = 256;
-/// Most polygons in a layer (D28).
+/// Maximum number of polygons in a layer (D28).
 pub const MAX_POLYGONS: usize = 1_024;
-/// Most points of a polygon (D28).
+/// Maximum number of points of a polygon (D28).
 pub const MAX_POINTS: usize = 65_536;
 
 /// One layer of a body.
@@ -12,21 +12,21 @@ pub const MAX_POINTS: usize = 65_536;
 pub struct Layer {
     /// Thickness, in mm.
     pub height: f64,
-    /// Closed polygons in the body's frame, in mm; the last point is joined to the first.
+    /// Closed polygons in the body's frame, in mm; the last point connects to the first.
     pub polygons: Vec<Vec<[f64; 2]>>,
 }
 
-/// Every count is checked before anything is kept for it; what cannot be in the rest of the line is not kept either.
+/// Checks every count before allocating, against its limit and against the length of the rest of the line.
 pub(super) fn decode(words: &mut Words<'_>) -> Result<Vec<Layer>, LineError> {
     let count = words.count("number of layers", MAX_LAYERS)?;
-    let mut layers = Vec::with_capacity(count.min(words.most_left()));
+    let mut layers = Vec::with_capacity(count.min(words.max_remaining()));
     for _ in 0..count {
         let height = words.number("height of a layer")?;
         let count = words.count("number of polygons", MAX_POLYGONS)?;
-        let mut polygons = Vec::with_capacity(count.min(words.most_left()));
+        let mut polygons = Vec::with_capacity(count.min(words.max_remaining()));
         for _ in 0..count {
             let count = words.count("number of points", MAX_POINTS)?;
-            let mut points = Vec::with_capacity(count.min(words.most_left()));
+            let mut points = Vec::with_capacity(count.min(words.max_remaining()));
             for _ in 0..count {
                 points.push(words.numbers(["x of a point", "y of a point"])?);
             }

@@ -1,105 +1,105 @@
 use super::number;
 
-/// Why a line means no message.
+/// The reason why a line failed to decode.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LineError {
-    /// There is no word in it.
-    #[error("the line is blank")]
+    /// The line contains no words.
+    #[error("empty line")]
     Blank,
-    /// The name is none that this side of the protocol knows. Whoever sent it may be newer than this code.
-    #[error("there is no message `{name}`")]
+    /// The name is unknown or not valid in this direction. The peer may use a newer version of the protocol.
+    #[error("unknown message `{name}`")]
     UnknownName {
-        /// The name as received; a long one is cut.
+        /// The name as received; long ones are truncated.
         name: String,
     },
-    /// The line ends too early.
-    #[error("{message} ends before {field}")]
+    /// A value is missing.
+    #[error("unexpected end of `{message}` before {field}")]
     Missing {
         /// Name of the message.
         message: &'static str,
-        /// The first value that is missing.
+        /// The first missing value.
         field: &'static str,
     },
-    /// The line goes on too long.
-    #[error("{message} goes on after its last value with `{text}`")]
+    /// There are too many values.
+    #[error("unexpected `{text}` after the last value of `{message}`")]
     Surplus {
         /// Name of the message.
         message: &'static str,
-        /// The first word too many; a long one is cut.
+        /// The first surplus word; long ones are truncated.
         text: String,
     },
     /// A word is not a number.
-    #[error("{field} is `{text}`, which is no number")]
+    #[error("{field} is not a number: `{text}`")]
     NotANumber {
-        /// The value.
+        /// Name of the value.
         field: &'static str,
-        /// The word; a long one is cut.
+        /// The word as received; long ones are truncated.
         text: String,
     },
-    /// A word is a number as some countries write it.
-    #[error("{field} is `{text}`: a decimal comma; the protocol wants a point")]
+    /// A number has a decimal comma.
+    #[error("{field} has a decimal comma: `{text}`; use a point")]
     DecimalComma {
-        /// The value.
+        /// Name of the value.
         field: &'static str,
-        /// The word; a long one is cut.
+        /// The word as received; long ones are truncated.
         text: String,
     },
-    /// A number is larger than an IEEE 754 double.
-    #[error("{field} is `{text}`, which is too large")]
+    /// A number exceeds the range of an IEEE 754 double.
+    #[error("{field} is too large: `{text}`")]
     TooLarge {
-        /// The value.
+        /// Name of the value.
         field: &'static str,
-        /// The word; a long one is cut.
+        /// The word as received; long ones are truncated.
         text: String,
     },
-    /// A count, an identifier or a flag is not a whole number.
-    #[error("{field} is {}, which is not whole", spelled(*.value))]
+    /// A count, an identifier or a flag is not an integer.
+    #[error("{field} is {}, not an integer", wire_text(*.value))]
     NotWhole {
-        /// The value.
-        field: &'static str,
-        /// The number.
-        value: f64,
-    },
-    /// A number is outside what the protocol, or a named maximum of ours, allows.
-    #[error("{field} is {}, outside {min}..={max}", spelled(*.value))]
-    OutOfRange {
-        /// The value.
+        /// Name of the value.
         field: &'static str,
         /// The number as received.
         value: f64,
-        /// The least number allowed.
+    },
+    /// A number is outside the range allowed by the protocol or by one of the `MAX_*` limits.
+    #[error("{field} is {}, outside {min}..={max}", wire_text(*.value))]
+    OutOfRange {
+        /// Name of the value.
+        field: &'static str,
+        /// The number as received.
+        value: f64,
+        /// Smallest allowed number.
         min: u64,
-        /// The greatest number allowed.
+        /// Largest allowed number.
         max: u64,
     },
-    /// An angle is outside what the protocol allows.
-    #[error("{field} is {}, outside {min:.4}..={max:.4} rad", spelled(*.value))]
+    /// An angle is outside the range allowed by the protocol.
+    #[error("{field} is {}, outside {min:.4}..={max:.4} rad", wire_text(*.value))]
     Angle {
-        /// The value.
+        /// Name of the value.
         field: &'static str,
-        /// In rad, as received.
+        /// The angle as received, in rad.
         value: f64,
-        /// The least angle allowed, in rad.
+        /// Smallest allowed angle, in rad.
         min: f64,
-        /// The greatest angle allowed, in rad.
+        /// Largest allowed angle, in rad.
         max: f64,
     },
 }
 
-/// As short as on the wire: a large number has no hundreds of digits.
-fn spelled(value: f64) -> String {
+/// Formats as on the wire, so that large numbers do not have hundreds of digits.
+fn wire_text(value: f64) -> String {
     let mut text = Vec::new();
-    // what was received is finite
+    // received numbers are finite
     let _ = number::put(&mut text, value);
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// A message has a number that is infinite or not a number. The wire cannot carry it.
+/// A message contains a number that is infinite or NaN, which the wire cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a message cannot carry a number that is not finite")]
+#[error("infinite or NaN value in a message")]
 pub struct NotFinite;
 
-/// The beginning of a word, to be shown to people.
+/// The start of a word, escaped for error messages.
 pub(super) fn excerpt(word: &[u8]) -> String {
     const SHOWN: usize = 32;
     let shown = String::from_utf8_lossy(word.get(..SHOWN).unwrap_or(word)).escape_debug().to_string();

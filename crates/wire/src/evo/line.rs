@@ -1,39 +1,39 @@
-/// Longest line, in bytes, with its end (D5).
+/// Maximum length of a line with its terminator, in bytes (D5).
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// Beyond this, memory that one long line took is given back.
+/// Buffer capacity that is kept after a long line.
 const KEPT: usize = 64 * 1024;
 
-/// Bytes of a stream, out of which lines are taken.
+/// Splits a byte stream into lines.
 ///
-/// A line ends with a line feed; a carriage return before it belongs to the end (D1). Bytes are looked at once, however
-/// many pieces a line comes in.
+/// A line ends with a line feed, optionally preceded by a carriage return (D1). Each byte is scanned once, no matter
+/// how a line is fragmented.
 #[derive(Debug, Clone, Default)]
 pub struct LineBuffer {
     bytes: Vec<u8>,
-    /// Where the first line begins that was not taken.
+    /// Start of the first unread line.
     start: usize,
-    /// Where the search for its end goes on.
+    /// Where to continue the search for its end.
     searched: usize,
 }
 
-/// A line is longer than [`MAX_LINE`]. Such a stream cannot be read any further.
+/// A line exceeds [`MAX_LINE`]. The stream is then unusable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a line is longer than {MAX_LINE} bytes")]
+#[error("line longer than {MAX_LINE} bytes")]
 pub struct LineTooLong;
 
 impl LineBuffer {
-    /// Appends what was received.
+    /// Appends received bytes.
     pub fn push(&mut self, received: &[u8]) {
-        self.make_room();
+        self.compact();
         self.bytes.extend_from_slice(received);
     }
 
-    /// Takes out the next whole line, without its end; `Ok(None)` when its end has not arrived.
+    /// Returns the next complete line without its terminator; `Ok(None)` if it is still incomplete.
     ///
     /// # Errors
     ///
-    /// [`LineTooLong`] as soon as that is certain.
+    /// [`LineTooLong`] as soon as the line exceeds the limit.
     pub fn next_line(&mut self) -> Result<Option<&[u8]>, LineTooLong> {
         let unseen = self.bytes.get(self.searched..).unwrap_or_default();
         let Some(length) = find_line_feed(unseen) else {
@@ -50,17 +50,17 @@ impl LineBuffer {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Bytes that were received and not taken out.
+    /// Number of bytes received and not yet returned.
     pub fn len(&self) -> usize {
         self.bytes.len() - self.start
     }
 
-    /// Whether everything was taken out.
+    /// Whether all received bytes have been returned.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    fn make_room(&mut self) {
+    fn compact(&mut self) {
         if self.start == 0 {
             return;
         }
@@ -73,7 +73,7 @@ impl LineBuffer {
     }
 }
 
-/// Blocks are looked through at once by the standard library, the last one byte by byte.
+/// `contains` on blocks is vectorized; only the block with the line feed is scanned byte by byte.
 fn find_line_feed(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 64;
     let block = bytes.chunks(BLOCK).position(|block| block.contains(&b'\n'))? * BLOCK;
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_an_end_is_given_up() {
+    fn a_line_without_an_end_is_an_error() {
         let mut buffer = LineBuffer::default();
         let block = vec![b'1'; 1024 * 1024];
         for _ in 0..15 {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(buffer.next_line(), Err(LineTooLong));
         buffer.push(b"\n");
         assert_eq!(buffer.next_line(), Err(LineTooLong));
-        // one byte less, with its end, is the longest
+        // the longest line, including its terminator
         let mut buffer = LineBuffer::default();
         buffer.push(&vec![b'1'; MAX_LINE - 1]);
         buffer.push(b"\n");
@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_where_a_stream_is_cut(
+        fn fragmentation_does_not_matter(
             stream in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'\r'), any::<u8>()], 0..300),
             cuts in prop::collection::vec(0..300_usize, 0..20),
         ) {

@@ -7,15 +7,15 @@ use super::{
 
 pub(super) const INDIVIDUAL: &str = "Individual";
 
-/// Greatest count of anything in [`NetParameters`] (D16).
+/// Maximum of every count in [`NetParameters`] (D16).
 pub const MAX_COUNT: usize = 1 << 20;
-/// Most values of an individual (D5).
+/// Maximum number of values of an individual (D5).
 pub const MAX_VALUES: usize = 1 << 21;
 
-/// How many values each neuron or weight has, and between which limits they are.
+/// Number and range of the values of each neuron or weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Genes {
-    /// Values for each.
+    /// Number of values.
     pub values: usize,
     /// Lowest value.
     pub low: f64,
@@ -23,28 +23,28 @@ pub struct Genes {
     pub high: f64,
 }
 
-/// What nets a Robot Simulator can handle.
+/// The nets a Robot Simulator supports.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NetParameters {
-    /// Greatest count of individuals at once (Cci).
+    /// Maximum number of concurrent individuals (Cci).
     pub concurrent: usize,
-    /// The global parameters: `values` is their count (Cgp, Lgp, Hgp).
+    /// Global parameters; `values` is their number (Cgp, Lgp, Hgp).
     pub globals: Genes,
-    /// Count of input neurons (Cin).
+    /// Number of input neurons (Cin).
     pub inputs: usize,
-    /// Of each input neuron (Vin, Lin, Hin).
+    /// Values of each input neuron (Vin, Lin, Hin).
     pub input: Genes,
-    /// Count of output neurons (Con).
+    /// Number of output neurons (Con).
     pub outputs: usize,
-    /// Of each output neuron (Von, Lon, Hon).
+    /// Values of each output neuron (Von, Lon, Hon).
     pub output: Genes,
-    /// Least count of hidden neurons (CIhn).
+    /// Minimum number of hidden neurons (CIhn).
     pub hidden_min: usize,
-    /// Greatest count of hidden neurons (CAhn).
+    /// Maximum number of hidden neurons (CAhn).
     pub hidden_max: usize,
-    /// Of each hidden neuron (Vhn, Lhn, Hhn).
+    /// Values of each hidden neuron (Vhn, Lhn, Hhn).
     pub hidden: Genes,
-    /// Of each weight (Vw, Lw, Hw).
+    /// Values of each weight (Vw, Lw, Hw).
     pub weight: Genes,
     /// Whether there are weights from input to output neurons (Fio).
     pub input_to_output: bool,
@@ -53,8 +53,8 @@ pub struct NetParameters {
 }
 
 impl NetParameters {
-    /// How many values of each kind an individual has: global, input, output, hidden, weight. `None` if the number of
-    /// hidden neurons is outside the limits, or the values are more than [`MAX_VALUES`].
+    /// The number of values of an individual by kind: global, input, output, hidden, weight. `None` if the number of
+    /// hidden neurons is out of range, or if there would be more than [`MAX_VALUES`] values.
     pub fn lengths(&self, hidden: usize) -> Option<[usize; 5]> {
         if !(self.hidden_min..=self.hidden_max).contains(&hidden) {
             return None;
@@ -116,68 +116,68 @@ fn genes(words: &mut Words<'_>, [count, low, high]: [&'static str; 3]) -> Result
     Ok(Genes { values, low, high })
 }
 
-/// A genotype to be tested.
+/// A genotype to evaluate.
 ///
-/// How many values there are of each kind depends on the net's parameters, which the message does not carry:
+/// The number of values of each kind depends on the net's parameters, which the message does not carry:
 /// [`value_groups`](Self::value_groups).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Individual {
-    /// Number of its generation (Gen).
+    /// Generation number (Gen).
     pub generation: u64,
-    /// Its number in the generation (Ind).
+    /// Number within the generation (Ind).
     pub number: u64,
-    /// Count of hidden neurons (Chn).
+    /// Number of hidden neurons (Chn).
     pub hidden: usize,
-    /// All values in the order of the wire: global, input, output, hidden, weights row by row.
+    /// All values in wire order: global, input, output, hidden, weights row by row.
     pub values: Vec<f64>,
 }
 
-/// The values of an individual, by what they belong to.
+/// The values of an individual by kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ValueGroups<'a> {
     /// Global parameters.
     pub globals: &'a [f64],
-    /// Of the input neurons, neuron by neuron.
+    /// Input neurons, neuron by neuron.
     pub inputs: &'a [f64],
-    /// Of the output neurons, neuron by neuron.
+    /// Output neurons, neuron by neuron.
     pub outputs: &'a [f64],
-    /// Of the hidden neurons, neuron by neuron.
+    /// Hidden neurons, neuron by neuron.
     pub hidden: &'a [f64],
-    /// Row by row of the weight matrix, all values of a weight together (D17).
+    /// The weight matrix row by row, all values of a weight together (D17).
     pub weights: &'a [f64],
 }
 
-/// Why an individual does not fit a net.
+/// An individual does not match the parameters of a net.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// The net cannot have so many hidden neurons.
-    #[error("Chn is {hidden}, outside {min}..={max}, or such a net is too large")]
+    /// The number of hidden neurons is not allowed.
+    #[error("Chn is {hidden}, outside {min}..={max}, or the net would be too large")]
     Hidden {
-        /// As received.
+        /// The number as received.
         hidden: usize,
-        /// The least count.
+        /// Minimum.
         min: usize,
-        /// The greatest count.
+        /// Maximum.
         max: usize,
     },
-    /// There are too many or too few values.
+    /// The number of values is wrong.
     #[error("an individual with {hidden} hidden neurons has {expected} values, not {found}")]
     Values {
-        /// Count of hidden neurons.
+        /// Number of hidden neurons.
         hidden: usize,
-        /// What the net needs.
+        /// Number of values the net needs.
         expected: usize,
-        /// What there is.
+        /// Number of values received.
         found: usize,
     },
 }
 
 impl Individual {
-    /// Splits the values as the net's parameters say.
+    /// Splits the values by kind, according to the net's parameters.
     ///
     /// # Errors
     ///
-    /// [`ShapeError`] if they do not fit.
+    /// [`ShapeError`] if they do not match the parameters.
     pub fn value_groups(&self, net: &NetParameters) -> Result<ValueGroups<'_>, ShapeError> {
         let Self { hidden, ref values, .. } = *self;
         let wrong = ShapeError::Hidden { hidden, min: net.hidden_min, max: net.hidden_max };
@@ -195,7 +195,7 @@ impl Individual {
         Ok(ValueGroups { globals, inputs, outputs, hidden, weights })
     }
 
-    /// Appends the message [`ToRobot::Individual`](super::ToRobot::Individual) with the end of its line.
+    /// Appends the message [`ToRobot::Individual`](super::ToRobot::Individual) with its line terminator.
     ///
     /// # Errors
     ///

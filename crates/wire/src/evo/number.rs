@@ -1,19 +1,19 @@
-//! Numbers as the wire spells them: "only using 0..9, +, -, E, e, and `.`" (D3, D4).
+//! Number formatting and parsing: "only using 0..9, +, -, E, e, and `.`" (D3, D4).
 
 use super::error::NotFinite;
 use std::io::Write as _;
 
-/// From here up to [`EXPONENT_FROM`] numbers are written without an exponent.
+/// Numbers from here up to [`EXPONENT_FROM`] are written without an exponent.
 const EXPONENT_BELOW: f64 = 1e-5;
 const EXPONENT_FROM: f64 = 1e15;
 
-/// Most numbers have at most so many digits after the point; they are written the short way.
+/// Most numbers have at most this many fractional digits and take a fast path.
 const SHORT_SCALE: f64 = 1e9;
 const SHORT_DIGITS: usize = 9;
-/// Below this, a short number has at most 15 digits, so that no other one of that length is the same double.
+/// Below this, such a number has at most 15 digits, and decimals of 15 digits are distinct as doubles.
 const SHORT_BELOW: f64 = 1e6;
 
-/// Why a word is no number.
+/// Why a word is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NumberError {
     Spelling,
@@ -21,36 +21,35 @@ pub(super) enum NumberError {
     TooLarge,
 }
 
-/// Reads a word. What the standard library takes beyond the protocol's characters (`inf`, `nan`) cannot be spelled with
-/// them.
+/// Parses a word. The check of the characters excludes what only the standard library accepts (`inf`, `nan`).
 pub(super) fn parse(word: &[u8]) -> Result<f64, NumberError> {
-    if !word.iter().all(|&byte| belongs(byte)) {
-        return Err(if is_with_comma(word) { NumberError::DecimalComma } else { NumberError::Spelling });
+    if !word.iter().all(|&byte| is_number_byte(byte)) {
+        return Err(if has_decimal_comma(word) { NumberError::DecimalComma } else { NumberError::Spelling });
     }
     let text = std::str::from_utf8(word).map_err(|_| NumberError::Spelling)?;
     let number: f64 = text.parse().map_err(|_| NumberError::Spelling)?;
     if number.is_finite() { Ok(number) } else { Err(NumberError::TooLarge) }
 }
 
-fn belongs(byte: u8) -> bool {
+fn is_number_byte(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'E' | b'e' | b'.')
 }
 
-/// Whether a word would be a number if it had a point instead of its comma.
-fn is_with_comma(word: &[u8]) -> bool {
+/// Whether a word would be a number with a point instead of the comma.
+fn has_decimal_comma(word: &[u8]) -> bool {
     let commas = word.iter().filter(|&&byte| byte == b',').count();
     let with_point: Vec<u8> = word.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
     commas == 1 && parse(&with_point).is_ok()
 }
 
-/// Writes the shortest text that reads back as the same double.
+/// Writes the shortest text that parses back to the same double.
 pub(super) fn put(out: &mut Vec<u8>, number: f64) -> Result<(), NotFinite> {
     if !number.is_finite() {
         return Err(NotFinite);
     }
     let size = number.abs();
     if size >= EXPONENT_FROM || (size < EXPONENT_BELOW && size > 0.0) {
-        // memory cannot refuse text
+        // writing to memory cannot fail
         let _ = write!(out, "{number:e}");
         return Ok(());
     }
@@ -61,7 +60,7 @@ pub(super) fn put(out: &mut Vec<u8>, number: f64) -> Result<(), NotFinite> {
     if size.fract() == 0.0 {
         put_whole(out, size as u64);
     } else if size < SHORT_BELOW && steps / SHORT_SCALE == size {
-        // the quotient of two whole numbers below 2^53 is rounded once, as the text is when it is read
+        // the quotient of two integers below 2^53 is rounded once, exactly like the text when it is parsed
         put_steps(out, steps as u64);
     } else {
         let _ = write!(out, "{size}");
@@ -69,7 +68,7 @@ pub(super) fn put(out: &mut Vec<u8>, number: f64) -> Result<(), NotFinite> {
     Ok(())
 }
 
-/// Writes a whole number.
+/// Writes an integer.
 pub(super) fn put_whole(out: &mut Vec<u8>, mut whole: u64) {
     let mut text = [b'0'; 20];
     let mut used = 0;
@@ -84,7 +83,7 @@ pub(super) fn put_whole(out: &mut Vec<u8>, mut whole: u64) {
     out.extend_from_slice(text.get(text.len() - used..).unwrap_or_default());
 }
 
-/// Writes a number of billionths, which is not a whole number.
+/// Writes a number of billionths that is not an integer.
 fn put_steps(out: &mut Vec<u8>, steps: u64) {
     let scale = SHORT_SCALE as u64;
     put_whole(out, steps / scale);
@@ -179,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_number_reads_back(bits in any::<u64>(), small in -3000.0..3000.0_f64, steps in -9_999_999..9_999_999_i64, digits in 0..8) {
+        fn every_number_round_trips(bits in any::<u64>(), small in -3000.0..3000.0_f64, steps in -9_999_999..9_999_999_i64, digits in 0..8) {
             for number in [f64::from_bits(bits), small, steps as f64 / 10_f64.powi(digits)] {
                 if number.is_finite() {
                     prop_assert_eq!(parse(text(number).as_bytes()).map(f64::to_bits), Ok(number.to_bits()));

@@ -10,16 +10,16 @@ const SEND_NET_PARAMETERS: &str = "SendNetParameters";
 const NET_PARAMETERS: &str = "NetParameters";
 const FITNESS: &str = "Fitness";
 
-/// What a Population Manager sends to a Robot Simulator.
+/// A message from a Population Manager to a Robot Simulator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToRobot {
-    /// Asks what nets the simulator can handle. Answered by [`FromRobot::NetParameters`].
+    /// Requests the nets that the simulator supports. Answered by [`FromRobot::NetParameters`].
     SendNetParameters,
-    /// Asks for a genotype to be tested. Answered by [`FromRobot::Fitness`] when that is done, in any order.
+    /// Requests the evaluation of a genotype. Answered by [`FromRobot::Fitness`] on completion, in any order.
     Individual(Individual),
 }
 
-/// What a Robot Simulator sends to a Population Manager.
+/// A message from a Robot Simulator to a Population Manager.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FromRobot {
     /// The answer to [`ToRobot::SendNetParameters`].
@@ -30,7 +30,7 @@ pub enum FromRobot {
         generation: u64,
         /// As received with the individual (Ind).
         number: u64,
-        /// The more, the better (Fit).
+        /// Fitness; higher is better (Fit).
         fitness: f64,
     },
 }

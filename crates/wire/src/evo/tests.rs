@@ -18,52 +18,52 @@ fn error<M: Line + Debug>(line: &str) -> String {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn error_messages() {
     fn check(line: &str, expected: &str) {
         assert_eq!(error::<ToWorld>(line), expected, "{line}");
     }
-    check("", "the line is blank");
-    check(" \t ", "the line is blank");
-    check("createRobot", "there is no message `createRobot`");
-    check("CREATEROBOT", "there is no message `CREATEROBOT`");
-    check("CreateRobots", "there is no message `CreateRobots`");
-    // messages of the other directions
-    check("YourIdentifier 1", "there is no message `YourIdentifier`");
-    check("Fitness 1 1 1", "there is no message `Fitness`");
-    check("\u{1b}[31m", "there is no message `\\u{1b}[31m`");
-    check(&"x".repeat(100), &format!("there is no message `{}…`", "x".repeat(32)));
-    check("CreateRobot 1", "CreateRobot goes on after its last value with `1`");
-    check("KillRobot", "KillRobot ends before ID");
+    check("", "empty line");
+    check(" \t ", "empty line");
+    check("createRobot", "unknown message `createRobot`");
+    check("CREATEROBOT", "unknown message `CREATEROBOT`");
+    check("CreateRobots", "unknown message `CreateRobots`");
+    // messages of other directions
+    check("YourIdentifier 1", "unknown message `YourIdentifier`");
+    check("Fitness 1 1 1", "unknown message `Fitness`");
+    check("\u{1b}[31m", "unknown message `\\u{1b}[31m`");
+    check(&"x".repeat(100), &format!("unknown message `{}…`", "x".repeat(32)));
+    check("CreateRobot 1", "unexpected `1` after the last value of `CreateRobot`");
+    check("KillRobot", "unexpected end of `KillRobot` before ID");
     check("KillRobot 0", "ID is 0, outside 1..=65535");
     check("KillRobot 65536", "ID is 65536, outside 1..=65535");
     check("KillRobot -1", "ID is -1, outside 1..=65535");
     check("KillRobot 1e300", "ID is 1e300, outside 1..=65535");
-    check("KillRobot 1.5", "ID is 1.5, which is not whole");
-    check("KillRobot x", "ID is `x`, which is no number");
-    check("MoveTo 1 2 3", "MoveTo ends before Dir");
-    check("MoveTo 1 2 3 4 5", "MoveTo goes on after its last value with `5`");
-    check("MoveTo 1 nan 3 4", "X is `nan`, which is no number");
-    check("MoveTo 1 2 -inf 4", "Y is `-inf`, which is no number");
-    check("MoveTo 1 0x10 3 4", "X is `0x10`, which is no number");
-    check("MoveTo 1 2 3 0,5", "Dir is `0,5`: a decimal comma; the protocol wants a point");
-    check("MoveTo 1 2 3 1e999", "Dir is `1e999`, which is too large");
+    check("KillRobot 1.5", "ID is 1.5, not an integer");
+    check("KillRobot x", "ID is not a number: `x`");
+    check("MoveTo 1 2 3", "unexpected end of `MoveTo` before Dir");
+    check("MoveTo 1 2 3 4 5", "unexpected `5` after the last value of `MoveTo`");
+    check("MoveTo 1 nan 3 4", "X is not a number: `nan`");
+    check("MoveTo 1 2 -inf 4", "Y is not a number: `-inf`");
+    check("MoveTo 1 0x10 3 4", "X is not a number: `0x10`");
+    check("MoveTo 1 2 3 0,5", "Dir has a decimal comma: `0,5`; use a point");
+    check("MoveTo 1 2 3 1e999", "Dir is too large: `1e999`");
     check("BodyShape 1 257", "number of layers is 257, outside 0..=256");
     check("BodyShape 1 1 20 4000000000", "number of polygons is 4000000000, outside 0..=1024");
     check("BodyShape 1 1 20 1 65537", "number of points is 65537, outside 0..=65536");
-    check("BodyShape 1 1 20 1 65536 1", "BodyShape ends before y of a point");
-    check("BodyShape 1 1 20 1 3 0 0 1 0 1", "BodyShape ends before y of a point");
-    check("BodyShape 1 1 20 1 3 0 0 1 0 1 1 7", "BodyShape goes on after its last value with `7`");
+    check("BodyShape 1 1 20 1 65536 1", "unexpected end of `BodyShape` before y of a point");
+    check("BodyShape 1 1 20 1 3 0 0 1 0 1", "unexpected end of `BodyShape` before y of a point");
+    check("BodyShape 1 1 20 1 3 0 0 1 0 1 1 7", "unexpected `7` after the last value of `BodyShape`");
     assert_eq!(error::<FromWorld>("VisualSensorReading 1 5 256 0 0"), "CR is 256, outside 0..=255");
     assert_eq!(error::<FromWorld>("YourPosition 1 0 0 0 0 0 0 0 2"), "Death is 2, outside 0..=1");
-    assert_eq!(error::<FromRobot>("NetParameters 1 0 0 0 2"), "NetParameters ends before Vin");
+    assert_eq!(error::<FromRobot>("NetParameters 1 0 0 0 2"), "unexpected end of `NetParameters` before Vin");
     assert_eq!(error::<FromRobot>("NetParameters 1 -1"), "Cgp is -1, outside 0..=1048576");
-    assert_eq!(error::<FromRobot>("Fitness 1 1 NaN"), "Fit is `NaN`, which is no number");
-    assert_eq!(error::<ToRobot>("Individual 1 1"), "Individual ends before Chn");
-    assert_eq!(error::<ToRobot>("Individual 1 1 0 1 x"), "a value of the individual is `x`, which is no number");
+    assert_eq!(error::<FromRobot>("Fitness 1 1 NaN"), "Fit is not a number: `NaN`");
+    assert_eq!(error::<ToRobot>("Individual 1 1"), "unexpected end of `Individual` before Chn");
+    assert_eq!(error::<ToRobot>("Individual 1 1 0 1 x"), "a value of the individual is not a number: `x`");
 }
 
 #[test]
-fn words_may_be_far_apart_and_whole_numbers_spelled_otherwise() {
+fn separators_and_integers_are_parsed_leniently() {
     fn check(line: &str, expected: &str) {
         assert_eq!(text(&ToWorld::decode(line.as_bytes()).unwrap()), format!("{expected}\r\n"), "{line}");
     }
@@ -80,7 +80,7 @@ fn words_may_be_far_apart_and_whole_numbers_spelled_otherwise() {
 }
 
 #[test]
-fn what_is_not_finite_is_not_written() {
+fn only_finite_numbers_are_encoded() {
     let mut out = b"before".to_vec();
     for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let pose = Pose { x: 1.0, y: odd, dir: 0.0 };
@@ -122,7 +122,7 @@ fn an_individual_is_split_by_the_shape_of_its_net() {
     let other = Individual { hidden: 0, ..individual.clone() };
     assert_eq!(refused(&other, &net), "an individual with 0 hidden neurons has 8 values, not 16");
     let other = Individual { hidden: 3, ..individual.clone() };
-    assert_eq!(refused(&other, &net), "Chn is 3, outside 0..=2, or such a net is too large");
+    assert_eq!(refused(&other, &net), "Chn is 3, outside 0..=2, or the net would be too large");
     let huge = NetParameters { outputs: MAX_COUNT, inputs: MAX_COUNT, weight: genes(MAX_COUNT), ..net };
     assert!(refused(&individual, &huge).contains("too large"));
 }
@@ -208,7 +208,7 @@ fn json_from_from_world(message: &FromWorld) -> Value {
     }
 }
 
-/// Makes all numbers of a JSON value doubles, so that 20 is 20.0.
+/// Converts all numbers of a JSON value to doubles, so that 20 equals 20.0.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
@@ -231,7 +231,7 @@ fn check_vector<M: Line>(vector: &Vector, json_from_message: fn(&M) -> Value) {
 }
 
 #[test]
-fn messages_mean_what_the_vectors_say() {
+fn vectors() {
     let vectors = include_str!("../../../../protocols/evo/vectors.json");
     let vectors: Vectors = serde_json::from_str(vectors).unwrap();
     vectors.to_robot.iter().for_each(|vector| check_vector(vector, json_from_to_robot));
@@ -240,8 +240,8 @@ fn messages_mean_what_the_vectors_say() {
     vectors.from_world.iter().for_each(|vector| check_vector(vector, json_from_from_world));
 }
 
-/// What decodes, encoded, decodes the same; and is then written the same.
-fn comes_back<M: Line + PartialEq + Debug>(line: &[u8]) -> Result<bool, TestCaseError> {
+/// Decoding, encoding and decoding again yields the same message and the same text.
+fn round_trips<M: Line + PartialEq + Debug>(line: &[u8]) -> Result<bool, TestCaseError> {
     let Ok(message) = M::decode(line) else { return Ok(false) };
     let written = message.to_line().unwrap();
     let again = M::decode(written.strip_suffix(b"\r\n").unwrap()).unwrap();
@@ -282,15 +282,15 @@ proptest! {
     #[test]
     fn any_bytes_decode_or_err(bytes in prop::collection::vec(any::<u8>(), 0..200), line in any_line()) {
         for line in [bytes, line] {
-            comes_back::<ToRobot>(&line)?;
-            comes_back::<FromRobot>(&line)?;
-            comes_back::<ToWorld>(&line)?;
-            comes_back::<FromWorld>(&line)?;
+            round_trips::<ToRobot>(&line)?;
+            round_trips::<FromRobot>(&line)?;
+            round_trips::<ToWorld>(&line)?;
+            round_trips::<FromWorld>(&line)?;
         }
     }
 
     #[test]
-    fn numbers_arrive_bit_by_bit(numbers in prop::collection::vec(any::<f64>(), 7)) {
+    fn numbers_round_trip_bit_by_bit(numbers in prop::collection::vec(any::<f64>(), 7)) {
         let finite = numbers.iter().all(|number| number.is_finite());
         let [x, y, z, dir, tilt_straight, tilt_across, stress] = *numbers else { unreachable!() };
         let sent = Position { x, y, z, dir, tilt_straight, tilt_across, stress, death: true };
@@ -306,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stream_cut_anywhere_has_the_same_messages(lines in prop::collection::vec(any_line(), 1..8), cut in 1..50_usize) {
+    fn fragmented_streams_have_the_same_messages(lines in prop::collection::vec(any_line(), 1..8), cut in 1..50_usize) {
         let stream = lines.join(&b"\r\n"[..]);
         let read = |piece: usize| {
             let (mut buffer, mut found) = (LineBuffer::default(), Vec::new());
@@ -336,7 +336,7 @@ fn throughput() {
     fn measure(what: &str, mut once: impl FnMut()) {
         let began = std::time::Instant::now();
         (0..LINES).for_each(|_| once());
-        eprintln!("{what}: {:.0} ns a line", began.elapsed().as_secs_f64() * 1e9 / f64::from(LINES));
+        eprintln!("{what}: {:.0} ns/line", began.elapsed().as_secs_f64() * 1e9 / f64::from(LINES));
     }
     fn both<M: Line + Debug>(what: &str, message: &M) {
         let mut out = Vec::new();

@@ -3,10 +3,10 @@ use super::{
     number::{self, NumberError},
 };
 
-/// Greatest whole number that the wire carries: beyond it, not every one is a double (D4).
+/// Largest integer on the wire: above it, not every integer is representable as a double (D4).
 pub const MAX_WHOLE: u64 = 1 << 53;
 
-/// Takes words off the front of a line. Any run of spaces and tabs is between two (D2).
+/// Splits a line into words, which are separated by any number of spaces and tabs (D2).
 #[derive(Debug, Clone)]
 pub(super) struct Words<'a> {
     message: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Starts with the values of a line whose name was taken off.
+    /// Starts after the name of a message.
     pub(super) fn after(message: &'static str, rest: &'a [u8]) -> Self {
         Self { message, rest }
     }
@@ -46,7 +46,7 @@ impl<'a> Words<'a> {
         Ok(numbers)
     }
 
-    /// Reads a whole number, however it is spelled: `17`, `17.0`, `1.7e1`.
+    /// Reads an integer in any notation: `17`, `17.0`, `1.7e1`.
     pub(super) fn whole(&mut self, field: &'static str, min: u64, max: u64) -> Result<u64, LineError> {
         let out_of_range = |value| LineError::OutOfRange { field, value, min, max };
         if let Some((word, rest)) = split_word(self.rest)
@@ -59,7 +59,7 @@ impl<'a> Words<'a> {
         if value.fract() != 0.0 {
             return Err(LineError::NotWhole { field, value });
         }
-        // of what is below 2^53 the cast loses nothing, and what is beyond it is refused
+        // the cast is lossless below 2^53; larger values are rejected
         let is_within = value >= 0.0 && value <= MAX_WHOLE as f64;
         Some(value as u64).filter(|whole| is_within && (min..=max).contains(whole)).ok_or(out_of_range(value))
     }
@@ -74,12 +74,12 @@ impl<'a> Words<'a> {
         Ok(self.whole(field, 0, max as u64)? as usize)
     }
 
-    /// Most numbers that can still follow: each takes a space and a digit.
-    pub(super) fn most_left(&self) -> usize {
+    /// Upper bound of the numbers left: each takes at least a space and a digit.
+    pub(super) fn max_remaining(&self) -> usize {
         self.rest.len() / 2
     }
 
-    /// All numbers that are left, so many at most.
+    /// Reads all remaining numbers, at most `max`.
     pub(super) fn all(&mut self, field: &'static str, max: usize) -> Result<Vec<f64>, LineError> {
         let mut numbers = Vec::with_capacity(self.rest.len().div_ceil(8).min(max));
         while split_word(self.rest).is_some() {
@@ -92,7 +92,7 @@ impl<'a> Words<'a> {
         Ok(numbers)
     }
 
-    /// Nothing may follow.
+    /// Checks that no words are left.
     pub(super) fn end(&self) -> Result<(), LineError> {
         match split_word(self.rest) {
             None => Ok(()),
@@ -107,18 +107,18 @@ impl<'a> Words<'a> {
     }
 }
 
-fn is_between(byte: u8) -> bool {
+fn is_separator(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
 fn split_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let start = text.iter().position(|&byte| !is_between(byte))?;
+    let start = text.iter().position(|&byte| !is_separator(byte))?;
     let text = text.get(start..)?;
-    let end = text.iter().position(|&byte| is_between(byte)).unwrap_or(text.len());
+    let end = text.iter().position(|&byte| is_separator(byte)).unwrap_or(text.len());
     text.split_at_checked(end)
 }
 
-/// The short way for what nearly all whole numbers look like.
+/// Fast path for plain digits.
 fn digits(word: &[u8]) -> Option<u64> {
     const SAFE: usize = 15;
     if word.len() > SAFE || word.is_empty() {

@@ -9,86 +9,86 @@ use std::{f64::consts::FRAC_PI_2, num::NonZeroU16};
 /// Identifier of a robot: "1 ≤ ID ≤ 2^16-1".
 pub type RobotId = NonZeroU16;
 
-/// Where a robot is to be.
+/// Requested pose of a robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// In mm.
+    /// Position, in mm.
     pub x: f64,
-    /// In mm.
+    /// Position, in mm.
     pub y: f64,
-    /// Where the body's +y axis points, in rad (D32).
+    /// Direction of the body's +y axis, in rad (D32).
     pub dir: f64,
 }
 
-/// Where a robot is.
+/// Actual position and state of a robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
-    /// In mm.
+    /// Position, in mm.
     pub x: f64,
-    /// In mm.
+    /// Position, in mm.
     pub y: f64,
     /// Height above ground zero, in mm.
     pub z: f64,
-    /// Where the body's +y axis points, in rad (D32).
+    /// Direction of the body's +y axis, in rad (D32).
     pub dir: f64,
-    /// Tilt straightforward, in rad; positive is uphill (TiltS).
+    /// Pitch, in rad; positive is uphill (TiltS).
     pub tilt_straight: f64,
-    /// Tilt across, in rad; positive is left side up (TiltC).
+    /// Roll, in rad; positive is left side up (TiltC).
     pub tilt_across: f64,
-    /// The blocked fraction of the move, 0 to 1.
+    /// Blocked fraction of the move, 0 to 1.
     pub stress: f64,
-    /// Whether the robot is on deathly ground.
+    /// Whether the robot is on deadly ground.
     pub death: bool,
 }
 
-/// A sensor's beam.
+/// The beam of a sensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beam {
-    /// The sensor's place, in mm.
+    /// Position of the sensor, in mm.
     pub x: f64,
-    /// The sensor's place, in mm.
+    /// Position of the sensor, in mm.
     pub y: f64,
-    /// The sensor's place, in mm above ground zero.
+    /// Height of the sensor above ground zero, in mm.
     pub z: f64,
-    /// Direction, in rad, as a robot's (D32).
+    /// Direction, in rad, like a robot's (D32).
     pub dir: f64,
-    /// Tilt up, in rad.
+    /// Upward tilt, in rad.
     pub tilt: f64,
-    /// Whole horizontal opening angle, in rad (AngH).
+    /// Full horizontal opening angle, in rad (AngH).
     pub angle_h: f64,
-    /// Whole vertical opening angle, in rad (AngV).
+    /// Full vertical opening angle, in rad (AngV).
     pub angle_v: f64,
 }
 
-/// What a visual sensor finds.
+/// Reading of a visual sensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VisualReading {
-    /// To what is nearest, in mm.
+    /// Distance to the nearest object, in mm.
     pub distance: f64,
-    /// Red, green and blue of what is nearest.
+    /// Red, green and blue of the nearest object.
     pub color: [u8; 3],
 }
 
-/// What a Robot Simulator sends to a World Simulator.
+/// A message from a Robot Simulator to a World Simulator.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToWorld {
-    /// Asks for a new robot. Answered by [`FromWorld::YourIdentifier`].
+    /// Creates a robot. Answered by [`FromWorld::YourIdentifier`].
     CreateRobot,
-    /// Ends a robot. Not answered.
+    /// Removes a robot. Not answered.
     KillRobot(RobotId),
-    /// A robot's shape, from the bottom layer to the topmost. Answered by [`FromWorld::YourPosition`].
+    /// Sets a robot's shape, from the bottom layer to the top. Answered by [`FromWorld::YourPosition`].
     BodyShape(RobotId, Vec<Layer>),
-    /// A new place at once. Answered by [`FromWorld::YourPosition`].
+    /// Teleports a robot. Answered by [`FromWorld::YourPosition`].
     JumpTo(RobotId, Pose),
-    /// A move. Answered by [`FromWorld::YourPosition`].
+    /// Moves a robot. Answered by [`FromWorld::YourPosition`].
     MoveTo(RobotId, Pose),
-    /// Asks what a visual sensor sees. Answered by [`FromWorld::VisualSensorReading`].
+    /// Reads a visual sensor. Answered by [`FromWorld::VisualSensorReading`].
     VisualSensor(RobotId, Beam),
-    /// Asks what a sonic sensor hears. Answered by [`FromWorld::SonicSensorReading`].
+    /// Reads a sonic sensor. Answered by [`FromWorld::SonicSensorReading`].
     SonicSensor(RobotId, Beam),
 }
 
-/// What a World Simulator sends to a Robot Simulator.
+/// A message from a World Simulator to a Robot Simulator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FromWorld {
     /// The answer to [`ToWorld::CreateRobot`].
@@ -97,15 +97,15 @@ pub enum FromWorld {
     YourPosition(RobotId, Position),
     /// The answer to [`ToWorld::VisualSensor`].
     VisualSensorReading(RobotId, VisualReading),
-    /// The answer to [`ToWorld::SonicSensor`]: the distance to what is nearest, in mm.
+    /// The answer to [`ToWorld::SonicSensor`]: the distance to the nearest object, in mm.
     SonicSensorReading(RobotId, f64),
 }
 
-/// How far an angle may be beyond its limit, in rad: clients round π/2 (D41).
+/// Tolerance of angle limits, in rad: clients round π/2 (D41).
 const ANGLE_SLACK: f64 = 0.001;
 
 impl ToWorld {
-    /// Whether it is answered.
+    /// Whether the message is answered.
     pub fn is_answered(&self) -> bool {
         !matches!(self, Self::KillRobot(_))
     }
@@ -168,12 +168,12 @@ impl Line for ToWorld {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
         match self {
             Self::CreateRobot => put_line(out, name::CREATE_ROBOT, |_| Ok(())),
-            Self::KillRobot(id) => put_of(out, name::KILL_ROBOT, *id, |_| Ok(())),
-            Self::BodyShape(id, layers) => put_of(out, name::BODY_SHAPE, *id, |out| body::encode(layers, out)),
-            Self::JumpTo(id, pose) => put_of(out, name::JUMP_TO, *id, |out| put_pose(out, pose)),
-            Self::MoveTo(id, pose) => put_of(out, name::MOVE_TO, *id, |out| put_pose(out, pose)),
-            Self::VisualSensor(id, beam) => put_of(out, name::VISUAL_SENSOR, *id, |out| put_beam(out, beam)),
-            Self::SonicSensor(id, beam) => put_of(out, name::SONIC_SENSOR, *id, |out| put_beam(out, beam)),
+            Self::KillRobot(id) => put_message(out, name::KILL_ROBOT, *id, |_| Ok(())),
+            Self::BodyShape(id, layers) => put_message(out, name::BODY_SHAPE, *id, |out| body::encode(layers, out)),
+            Self::JumpTo(id, pose) => put_message(out, name::JUMP_TO, *id, |out| put_pose(out, pose)),
+            Self::MoveTo(id, pose) => put_message(out, name::MOVE_TO, *id, |out| put_pose(out, pose)),
+            Self::VisualSensor(id, beam) => put_message(out, name::VISUAL_SENSOR, *id, |out| put_beam(out, beam)),
+            Self::SonicSensor(id, beam) => put_message(out, name::SONIC_SENSOR, *id, |out| put_beam(out, beam)),
         }
     }
 }
@@ -208,19 +208,19 @@ impl Line for FromWorld {
 
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
         match self {
-            Self::YourIdentifier(id) => put_of(out, name::YOUR_IDENTIFIER, *id, |_| Ok(())),
+            Self::YourIdentifier(id) => put_message(out, name::YOUR_IDENTIFIER, *id, |_| Ok(())),
             Self::YourPosition(id, position) => {
-                put_of(out, name::YOUR_POSITION, *id, |out| put_position(out, position))
+                put_message(out, name::YOUR_POSITION, *id, |out| put_position(out, position))
             }
             Self::VisualSensorReading(id, VisualReading { distance, color }) => {
-                put_of(out, name::VISUAL_SENSOR_READING, *id, |out| {
+                put_message(out, name::VISUAL_SENSOR_READING, *id, |out| {
                     put_number(out, *distance)?;
                     color.iter().for_each(|&part| put_whole(out, part.into()));
                     Ok(())
                 })
             }
             Self::SonicSensorReading(id, distance) => {
-                put_of(out, name::SONIC_SENSOR_READING, *id, |out| put_number(out, *distance))
+                put_message(out, name::SONIC_SENSOR_READING, *id, |out| put_number(out, *distance))
             }
         }
     }
@@ -260,7 +260,7 @@ fn sight(words: &mut Words<'_>) -> Result<VisualReading, LineError> {
     Ok(VisualReading { distance, color: [part("CR")?, part("CG")?, part("CB")?] })
 }
 
-fn put_of(
+fn put_message(
     out: &mut Vec<u8>,
     name: &str,
     id: RobotId,

@@ -2,14 +2,14 @@ use super::{LocalValue, NUMBER_BYTES, Status, Version};
 use crate::{DecodeError, Reader};
 use std::fmt;
 
-/// A text that the wire can carry: it has no NUL, as that is what ends it there.
+/// A text without NUL, which terminates texts on the wire.
 ///
-/// Made of a string with a NUL it is what comes before. Bytes that are no UTF-8 become U+FFFD when they are read (D3).
+/// Conversion from a string drops a NUL and everything after it. Invalid UTF-8 is decoded as U+FFFD (D3).
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);
 
 impl Text {
-    /// The text.
+    /// The text as a string slice.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -52,7 +52,7 @@ pub(super) fn text(r: &mut Reader<'_>) -> Text {
     Text(String::from_utf8_lossy(r.nul_terminated()).into_owned())
 }
 
-/// Reads how many there are of something, or which one of them it is.
+/// Reads a count or an index.
 pub(super) fn count(r: &mut Reader<'_>, field: &'static str) -> Result<usize, DecodeError> {
     let value = r.i32_le(field)?;
     let out_of_range = |_| DecodeError::OutOfRange { field, value: value.into(), min: 0, max: i32::MAX.into() };
@@ -60,12 +60,12 @@ pub(super) fn count(r: &mut Reader<'_>, field: &'static str) -> Result<usize, De
 }
 
 pub(super) fn ints(r: &mut Reader<'_>, count: usize, field: &'static str) -> Result<Vec<i32>, DecodeError> {
-    promised(r, count, field)?;
+    check_count(r, count, field)?;
     (0..count).map(|_| r.i32_le(field)).collect()
 }
 
 pub(super) fn floats(r: &mut Reader<'_>, count: usize, field: &'static str) -> Result<Vec<f32>, DecodeError> {
-    promised(r, count, field)?;
+    check_count(r, count, field)?;
     (0..count).map(|_| r.f32_le(field)).collect()
 }
 
@@ -74,8 +74,8 @@ pub(super) fn counted_values(r: &mut Reader<'_>) -> Result<Vec<LocalValue>, Deco
     Ok(ints(r, count, "value")?.into_iter().map(LocalValue).collect())
 }
 
-/// A count is believed once the bytes it promises are there (D5).
-fn promised(r: &Reader<'_>, count: usize, field: &'static str) -> Result<(), DecodeError> {
+/// Checks a count against the number of bytes left (D5).
+fn check_count(r: &Reader<'_>, count: usize, field: &'static str) -> Result<(), DecodeError> {
     if count > r.remaining() / NUMBER_BYTES { Err(DecodeError::Truncated { field }) } else { Ok(()) }
 }
 
@@ -110,7 +110,7 @@ impl Writer<'_> {
         self
     }
 
-    /// A number beyond the wire's integers, which no datagram and no world comes near, is written as the largest.
+    /// Saturates at `i32::MAX`, which no datagram or world can reach.
     pub(super) fn count(&mut self, count: usize) -> &mut Self {
         self.int(i32::try_from(count).unwrap_or(i32::MAX))
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_promise_no_more_than_is_there() {
+    fn counts_are_checked_against_the_bytes_left() {
         fn check(bytes: &[u8], expected: Result<&[i32], DecodeError>) {
             let values = counted_values(&mut Reader::new(bytes));
             assert_eq!(values, expected.map(|ints| ints.iter().copied().map(LocalValue).collect()), "{bytes:?}");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_become_the_nearest() {
+    fn numbers_out_of_range_are_clamped() {
         let mut out = Vec::new();
         Writer(&mut out).version_as_bytes(Version { major: -1, minor: 256 }).count(usize::MAX);
         assert_eq!(out, [0, 255, 255, 255, 255, 127]);

@@ -2,17 +2,17 @@ use super::field::{Writer, count, counted_values, floats, ints, status, text, ve
 use super::{Dialect, LocalAgent, LocalEvent, LocalValue, NUMBER_BYTES, Status, Text, Version, id};
 use crate::{DecodeError, Reader};
 
-/// What the server sends to a client.
+/// A reply or notification from the server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// The answer to [`Request::Init`](super::Request::Init). The port it comes from serves the client from now on.
+    /// The answer to [`Request::Init`](super::Request::Init). All further requests go to the port it was sent from.
     InitAck {
-        /// The version the server has.
+        /// The version of the server.
         version: Version,
     },
     /// The answer to [`Request::End`](super::Request::End).
     EndAck,
-    /// Somebody has ended everybody's connection.
+    /// A client has closed all connections.
     ResetCommunicationAck,
     /// The answer to [`Request::RegisterForEvent`](super::Request::RegisterForEvent).
     RegisterForEventAck {
@@ -26,110 +26,111 @@ pub enum Reply {
     },
     /// The answer to [`Request::GetValueIds`](super::Request::GetValueIds).
     ValueIds {
-        /// How many [`ValueInfo`](Self::ValueInfo) follow.
+        /// Number of [`ValueInfo`](Self::ValueInfo) messages that follow.
         count: usize,
     },
-    /// A value that was asked for.
+    /// One of the requested values.
     ValueInfo {
-        /// Its place in the answer, from 0.
+        /// Its index in the answer, from 0.
         index: usize,
         /// The value.
         value: LocalValue,
-        /// Its type: `String`, `Integer`, `NormalizedDouble`, `Point3D`...
+        /// Its type, such as `String`, `Integer`, `NormalizedDouble`, `Point3D`.
         kind: Text,
         /// Its full name.
         name: Text,
     },
-    /// The answer to [`Request::GetValue`](super::Request::GetValue), and what follows a step for an observed value.
+    /// The answer to [`Request::GetValue`](super::Request::GetValue), and the notification about an observed value
+    /// after a step.
     Value {
         /// The value, or [`LocalValue::UNREADABLE`].
         value: LocalValue,
-        /// What it is, in the format of its type.
+        /// Its content, in the format of its type.
         content: Text,
     },
     /// The answer to [`Request::SetValue`](super::Request::SetValue).
     SetValueAck {
         /// The value.
         value: LocalValue,
-        /// [`Status::Failed`]: the content is none of the value's type.
+        /// [`Status::Failed`] if the content is invalid for the value's type.
         status: Status,
     },
-    /// The answer to [`Request::RegisterForValues`](super::Request::RegisterForValues). It begins with a count in
-    /// [`Dialect::Original`] only.
+    /// The answer to [`Request::RegisterForValues`](super::Request::RegisterForValues). Only [`Dialect::Original`]
+    /// starts with a count.
     RegisterForValuesAck {
-        /// Those asked for, each replaced by [`LocalValue::NOT_FOUND`] if it is not there;
-        /// [`MAX_VALUES`](super::MAX_VALUES) fit.
+        /// The requested values, unknown ones replaced by [`LocalValue::NOT_FOUND`]; at most
+        /// [`MAX_VALUES`](super::MAX_VALUES).
         values: Vec<LocalValue>,
     },
     /// The answer to [`Request::DeregisterFromValues`](super::Request::DeregisterFromValues).
     DeregisterFromValuesAck {
-        /// Those asked for, each replaced by [`LocalValue::NOT_FOUND`] if it is not there;
-        /// [`MAX_VALUES`](super::MAX_VALUES) fit.
+        /// The requested values, unknown ones replaced by [`LocalValue::NOT_FOUND`]; at most
+        /// [`MAX_VALUES`](super::MAX_VALUES).
         values: Vec<LocalValue>,
     },
     /// The answer to [`Request::ResetSimulation`](super::Request::ResetSimulation).
     ResetSimulationAck,
-    /// The simulation is back at its start. Confirmed by [`Request::ResetCompleted`](super::Request::ResetCompleted).
-    /// Written as 76 in [`Dialect::Document`], as 75 in [`Dialect::Original`]; read from either (D7).
+    /// The simulation has been reset. Confirmed by [`Request::ResetCompleted`](super::Request::ResetCompleted). Written
+    /// as 76 in [`Dialect::Document`], as 75 in [`Dialect::Original`]; both are accepted (D7).
     ResetCompleted,
     /// The answer to [`Request::NextStep`](super::Request::NextStep).
     NextStepAck {
         /// The agent.
         agent: LocalAgent,
     },
-    /// A step is done. Confirmed by [`Request::StepCompletedAck`](super::Request::StepCompletedAck). Of its numbers
-    /// [`MAX_STEP_NUMBERS`](super::MAX_STEP_NUMBERS) fit.
+    /// A step has been completed. Confirmed by [`Request::StepCompletedAck`](super::Request::StepCompletedAck). Carries
+    /// at most [`MAX_STEP_NUMBERS`](super::MAX_STEP_NUMBERS) numbers.
     StepCompleted {
         /// The agent.
         agent: LocalAgent,
-        /// Its sensors, normalized, in the order of its info.
+        /// Sensor values, normalized, in the order of the agent info.
         outputs: Vec<f32>,
-        /// Its other values, normalized, in the order of its info.
+        /// Other values, normalized, in the order of the agent info.
         infos: Vec<f32>,
-        /// What the client has registered for and has occurred.
+        /// The events the client has registered for that occurred in this step.
         events: Vec<LocalEvent>,
-        /// How many [`Value`](Self::Value) follow.
+        /// Number of [`Value`](Self::Value) messages that follow.
         observed: usize,
     },
     /// The answer to [`Request::GetAgentOverview`](super::Request::GetAgentOverview).
     AgentOverview {
-        /// How many [`AgentOverviewNext`](Self::AgentOverviewNext) follow.
+        /// Number of [`AgentOverviewNext`](Self::AgentOverviewNext) messages that follow.
         count: usize,
     },
     /// One of the agents.
     AgentOverviewNext {
-        /// Its place in the answer, from 0.
+        /// Its index in the answer, from 0.
         index: usize,
         /// The agent.
         agent: LocalAgent,
-        /// What kind of group of objects it is.
+        /// Type of the group of objects it belongs to.
         group_type: Text,
-        /// Whether nobody controls it.
+        /// Whether no client controls it.
         available: bool,
         /// Its name.
         name: Text,
     },
-    /// The answer to [`Request::GetAgentInfo`](super::Request::GetAgentInfo). As many
-    /// [`AgentInfoNext`](Self::AgentInfoNext) follow as it has inputs, outputs and infos.
+    /// The answer to [`Request::GetAgentInfo`](super::Request::GetAgentInfo). Followed by one
+    /// [`AgentInfoNext`](Self::AgentInfoNext) per input, output and info.
     AgentInfo {
         /// The agent.
         agent: LocalAgent,
-        /// How many motors it has.
+        /// Number of motors.
         inputs: usize,
-        /// How many sensors it has.
+        /// Number of sensors.
         outputs: usize,
-        /// How many other values it has.
+        /// Number of other values.
         infos: usize,
         /// Its name.
         name: Text,
     },
     /// One of an agent's values: the inputs, then the outputs, then the infos.
     AgentInfoNext {
-        /// Its place in the answer, from 0.
+        /// Its index in the answer, from 0.
         index: usize,
-        /// Its least value, normalized.
+        /// Its smallest value, normalized.
         min: f32,
-        /// Its greatest value, normalized.
+        /// Its largest value, normalized.
         max: f32,
         /// Its name.
         name: Text,
@@ -138,24 +139,24 @@ pub enum Reply {
     RegisterForAgentAck {
         /// The agent.
         agent: LocalAgent,
-        /// [`Status::Failed`]: there is no such agent, or somebody else controls it.
+        /// [`Status::Failed`] if the agent does not exist or another client controls it.
         status: Status,
     },
     /// The answer to [`Request::DeregisterFromAgent`](super::Request::DeregisterFromAgent).
     DeregisterFromAgentAck {
         /// The agent.
         agent: LocalAgent,
-        /// [`Status::NotFound`]: there is no such agent.
+        /// [`Status::NotFound`] if the agent does not exist.
         status: Status,
     },
 }
 
 impl Reply {
-    /// Reads a reply to a client of that dialect. The final byte of [`Dialect::Original`] need not be there.
+    /// Decodes a reply to a client of `dialect`. The final byte of [`Dialect::Original`] is optional.
     ///
     /// # Errors
     ///
-    /// Says what is wrong with a datagram that means no reply. No bytes make it panic.
+    /// [`DecodeError`] if the datagram is not a valid reply. Never panics, whatever the input.
     pub fn decode_in(dialect: Dialect, datagram: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(datagram);
         let reply = match r.u8("id")? {
@@ -195,7 +196,7 @@ impl Reply {
         Ok(reply)
     }
 
-    /// Appends the reply's bytes to `out`, as they go to a client of that dialect.
+    /// Appends the reply, encoded for a client of `dialect`, to `out`.
     pub fn encode_in(&self, dialect: Dialect, out: &mut Vec<u8>) {
         let w = &mut Writer(out);
         match self {
@@ -254,7 +255,7 @@ impl Reply {
         }
     }
 
-    /// The reply's bytes, as they go to a client of that dialect.
+    /// Encodes the reply for a client of `dialect`.
     pub fn to_bytes_in(&self, dialect: Dialect) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_in(dialect, &mut out);
@@ -267,7 +268,7 @@ fn value_info(r: &mut Reader<'_>) -> Result<Reply, DecodeError> {
     Ok(Reply::ValueInfo { index, value, kind: text(r), name: text(r) })
 }
 
-/// Whole integers, as many as there are: nothing says how many there should be.
+/// Reads complete integers up to the end: the message carries no count.
 fn values_to_the_end(r: &mut Reader<'_>) -> Result<Vec<LocalValue>, DecodeError> {
     let values = ints(r, r.remaining() / NUMBER_BYTES, "value")?;
     Ok(values.into_iter().map(LocalValue).collect())
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn short_and_odd_datagrams() {
+    fn truncated_and_unusual_datagrams() {
         for dialect in Dialect::ALL {
             let truncated = |field| Err(DecodeError::Truncated { field });
             check(dialect, &[], truncated("id"));
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_holds_what_it_counts() {
+    fn the_lists_of_a_step_match_its_counts() {
         let step = |outputs: u8, infos: u8, events: u8| {
             let counts = [1, outputs, infos, events, 9].map(|count| [count, 0, 0, 0]).concat();
             [&[85], counts.as_slice(), &[0, 0, 0, 63, 0, 0, 128, 191, 7, 0, 0, 0]].concat()
@@ -381,9 +382,9 @@ mod tests {
         check(Dialect::Document, &step(1, 1, 2), Err(DecodeError::Truncated { field: "event" }));
     }
 
-    /// Anything but 0 is a yes, and a text that is not there is empty.
+    /// Any non-zero byte means true, and a missing text is empty.
     #[test]
-    fn an_agent_may_be_described_sloppily() {
+    fn missing_and_odd_fields_of_an_agent_are_tolerated() {
         let agent = |available| Reply::AgentOverviewNext {
             index: 0,
             agent: LocalAgent(1),

@@ -2,38 +2,38 @@ use super::field::{Writer, count, counted_values, floats, text, version_of_bytes
 use super::{Dialect, LocalAgent, LocalEvent, LocalValue, NUMBER_BYTES, Text, Version, id};
 use crate::{DecodeError, Reader};
 
-/// What a client sends: an init to the server's port, everything else to the port that answered it.
+/// A request from a client. The init goes to the server's port, all others to the port that answered it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Asks for a connection. Answered by [`Reply::InitAck`](super::Reply::InitAck).
+    /// Opens a connection. Answered by [`Reply::InitAck`](super::Reply::InitAck).
     Init {
-        /// The dialect of everything that follows. The init itself is written in this one, whatever it is encoded in.
+        /// The dialect of the connection. The init itself is always encoded in this dialect.
         dialect: Dialect,
-        /// The version the client wants.
+        /// The version the client requests.
         version: Version,
     },
-    /// Ends the connection. Answered by [`Reply::EndAck`](super::Reply::EndAck).
+    /// Closes the connection. Answered by [`Reply::EndAck`](super::Reply::EndAck).
     End,
-    /// Ends everybody's connection. Answered by [`Reply::ResetCommunicationAck`](super::Reply::ResetCommunicationAck),
-    /// to everybody.
+    /// Closes all connections. Answered by [`Reply::ResetCommunicationAck`](super::Reply::ResetCommunicationAck), which
+    /// is sent to all clients.
     ResetCommunication,
-    /// Wants to be told of an event. Answered by [`Reply::RegisterForEventAck`](super::Reply::RegisterForEventAck).
+    /// Subscribes to an event. Answered by [`Reply::RegisterForEventAck`](super::Reply::RegisterForEventAck).
     RegisterForEvent {
         /// "Its exact global name".
         name: Text,
     },
-    /// Wants to be told no more. Answered by
-    /// [`Reply::DeregisterFromEventAck`](super::Reply::DeregisterFromEventAck).
+    /// Unsubscribes from an event. Answered by [`Reply::DeregisterFromEventAck`](super::Reply::DeregisterFromEventAck).
     DeregisterFromEvent {
         /// The event.
         event: LocalEvent,
     },
-    /// Asks which values there are. Answered by [`Reply::ValueIds`](super::Reply::ValueIds).
+    /// Lists the values whose names match. Answered by [`Reply::ValueIds`](super::Reply::ValueIds).
     GetValueIds {
-        /// A regular expression that their names match.
+        /// Regular expression to match the names.
         expression: Text,
     },
-    /// Every [`Reply::ValueInfo`](super::Reply::ValueInfo) has arrived. Only the list of ids has it (D8).
+    /// Confirms that every [`Reply::ValueInfo`](super::Reply::ValueInfo) has arrived. Appears only in the document's
+    /// list of ids (D8).
     ValueInfoAck,
     /// Reads a value. Answered by [`Reply::Value`](super::Reply::Value).
     GetValue {
@@ -44,38 +44,38 @@ pub enum Request {
     SetValue {
         /// The value.
         value: LocalValue,
-        /// What to write, in the format of the value's type.
+        /// New content, in the format of the value's type.
         content: Text,
     },
-    /// Wants values after every step. Answered by
+    /// Subscribes to values, to be sent after every step. Answered by
     /// [`Reply::RegisterForValuesAck`](super::Reply::RegisterForValuesAck).
     RegisterForValues {
-        /// The values; [`MAX_VALUES`](super::MAX_VALUES) fit.
+        /// The values; at most [`MAX_VALUES`](super::MAX_VALUES).
         values: Vec<LocalValue>,
     },
-    /// Wants them no more. Answered by [`Reply::DeregisterFromValuesAck`](super::Reply::DeregisterFromValuesAck).
+    /// Unsubscribes from values. Answered by [`Reply::DeregisterFromValuesAck`](super::Reply::DeregisterFromValuesAck).
     DeregisterFromValues {
-        /// The values; [`MAX_VALUES`](super::MAX_VALUES) fit.
+        /// The values; at most [`MAX_VALUES`](super::MAX_VALUES).
         values: Vec<LocalValue>,
     },
-    /// Asks, for one of the client's agents, for a reset. Answered by
+    /// Votes for a reset on behalf of one of the client's agents. Answered by
     /// [`Reply::ResetSimulationAck`](super::Reply::ResetSimulationAck) at once, and by
-    /// [`Reply::ResetCompleted`](super::Reply::ResetCompleted) when everybody has asked.
+    /// [`Reply::ResetCompleted`](super::Reply::ResetCompleted) once all agents have voted.
     ResetSimulation {
-        /// What random numbers start from; "0 is interpreted as 'don't care'".
+        /// Random seed; "0 is interpreted as 'don't care'".
         seed: i32,
     },
     /// Confirms [`Reply::ResetCompleted`](super::Reply::ResetCompleted). Written as 75 in [`Dialect::Document`], as 76
-    /// in [`Dialect::Original`]; read from either (D7).
+    /// in [`Dialect::Original`]; both are accepted (D7).
     ResetCompleted,
-    /// Asks, for one of the client's agents, for a step. Answered by
+    /// Votes for a step on behalf of one of the client's agents. Answered by
     /// [`Reply::NextStepAck`](super::Reply::NextStepAck) at once, and by
-    /// [`Reply::StepCompleted`](super::Reply::StepCompleted) when everybody has asked.
+    /// [`Reply::StepCompleted`](super::Reply::StepCompleted) once all agents have voted.
     NextStep {
         /// The agent.
         agent: LocalAgent,
-        /// Its motors' settings, normalized, in the order of its info; [`MAX_INPUTS`](super::MAX_INPUTS) fit. They are
-        /// as they came in: out of range, infinite or not a number (D6).
+        /// Motor settings, normalized, in the order of the agent info; at most [`MAX_INPUTS`](super::MAX_INPUTS). Not
+        /// checked: they may be out of range, infinite or NaN (D6).
         inputs: Vec<f32>,
     },
     /// Confirms [`Reply::StepCompleted`](super::Reply::StepCompleted) and the values that follow it.
@@ -83,23 +83,23 @@ pub enum Request {
         /// The agent.
         agent: LocalAgent,
     },
-    /// Asks which agents there are. Answered by [`Reply::AgentOverview`](super::Reply::AgentOverview).
+    /// Lists the agents. Answered by [`Reply::AgentOverview`](super::Reply::AgentOverview).
     GetAgentOverview,
-    /// Every [`Reply::AgentOverviewNext`](super::Reply::AgentOverviewNext) has arrived.
+    /// Confirms that every [`Reply::AgentOverviewNext`](super::Reply::AgentOverviewNext) has arrived.
     AgentOverviewAck,
-    /// Asks what an agent has. Answered by [`Reply::AgentInfo`](super::Reply::AgentInfo).
+    /// Requests an agent's inputs, outputs and infos. Answered by [`Reply::AgentInfo`](super::Reply::AgentInfo).
     GetAgentInfo {
         /// The agent.
         agent: LocalAgent,
     },
-    /// Every [`Reply::AgentInfoNext`](super::Reply::AgentInfoNext) has arrived.
+    /// Confirms that every [`Reply::AgentInfoNext`](super::Reply::AgentInfoNext) has arrived.
     AgentInfoAck,
-    /// Wants to control an agent. Answered by [`Reply::RegisterForAgentAck`](super::Reply::RegisterForAgentAck).
+    /// Takes control of an agent. Answered by [`Reply::RegisterForAgentAck`](super::Reply::RegisterForAgentAck).
     RegisterForAgent {
         /// The agent.
         agent: LocalAgent,
     },
-    /// Frees an agent. Answered by [`Reply::DeregisterFromAgentAck`](super::Reply::DeregisterFromAgentAck).
+    /// Releases an agent. Answered by [`Reply::DeregisterFromAgentAck`](super::Reply::DeregisterFromAgentAck).
     DeregisterFromAgent {
         /// The agent.
         agent: LocalAgent,
@@ -107,11 +107,11 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads a request of either dialect.
+    /// Decodes a request of either dialect.
     ///
     /// # Errors
     ///
-    /// Says what is wrong with a datagram that means no request. No bytes make it panic.
+    /// [`DecodeError`] if the datagram is not a valid request. Never panics, whatever the input.
     pub fn decode(datagram: &[u8]) -> Result<Self, DecodeError> {
         let mut r = Reader::new(datagram);
         let request = match r.u8("id")? {
@@ -145,7 +145,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Appends the request's bytes to `out`, as a client of that dialect writes them.
+    /// Appends the request, encoded in `dialect`, to `out`.
     pub fn encode_in(&self, dialect: Dialect, out: &mut Vec<u8>) {
         let w = &mut Writer(out);
         match self {
@@ -182,7 +182,7 @@ impl Request {
         }
     }
 
-    /// The request's bytes, as a client of that dialect writes them.
+    /// Encodes the request in `dialect`.
     pub fn to_bytes_in(&self, dialect: Dialect) -> Vec<u8> {
         let mut out = Vec::new();
         self.encode_in(dialect, &mut out);
@@ -190,7 +190,7 @@ impl Request {
     }
 }
 
-/// Two integers are the document's; what is too short for them has two bytes, and whatever follows them (D1).
+/// Two integers mean the document's dialect; anything shorter is two bytes plus trailing bytes (D1).
 fn init(r: &mut Reader<'_>) -> Result<Request, DecodeError> {
     if r.remaining() < 2 * NUMBER_BYTES {
         Ok(Request::Init { dialect: Dialect::Original, version: version_of_bytes(r)? })
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_init_picks_the_dialect() {
+    fn the_init_selects_the_dialect() {
         fn check(bytes: &[u8], expected: Result<(Dialect, i32, i32), DecodeError>) {
             let expected =
                 expected.map(|(dialect, major, minor)| Request::Init { dialect, version: Version { major, minor } });
@@ -230,17 +230,17 @@ mod tests {
     }
 
     #[test]
-    fn short_and_odd_datagrams() {
+    fn truncated_and_unusual_datagrams() {
         fn check(bytes: &[u8], expected: Result<Request, DecodeError>) {
             assert_eq!(Request::decode(bytes), expected, "{bytes:?}");
         }
         check(&[], Err(DecodeError::Truncated { field: "id" }));
         check(&[0], Err(DecodeError::UnknownId { id: 0 }));
         check(&[120], Err(DecodeError::UnknownId { id: 120 }));
-        // the server's own
+        // sent by servers only
         check(&[6, 1, 1, 120], Err(DecodeError::UnknownId { id: 6 }));
         check(&[81, 1, 0, 0, 0], Err(DecodeError::UnknownId { id: 81 }));
-        // a final 120 is no text once there was a NUL, and is one without
+        // after a NUL a final 120 is a trailer, without one it is text
         check(b"\x14\0x", Ok(Request::RegisterForEvent { name: "".into() }));
         check(b"\x14x", Ok(Request::RegisterForEvent { name: "x".into() }));
         check(b"\x14", Ok(Request::RegisterForEvent { name: "".into() }));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_inputs_arrive_as_they_were_sent() {
+    fn unusual_inputs_round_trip() {
         let sent = [f32::NAN, f32::INFINITY, -0.0, 2.5, f32::MIN_POSITIVE / 2.0];
         let request = Request::NextStep { agent: LocalAgent(1), inputs: sent.to_vec() };
         let Ok(Request::NextStep { inputs, .. }) = Request::decode(&request.to_bytes_in(Dialect::Original)) else {

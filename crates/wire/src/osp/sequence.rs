@@ -1,12 +1,12 @@
 use super::{Dialect, Request, id};
 
-/// Begins what follows a numbered message.
+/// Marks the trailer of a numbered message.
 const MARK: [u8; 4] = *b"NUM:";
 
-/// Tells a request from its repetition, on a link that loses, doubles and reorders (D35).
+/// Distinguishes a new request from a retransmission on a network that loses, duplicates and reorders datagrams (D35).
 ///
-/// It follows a message, where everything is ignored (D2) by whoever does not know it. A request to step or to reset may
-/// have one; all that answers it then has the same.
+/// It is appended to the message, where peers that do not know it ignore it (D2). Requests to step or to reset may
+/// carry one; all replies to such a request carry the same number.
 ///
 /// ```
 /// use wire::osp::{Dialect, LocalAgent, SequenceNumber, Request};
@@ -23,40 +23,40 @@ const MARK: [u8; 4] = *b"NUM:";
 pub struct SequenceNumber(pub u32);
 
 impl SequenceNumber {
-    /// Bytes that it takes up.
+    /// Encoded size, in bytes.
     pub const BYTES: usize = 8;
 
-    /// The number of a request, if it has one. These are its bytes.
+    /// The sequence number of `request`, decoded from `bytes`, if it has one.
     pub fn of(request: &Request, bytes: &[u8]) -> Option<Self> {
         if !matches!(request, Request::NextStep { .. } | Request::ResetSimulation { .. }) {
             return None;
         }
-        // what looks like a number may be the inputs of a step
+        // the inputs of a step may look like a trailer
         let surplus = bytes.get(request.to_bytes_in(Dialect::Document).len()..)?;
         let surplus = surplus.strip_prefix(&[id::DATAGRAM_END]).unwrap_or(surplus);
         (surplus.len() == Self::BYTES).then(|| Self::at_end(surplus)).flatten()
     }
 
-    /// The number at the end of an answer, if there is one. Only for who has sent a number: the end of another answer
-    /// may look like one.
+    /// The sequence number at the end of a reply, if any. Valid only for replies to numbered requests: the end of any
+    /// other reply may look like one.
     pub fn at_end(bytes: &[u8]) -> Option<Self> {
         let (_, end) = bytes.split_last_chunk::<{ Self::BYTES }>()?;
         let number = end.strip_prefix(&MARK)?;
         Some(Self(u32::from_le_bytes(number.try_into().ok()?)))
     }
 
-    /// Numbers a message that is complete.
+    /// Appends the number to a complete message.
     pub fn append_to(self, bytes: &mut Vec<u8>) {
         bytes.extend(MARK);
         bytes.extend(self.0.to_le_bytes());
     }
 
-    /// The next one. After the last comes the first.
+    /// The next number; wraps around.
     pub fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
 
-    /// Whether it comes after another, as numbers go round.
+    /// Whether it is later than `other`, modulo wrap-around.
     pub fn is_after(self, other: Self) -> bool {
         (1..=u32::MAX / 2).contains(&self.0.wrapping_sub(other.0))
     }
@@ -68,14 +68,14 @@ mod tests {
     use crate::osp::LocalAgent;
 
     #[test]
-    fn numbers_go_round() {
+    fn numbers_wrap_around() {
         assert!(SequenceNumber(u32::MAX).next().is_after(SequenceNumber(u32::MAX)));
         assert!(!SequenceNumber(u32::MAX).is_after(SequenceNumber(0)));
         assert!(!SequenceNumber(3).is_after(SequenceNumber(3)));
     }
 
     #[test]
-    fn only_what_follows_a_request_is_its_number() {
+    fn only_the_trailer_of_a_request_is_its_number() {
         let mark = f32::from_le_bytes(MARK);
         let step = Request::NextStep { agent: LocalAgent(1), inputs: vec![mark, 1.0] };
         let reset = Request::ResetSimulation { seed: 3 };

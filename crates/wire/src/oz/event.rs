@@ -2,95 +2,96 @@ use super::{Text, decode_all, id, put_f32, put_u32, read_count, split_by};
 use crate::{DecodeError, Message, Reader, Split, StreamMessage};
 use std::sync::Arc;
 
-/// Most options a server sends of one utterance: old clients have room for no more (D12).
+/// Maximum number of options of an utterance that servers send: the buffer size of old clients (D12).
 pub const MAX_OPTIONS: usize = 16;
 
-/// Most faces a server sends at once: old clients have room for no more (D12).
+/// Maximum number of faces that servers send: the buffer size of old clients (D12).
 pub const MAX_FACES: usize = 16;
 
-/// Most bytes in a picture that a server sends: with its head it fits in the 1 MiB of old clients (D12).
+/// Maximum size of a picture that servers send, in bytes: with its header it fits the 1 MiB buffer of old clients
+/// (D12).
 pub const MAX_JPEG: usize = 1024 * 1024 - 8;
 
-/// Most options of one utterance that are read (D13).
+/// Maximum number of options of an utterance that decoders accept (D13).
 pub const MAX_OPTIONS_READ: usize = 256;
 
-/// Most faces at once that are read (D13).
+/// Maximum number of faces that decoders accept (D13).
 pub const MAX_FACES_READ: usize = 256;
 
-/// Most bytes in a picture that is read (D13).
+/// Maximum size of a picture that decoders accept, in bytes (D13).
 pub const MAX_JPEG_READ: usize = 16 * 1024 * 1024;
 
-/// What the robot tells a client that it has welcomed.
+/// A notification from the robot.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The robot has said one text to its end.
+    /// The robot has finished speaking a text.
     SpeakDone,
-    /// One gesture has come to its end.
+    /// A gesture has ended.
     GestureDone,
-    /// A tag in the spoken text began a gesture: its place in [`GESTURES`](super::GESTURES).
+    /// A tag in the spoken text has started a gesture: its index in [`GESTURES`](super::GESTURES).
     SpeakGesture(u32),
-    /// The robot has understood something.
+    /// The robot has recognised speech.
     Utterance(Utterance),
-    /// Whom the robot sees.
+    /// The faces that the robot sees.
     Faces(Faces),
-    /// What the robot sees.
+    /// A picture of the robot's camera.
     VideoFrame(Jpeg),
 }
 
-/// What the robot may have heard, the likeliest first.
+/// Recognition hypotheses, most likely first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Utterance(Vec<Hypothesis>);
 
-/// One option of an utterance.
+/// A recognition hypothesis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hypothesis {
-    /// How sure the robot is, 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f32,
-    /// The words.
+    /// The recognised text.
     pub text: Text,
 }
 
-/// The faces in the robot's picture; none when the last one has gone.
+/// The faces in the robot's picture; empty when the last one has disappeared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Faces(Vec<Face>);
 
 /// A face in the robot's picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Face {
-    /// How sure the robot is that it is one, 0 to 1.
+    /// Confidence of the detection, 0 to 1.
     pub confidence: f32,
-    /// The middle of the face: -1 far left to 1 far right of the picture.
+    /// Centre of the face: -1 is the left edge of the picture, 1 the right.
     pub x: f32,
-    /// The middle of the face: -1 at the top to 1 at the bottom of the picture.
+    /// Centre of the face: -1 is the top edge of the picture, 1 the bottom.
     pub y: f32,
-    /// 0 to 1, the width of the picture.
+    /// Width as a fraction of the picture's, 0 to 1.
     pub width: f32,
-    /// 0 to 1, the height of the picture.
+    /// Height as a fraction of the picture's, 0 to 1.
     pub height: f32,
-    /// Whose face it is; empty if unknown.
+    /// The person's name; empty if unknown.
     pub name: Text,
 }
 
-/// A picture, as a JPEG file. It is shared, not copied, when it is cloned for several clients.
+/// A JPEG picture. Clones share memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Jpeg(Arc<[u8]>);
 
-/// A picture has more bytes than clients can take.
+/// A picture exceeds [`MAX_JPEG`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a picture of {bytes} bytes; clients take {MAX_JPEG}")]
+#[error("picture of {bytes} bytes exceeds the maximum of {MAX_JPEG}")]
 pub struct JpegTooLong {
-    /// How many bytes it has.
+    /// Size, in bytes.
     pub bytes: usize,
 }
 
 impl Utterance {
-    /// The likeliest [`MAX_OPTIONS`] of what was heard, in order; `None` if there are none. Confidences are put within 0
-    /// to 1, and texts cut to [`MAX_NAME`](super::MAX_NAME) bytes.
+    /// Keeps the [`MAX_OPTIONS`] most likely hypotheses, in order; `None` if there are none. Clamps confidences to 0 to
+    /// 1 and truncates texts to [`MAX_NAME`](super::MAX_NAME) bytes.
     pub fn new(options: impl IntoIterator<Item = Hypothesis>) -> Option<Self> {
         let mut options: Vec<_> = options
             .into_iter()
             .map(|Hypothesis { confidence, text }| Hypothesis {
-                confidence: within(confidence, 0.0),
+                confidence: clamp(confidence, 0.0),
                 text: text.shortened(),
             })
             .collect();
@@ -99,22 +100,22 @@ impl Utterance {
         (!options.is_empty()).then_some(Self(options))
     }
 
-    /// What may have been heard. Our server sends one at least, and the likeliest first.
+    /// The hypotheses. Our server sends at min one, most likely first.
     pub fn options(&self) -> &[Hypothesis] {
         &self.0
     }
 }
 
 impl Faces {
-    /// The first [`MAX_FACES`] of these. Numbers are put within their ranges, and names cut to
+    /// Keeps the first [`MAX_FACES`]. Clamps numbers to their ranges and truncates names to
     /// [`MAX_NAME`](super::MAX_NAME) bytes.
     pub fn new(faces: impl IntoIterator<Item = Face>) -> Self {
         let within_ranges = |face: Face| Face {
-            confidence: within(face.confidence, 0.0),
-            x: within(face.x, -1.0),
-            y: within(face.y, -1.0),
-            width: within(face.width, 0.0),
-            height: within(face.height, 0.0),
+            confidence: clamp(face.confidence, 0.0),
+            x: clamp(face.x, -1.0),
+            y: clamp(face.y, -1.0),
+            width: clamp(face.width, 0.0),
+            height: clamp(face.height, 0.0),
             name: face.name.shortened(),
         };
         Self(faces.into_iter().take(MAX_FACES).map(within_ranges).collect())
@@ -127,7 +128,7 @@ impl Faces {
 }
 
 impl Jpeg {
-    /// A picture to send.
+    /// Creates a picture to send.
     ///
     /// # Errors
     ///
@@ -137,13 +138,13 @@ impl Jpeg {
         if bytes.len() > MAX_JPEG { Err(JpegTooLong { bytes: bytes.len() }) } else { Ok(Self(bytes)) }
     }
 
-    /// The file.
+    /// The bytes of the JPEG file.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// Passes over options or faces: each has some numbers, and a text.
+/// Skips options or faces: each has `numbers` numbers and a text.
 fn skip_each(r: &mut Reader<'_>, field: &'static str, max: usize, numbers: usize) -> Result<(), DecodeError> {
     for _ in 0..read_count(r, field, max)? {
         r.bytes(numbers * size_of::<f32>(), field)?;
@@ -152,9 +153,9 @@ fn skip_each(r: &mut Reader<'_>, field: &'static str, max: usize, numbers: usize
     Ok(())
 }
 
-/// The nearest number of `least` to 1; 0 for what is none.
-fn within(value: f32, least: f32) -> f32 {
-    if value.is_nan() { 0.0 } else { value.clamp(least, 1.0) }
+/// Clamps to `min` to 1; maps NaN to 0.
+fn clamp(value: f32, min: f32) -> f32 {
+    if value.is_nan() { 0.0 } else { value.clamp(min, 1.0) }
 }
 
 impl Event {

@@ -1,6 +1,6 @@
 use super::SERVO_COUNT;
 
-/// Gestures by id: the tag that stands for one in a spoken text, without its brackets, and the header's name.
+/// Gestures by id: the tag in spoken text, without brackets, and the name in the header file.
 pub const GESTURES: [(&str, &str); 13] = [
     ("braisel", "brow_raise_long"),
     ("braises", "brow_raise_short"),
@@ -17,13 +17,13 @@ pub const GESTURES: [(&str, &str); 13] = [
     ("wob", "indian_wobble"),
 ];
 
-/// Facial expressions by id, as the header names them.
+/// Facial expressions by id, named as in the header file.
 pub const EXPRESSIONS: [&str; 5] = ["neutral", "happy", "sad", "evil", "afraid"];
 
-/// Where the robot may look, by id, as the header names it.
+/// Gaze modes by id, named as in the header file.
 pub const LOOKATS: [&str; 6] = ["forward", "down", "up", "largest", "smallest", "away"];
 
-/// Servos by id, as the header names them (D6).
+/// Servos by id, named as in the header file (D6).
 pub const SERVOS: [&str; SERVO_COUNT] = [
     "waist",
     "shoulder_pitch_left",
@@ -63,7 +63,7 @@ pub const SERVOS: [&str; SERVO_COUNT] = [
     "grasp_right",
 ];
 
-/// The id of the gesture with this tag, without its brackets, in capitals or not.
+/// The id of the gesture with this tag, without brackets; case-insensitive.
 pub fn gesture_from_tag(tag: &str) -> Option<u32> {
     (0..).zip(GESTURES).find_map(|(id, (known, _))| known.eq_ignore_ascii_case(tag).then_some(id))
 }

@@ -1,19 +1,19 @@
 use super::{Event, FIRST_VERSION, Text, VERSION, decode_all, put_u32, split_by};
 use crate::{DecodeError, Message, Reader, Split, StreamMessage};
 
-/// What the robot sends to a client.
+/// A message from the robot to a client.
 ///
-/// The first 32 bits tell the two apart: those of a [`Welcome`] are a version, whose first byte is at least 1; those of
-/// an [`Event`] are an id, which is below 0x1A (D2). So a stream of replies can be read without knowing what was asked.
+/// The first 32 bits distinguish the two: in a [`Welcome`] they are a version, whose first byte is at least 1; in an
+/// [`Event`] they are an id, which is below 0x1A (D2). So replies can be decoded without knowing the requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// The answer to a version request.
     Welcome(Welcome),
-    /// Anything else.
+    /// Any other message.
     Event(Event),
 }
 
-/// The answer to a version request: which version the robot speaks, and who it is. It has no id (D2).
+/// The answer to a version request: the robot's protocol version and names. It has no id (D2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
     version: u32,
@@ -22,12 +22,12 @@ pub struct Welcome {
 }
 
 impl Welcome {
-    /// The answer of a robot that speaks [`VERSION`]. Names are cut to [`MAX_NAME`](super::MAX_NAME) bytes.
+    /// Creates the answer of a robot that speaks [`VERSION`]. Truncates names to [`MAX_NAME`](super::MAX_NAME) bytes.
     pub fn new(name: &str, long_name: &str) -> Self {
         Self { version: VERSION, name: Text::truncated(name), long_name: Text::truncated(long_name) }
     }
 
-    /// The version the robot speaks: at least 0x01000000, its first byte is the major number.
+    /// The robot's protocol version: at least 0x01000000; the first byte is the major number.
     pub fn version(&self) -> u32 {
         self.version
     }

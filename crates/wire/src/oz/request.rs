@@ -1,66 +1,65 @@
 use super::{MAX_TEXT, SERVO_COUNT, Text, decode_all, id, put_u32, split_by};
 use crate::{DecodeError, Message, Reader, Split, StreamMessage};
 
-/// Most bytes in a request: the longest text, its length, and the id.
+/// Maximum size of a request, in bytes: id, length and the longest text.
 pub const MAX_REQUEST: usize = 4 + 2 + MAX_TEXT;
 
 const WORD: usize = 4;
 
-/// What a client sends to the robot.
+/// A request from a client to the robot.
 ///
-/// Numbers are as they came: ids may be unknown, and floats out of range, infinite or not a number (D14).
+/// Values are not checked: ids may be unknown, and floats out of range, infinite or NaN (D14).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// Nothing at all (D9).
+    /// No operation (D9).
     Nothing,
-    /// Asks for a version of the protocol. Answered by a [`Welcome`](super::Welcome), whatever the version.
+    /// Requests a protocol version. Answered by a [`Welcome`](super::Welcome), whatever the version.
     RequestVersion(u32),
-    /// Everything back to its default.
+    /// Restores all defaults.
     Reset,
-    /// Says a text, with gesture tags in it: `[nos]Nope.`.
+    /// Speaks a text with gesture tags: `[nos]Nope.`.
     Speak(Text),
-    /// The voice; 0 is the only one there is.
+    /// Selects the voice; only 0 exists.
     VoiceGenderLanguage(u32),
-    /// How loud the voice is, 0 to 1.
+    /// Volume of the voice, 0 to 1.
     VoiceVolume(f32),
-    /// How high the voice is, 0.5 to 2.
+    /// Pitch of the voice, 0.5 to 2.
     VoicePitch(f32),
-    /// Begins a gesture: its place in [`GESTURES`](super::GESTURES).
+    /// Starts a gesture: its index in [`GESTURES`](super::GESTURES).
     Gesture(u32),
-    /// How much gestures count, 0 to 1.
+    /// Weight of gestures, 0 to 1.
     GestureWeight(f32),
-    /// What the face shows: its place in [`EXPRESSIONS`](super::EXPRESSIONS).
+    /// Sets the facial expression: its index in [`EXPRESSIONS`](super::EXPRESSIONS).
     Expression(u32),
-    /// How much the expression counts, 0 to 1.
+    /// Weight of the expression, 0 to 1.
     ExpressionWeight(f32),
-    /// Blinks a second, 0 to 10.
+    /// Blinks per second, 0 to 10.
     AutoBlinkSpeed(f32),
-    /// How much the head's random motion counts, 0 to 1.
+    /// Weight of the head's random motion, 0 to 1.
     RandomHeadWeight(f32),
-    /// How much the eyes' random motion counts, 0 to 1.
+    /// Weight of the eyes' random motion, 0 to 1.
     RandomEyesWeight(f32),
-    /// How much the face's random motion counts, 0 to 1.
+    /// Weight of the face's random motion, 0 to 1.
     RandomFaceWeight(f32),
     /// Sets one servo directly.
     Servo {
-        /// Its place in [`SERVOS`](super::SERVOS).
+        /// Its index in [`SERVOS`](super::SERVOS).
         id: u32,
-        /// From its lower limit, 0, to its upper, 1.
+        /// 0 is the lower limit, 1 the upper.
         position: f32,
     },
     /// Sets every servo directly, in the order of [`SERVOS`](super::SERVOS): 0 to 1 each.
     AllServos([f32; SERVO_COUNT]),
-    /// How much the directly set servos count, 0 to 1.
+    /// Weight of directly set servos, 0 to 1.
     DirectWeight(f32),
-    /// Where to look: its place in [`LOOKATS`](super::LOOKATS).
+    /// Sets the gaze mode: its index in [`LOOKATS`](super::LOOKATS).
     LookAt(u32),
-    /// How much looking there counts, 0 to 1.
+    /// Weight of the gaze mode, 0 to 1.
     LookAtWeight(f32),
 }
 
 impl Request {
-    /// The same bytes as the text of the document means them, which has the ids of volume and pitch the other way round
-    /// (D1).
+    /// Converts to the numbering in the document's text, which swaps the ids of volume and pitch (D1).
     #[must_use]
     pub fn swap_volume_and_pitch(self) -> Self {
         match self {

@@ -14,7 +14,7 @@ fn face(x: f32, name: &str) -> Face {
 }
 
 #[test]
-fn volume_and_pitch_change_places() {
+fn volume_and_pitch_are_swapped() {
     fn check(request: Request, swapped: Request) {
         assert_eq!(request.clone().swap_volume_and_pitch(), swapped);
         assert_eq!(swapped.swap_volume_and_pitch(), request);
@@ -40,7 +40,7 @@ fn versions() {
 }
 
 #[test]
-fn texts_end_between_characters() {
+fn texts_are_truncated_at_character_boundaries() {
     fn check(whole: &str, bytes: usize) {
         let cut = Text::truncated(whole);
         assert_eq!(cut.len(), bytes);
@@ -67,7 +67,7 @@ fn the_longest_text() {
 }
 
 #[test]
-fn an_utterance_fits_in_old_clients() {
+fn utterances_fit_old_clients() {
     let long = "é".repeat(1000);
     let heard = Utterance::new((0..20).map(|n| option(n as f32 / 32.0, &long))).unwrap();
     assert_eq!(heard.options().len(), 16);
@@ -78,12 +78,12 @@ fn an_utterance_fits_in_old_clients() {
 
     let odd = Utterance::new([option(f32::NAN, "a"), option(2.0, "b"), option(-1.0, "c"), option(0.0, "d")]).unwrap();
     let odd: Vec<_> = odd.options().iter().map(|option| (option.confidence, option.text.as_str())).collect();
-    // of equals the first stays first
+    // the sort is stable
     assert_eq!(odd, [(1.0, "b"), (0.0, "a"), (0.0, "c"), (0.0, "d")]);
 }
 
 #[test]
-fn faces_fit_in_old_clients() {
+fn faces_fit_old_clients() {
     let faces = Faces::new((0..20).map(|n| face(n as f32 / 32.0, &"é".repeat(1000))));
     assert_eq!(faces.as_slice().len(), 16);
     assert_eq!(faces.as_slice().last().unwrap().x, 15.0 / 32.0);
@@ -97,23 +97,23 @@ fn faces_fit_in_old_clients() {
 }
 
 #[test]
-fn pictures_fit_in_old_clients() {
+fn pictures_fit_old_clients() {
     let largest = Jpeg::new(vec![7; MAX_JPEG]).unwrap();
     assert_eq!(Event::VideoFrame(largest.clone()).to_bytes().len(), 1024 * 1024);
     assert_eq!(Jpeg::new(vec![7; MAX_JPEG + 1]), Err(JpegTooLong { bytes: MAX_JPEG + 1 }));
-    // several clients share one
+    // clones share memory
     assert!(std::ptr::eq(largest.as_bytes(), largest.clone().as_bytes()));
 }
 
 #[test]
-fn a_welcome_fits_in_old_clients() {
+fn welcomes_fit_old_clients() {
     let welcome = Welcome::new(&"a".repeat(2000), "Alice");
     assert_eq!((welcome.version(), welcome.name().len(), welcome.long_name().as_str()), (VERSION, 1023, "Alice"));
 }
 
-/// Other servers may say more than ours does: it is read, and written as it was.
+/// Other servers may exceed our limits; their messages round-trip.
 #[test]
-fn more_than_we_would_say_is_read() {
+fn decoders_accept_more_than_our_server_sends() {
     let many: Vec<u8> = [0, 0, 0, 0, 0, 1].into_iter().chain(*b"x").collect::<Vec<_>>().repeat(MAX_OPTIONS_READ);
     let bytes = [[0, 0, 0, 0x17, 0, 0, 1, 0].as_slice(), &many].concat();
     let Ok(Event::Utterance(heard)) = Event::decode(&bytes) else { panic!("256 options") };
@@ -126,7 +126,7 @@ fn more_than_we_would_say_is_read() {
 }
 
 #[test]
-fn nothing_is_left_over() {
+fn trailing_bytes_are_errors() {
     fn check<M: Message + std::fmt::Debug + PartialEq>(bytes: &[u8], length: i64) {
         let value = bytes.len() as i64;
         let error = DecodeError::OutOfRange { field: "message length", value, min: length, max: length };
@@ -139,7 +139,7 @@ fn nothing_is_left_over() {
 }
 
 #[test]
-fn an_event_is_no_welcome() {
+fn events_and_welcomes_are_distinguished() {
     let too_small = |value| DecodeError::OutOfRange { field: "version", value, min: 0x0100_0000, max: 0xFFFF_FFFF };
     let done = Event::SpeakDone.to_bytes();
     assert_eq!(Welcome::split(&done), Err(too_small(0x14)));

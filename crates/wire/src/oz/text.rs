@@ -1,27 +1,27 @@
 use crate::{DecodeError, Reader};
 use std::{fmt, ops::Deref};
 
-/// Most bytes in a text: its length has 16 bits.
+/// Maximum length of a text, in bytes: its length field has 16 bits.
 pub const MAX_TEXT: usize = 65_535;
 
-/// Most bytes in a name, or in what was heard, as a server sends them: old clients keep them in 1,024 bytes, with a NUL
-/// (D12).
+/// Maximum length of a name or of recognised text that servers send, in bytes: old clients have buffers of 1,024 bytes,
+/// including a NUL (D12).
 pub const MAX_NAME: usize = 1_023;
 
 /// A text of at most [`MAX_TEXT`] bytes of UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);
 
-/// A text has more bytes than the wire can say.
+/// A text exceeds [`MAX_TEXT`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a text of {bytes} bytes; {MAX_TEXT} fit in a message")]
+#[error("text of {bytes} bytes exceeds the maximum of {MAX_TEXT}")]
 pub struct TextTooLong {
-    /// How many bytes it has.
+    /// Length, in bytes.
     pub bytes: usize,
 }
 
 impl Text {
-    /// Takes a text as it is.
+    /// Creates a text.
     ///
     /// # Errors
     ///
@@ -31,12 +31,12 @@ impl Text {
         if text.len() > MAX_TEXT { Err(TextTooLong { bytes: text.len() }) } else { Ok(Self(text)) }
     }
 
-    /// The first characters of a text that fit in [`MAX_NAME`] bytes.
+    /// Truncates a text to [`MAX_NAME`] bytes, at a character boundary.
     pub fn truncated(text: &str) -> Self {
         Self(text.get(..text.floor_char_boundary(MAX_NAME)).unwrap_or_default().to_owned())
     }
 
-    /// The text.
+    /// The text as a string slice.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -51,14 +51,14 @@ impl Text {
         Ok(Self(text.to_owned()))
     }
 
-    /// Passes over a text, whatever is in it: bad bytes cost one message, not the stream (D11).
+    /// Skips a text without checking it: invalid UTF-8 costs one message, not the stream (D11).
     pub(super) fn skip(r: &mut Reader<'_>) -> Result<(), DecodeError> {
         let length = r.u16_be("text")?;
         r.bytes(length.into(), "text").map(drop)
     }
 
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
-        // no text is longer than MAX_TEXT
+        // `new` and `decode` limit the length to `MAX_TEXT`
         out.extend((self.len() as u16).to_be_bytes());
         out.extend_from_slice(self.as_bytes());
     }

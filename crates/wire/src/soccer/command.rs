@@ -1,23 +1,22 @@
-//! What a monitor or a trainer sends.
+//! Commands from monitors and trainers.
 
 use super::number::{put_float, put_int};
 use super::sexp::{self, List};
 use super::{Fault, MAX_DEPTH, Name, PlayMode, Side, decode_lists, malformed, skip, stop};
 use crate::{DecodeError, Message};
 
-/// Most commands that are read from one message (D5).
+/// Maximum number of commands decoded from one message (D5).
 pub const MAX_COMMANDS: usize = 512;
 
-/// Most joints that one command sets.
+/// Maximum number of joints in one command.
 pub const MAX_JOINTS: usize = 256;
 
-/// What a monitor sends in one frame.
+/// One frame from a monitor.
 #[derive(Debug, Clone, Default)]
 pub struct MonitorRequest {
-    /// What it asks for, in order.
+    /// The commands, in order.
     pub commands: Vec<Command>,
-    /// What was wrong with the first list that did not become a command. Not sent, and no part of what makes two
-    /// messages equal.
+    /// The error of the first list that failed to decode. Not encoded, and ignored by `==`.
     pub first_error: Option<DecodeError>,
 }
 
@@ -33,83 +32,83 @@ impl From<Vec<Command>> for MonitorRequest {
     }
 }
 
-/// One thing a monitor asks for. Every number is finite when it was decoded, and has to be to arrive.
+/// A command from a monitor. Decoded numbers are finite; only finite numbers can be encoded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// Kicks off for a side, or for one by lot.
+    /// Kicks off for a side, or for a random one.
     KickOff(Option<Side>),
-    /// Lets play go on where the ball is.
+    /// Resumes play with the ball where it is.
     DropBall,
-    /// Puts the ball somewhere.
+    /// Moves the ball.
     PlaceBall {
-        /// Where, in m, in the world.
+        /// World position, in m.
         position: [f64; 3],
-        /// How fast it moves from there, in m/s; without it, not at all.
+        /// Velocity, in m/s; zero if `None`.
         velocity: Option<[f64; 3]>,
     },
-    /// Puts a robot somewhere, sets its joints, or both.
+    /// Moves a robot, sets its joints, or both.
     PlaceAgent(AgentPlacement),
-    /// Sets what the game is at.
+    /// Sets the play mode.
     SetPlayMode(PlayMode),
-    /// Ends the server.
+    /// Shuts the server down.
     KillSim,
-    /// Says hello; the answer is the next whole scene.
+    /// Requests a full scene, as the first message of a monitor.
     Init,
-    /// Asks for a whole scene.
+    /// Requests a full scene.
     RequestFullState,
-    /// Begins the game anew (a trainer's command).
+    /// Restarts the game (a trainer's command).
     Reset {
-        /// For the random numbers from there on; without it, the scenario's.
+        /// Random seed; the scenario's if `None`.
         seed: Option<u64>,
     },
-    /// Stops the world's time (a trainer's command).
+    /// Pauses the world (a trainer's command).
     Pause,
-    /// Lets the world's time go on (a trainer's command).
+    /// Resumes the world (a trainer's command).
     Resume,
-    /// Asks to be told when all before it was taken (a trainer's command).
+    /// Requests an acknowledgement once all previous commands have been applied (a trainer's command).
     Acknowledge(u64),
 }
 
-/// Where a robot goes, and how.
+/// New pose and joint angles of a robot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentPlacement {
     /// The player's number.
     pub number: u8,
     /// The player's team.
     pub team: TeamRef,
-    /// Where it goes.
+    /// The new pose; unchanged if `None`.
     pub pose: Option<Pose>,
-    /// Joints and their angles in deg (a trainer's addition). Those that are not named become 0 when there is a pose,
-    /// and stay as they are when there is none.
+    /// Joints and their angles in deg (a trainer's addition). With a pose, unnamed joints are set to 0; without one
+    /// they keep their angles.
     pub joints: Vec<(Name, f64)>,
 }
 
-/// A team, by its side or by its name. A word for a side is never taken for a name (D16).
+/// A team, by side or by name. A word for a side is never a name (D16).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamRef {
-    /// The team of that side.
+    /// The team on this side.
     Side(Side),
     /// The team with that name.
     Named(Name),
 }
 
-/// A place in the world, in m, and perhaps where to look.
+/// A position in the world, in m, with an optional orientation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pose {
-    /// A place, upright, looking along x.
+    /// Upright, facing along x.
     Position([f64; 3]),
-    /// A place, upright.
+    /// Upright, with a heading.
     Upright {
-        /// The place.
+        /// Position, in m.
         position: [f64; 3],
-        /// Where it looks, counter-clockwise from x.
+        /// Heading, counter-clockwise from x.
         yaw_deg: f64,
     },
-    /// A place and any orientation.
+    /// Any orientation.
     Free {
-        /// The place.
+        /// Position, in m.
         position: [f64; 3],
-        /// w, x, y, z; not all 0, of any length.
+        /// w, x, y, z; not all 0, need not be normalized.
         quaternion: [f64; 4],
     },
 }
@@ -201,7 +200,7 @@ fn decode_ball(list: List<'_>) -> Result<Command, Fault> {
 }
 
 impl AgentPlacement {
-    /// Of parts that are there twice, the last one counts. One that cannot be read costs all that follows.
+    /// The last of repeated parts wins. An invalid part drops the rest of the message.
     fn decode(list: List<'_>) -> Result<Self, Fault> {
         let mut number = None;
         let mut team = None;
@@ -320,7 +319,7 @@ mod tests {
         assert_eq!(request.first_error, None, "{payload}");
     }
 
-    fn place(team: TeamRef, pose: Option<Pose>, joints: &[(&str, f64)]) -> Command {
+    fn placement(team: TeamRef, pose: Option<Pose>, joints: &[(&str, f64)]) -> Command {
         let joints = joints.iter().map(|(joint, angle)| (name(joint), *angle)).collect();
         Command::PlaceAgent(AgentPlacement { number: 2, team, pose, joints })
     }
@@ -343,29 +342,32 @@ mod tests {
     }
 
     #[test]
-    fn places_of_agents() {
+    fn placements_of_agents() {
         let named = || TeamRef::Named(name("TeamA"));
         let position = [-2.0, -1.0, 0.7];
         let upright = Some(Pose::Upright { position, yaw_deg: 90.0 });
         let free = Some(Pose::Free { position, quaternion: [1.0, 0.0, 0.0, 0.0] });
-        check("(agent (unum 2) (team TeamA) (move -2 -1 0.7 90))", &[place(named(), upright, &[])]);
+        check("(agent (unum 2) (team TeamA) (move -2 -1 0.7 90))", &[placement(named(), upright, &[])]);
         check(
             "(agent (team Left)(unum 2)(pos -2 -1 0.7))",
-            &[place(TeamRef::Side(Side::Left), Some(Pose::Position(position)), &[])],
+            &[placement(TeamRef::Side(Side::Left), Some(Pose::Position(position)), &[])],
         );
         check(
             "(agent (unum 2)(team Right)(move3d -2 -1 0.7 1 0 0 0))",
-            &[place(TeamRef::Side(Side::Right), free, &[])],
+            &[placement(TeamRef::Side(Side::Right), free, &[])],
         );
-        check("(agent (unum 3)(unum 2)(team TeamA)(pos 1 2 3)(move -2 -1 0.7 90))", &[place(named(), upright, &[])]);
-        // the trainer's
+        check(
+            "(agent (unum 3)(unum 2)(team TeamA)(pos 1 2 3)(move -2 -1 0.7 90))",
+            &[placement(named(), upright, &[])],
+        );
+        // a trainer's addition
         check(
             "(agent (unum 2)(team TeamA)(joints (he1 10)(lle1 -20.5)))",
-            &[place(named(), None, &[("he1", 10.0), ("lle1", -20.5)])],
+            &[placement(named(), None, &[("he1", 10.0), ("lle1", -20.5)])],
         );
         check(
             "(agent (unum 2)(team TeamA)(move -2 -1 0.7 90)(joints (he1 10)))",
-            &[place(named(), upright, &[("he1", 10.0)])],
+            &[placement(named(), upright, &[("he1", 10.0)])],
         );
     }
 
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_list_costs_itself_or_what_follows() {
+    fn an_invalid_list_is_skipped_or_stops_decoding() {
         fn check(bad: &str, expected: usize) {
             let request = MonitorRequest::decode(format!("(dropBall){bad}(kickOff)").as_bytes()).unwrap();
             assert_eq!(request.commands.len(), expected, "{bad}");
@@ -463,7 +465,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn requests_arrive(commands in proptest::collection::vec(any_command(), 0..10)) {
+        fn requests_round_trip(commands in proptest::collection::vec(any_command(), 0..10)) {
             let request = MonitorRequest::decode(&MonitorRequest::from(commands.clone()).to_bytes()).unwrap();
             prop_assert_eq!(request.commands, commands);
             prop_assert_eq!(request.first_error, None);

@@ -1,23 +1,22 @@
-//! What an agent sends.
+//! Messages from agents.
 
 use super::number::{put_float, put_int};
 use super::sexp::{self, List};
 use super::{Fault, MAX_DEPTH, Name, base64, decode_lists, malformed, skip, stop};
 use crate::{DecodeError, Message};
 
-/// Most effectors that are read from one message (D5). A robot has some twenty motors.
+/// Maximum number of effectors decoded from one message (D5). A robot has some twenty motors.
 pub const MAX_EFFECTORS: usize = 512;
 
-/// Player numbers are those below.
+/// Player numbers are below this.
 const NUMBERS: u8 = 100;
 
-/// What an agent sends in one frame. An empty one asks for nothing.
+/// One frame from an agent. It may be empty.
 #[derive(Debug, Clone, Default)]
 pub struct AgentMessage {
-    /// What it asks for, in order.
+    /// The effectors, in order.
     pub effectors: Vec<Effector>,
-    /// What was wrong with the first list that did not become an effector. Not sent, and no part of what makes two
-    /// messages equal.
+    /// The error of the first list that failed to decode. Not encoded, and ignored by `==`.
     pub first_error: Option<DecodeError>,
 }
 
@@ -33,24 +32,24 @@ impl From<Vec<Effector>> for AgentMessage {
     }
 }
 
-/// One thing an agent asks for. Every number is finite when it was decoded, and has to be to arrive.
+/// A command from an agent. Decoded numbers are finite; only finite numbers can be encoded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effector {
-    /// Joins the game. The first thing an agent sends.
+    /// Joins the game. The first effector of every agent.
     Init(Init),
-    /// Puts the robot somewhere, while the game allows it.
+    /// Moves the robot, where the play mode allows it.
     Beam(Beam),
-    /// Drives a motor. So is every list of six elements that begins with a word, be the motor known or not.
+    /// Drives a motor. Every list of six elements that starts with a word is one, whether the motor exists or not.
     Motor(Motor),
-    /// Says something through a loudspeaker.
+    /// Speaks through a loudspeaker.
     Speak(Speak),
-    /// Says something, in the way of the page.
+    /// Speaks, in the page's syntax.
     Say(Name),
-    /// Ends what the agent has to say in this cycle.
+    /// Ends the agent's cycle.
     Sync,
 }
 
-/// Asks for a robot.
+/// Requests a robot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Init {
     /// The robot's model.
@@ -61,42 +60,42 @@ pub struct Init {
     pub number: u8,
 }
 
-/// A place on the field, seen from the own half: x is negative on it.
+/// A position on the field, in the team's frame: the own half has negative x.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beam {
     /// Along the field, in m.
     pub x: f64,
     /// Across the field, in m.
     pub y: f64,
-    /// Where the robot looks, counter-clockwise from the other goal.
+    /// Heading, counter-clockwise from the direction of the opponent's goal.
     pub theta_deg: f64,
 }
 
-/// Drives one joint with the torque `kp (q - q_now) + kd (dq - dq_now) + tau`, until it is sent again.
+/// Drives one joint with the torque `kp (q - q_now) + kd (dq - dq_now) + tau`, until replaced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motor {
-    /// The motor, one of the robot's model.
+    /// The motor's name in the robot's model.
     pub name: Name,
-    /// Target angle.
+    /// Target angle, in deg.
     pub q_deg: f64,
     /// Target velocity, in deg/s.
     pub dq_deg: f64,
-    /// Torque for each rad that is missing, in Nm.
+    /// Proportional gain, in Nm/rad.
     pub kp: f64,
-    /// Torque for each rad/s that is missing, in Nm.
+    /// Derivative gain, in Nm·s/rad.
     pub kd: f64,
-    /// Torque to add, in Nm.
+    /// Feed-forward torque, in Nm.
     pub tau: f64,
 }
 
-/// Something to be heard.
+/// Speech for nearby players.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Speak {
     /// The loudspeaker, `say` on all known robots.
     pub speaker: Name,
-    /// How loud, 0 to 100.
+    /// Volume, 0 to 100.
     pub volume: f64,
-    /// What is said: any bytes, but not none, for which the wire has no way to say it.
+    /// Any bytes; not empty, which the wire cannot express.
     pub text: Vec<u8>,
 }
 
@@ -113,7 +112,7 @@ impl Message for AgentMessage {
 }
 
 impl Effector {
-    /// What a bad list costs the rest is what it costs it on the league's server (D4).
+    /// Invalid lists are skipped or stop decoding as on the league's server (D4).
     fn decode(list: List<'_>) -> Result<Self, Fault> {
         let Some(head) = list.items().next() else { return Err(stop("effector")) };
         match head.atom() {
@@ -205,7 +204,7 @@ impl Speak {
     }
 }
 
-/// The last two digits of a whole number of any length, without its sign.
+/// The last two digits of an integer of any length, without its sign.
 fn player_number(atom: &[u8]) -> Option<u8> {
     let digits = atom.trim_ascii();
     let digits = digits.strip_prefix(b"-").or(digits.strip_prefix(b"+")).unwrap_or(digits);
@@ -213,7 +212,7 @@ fn player_number(atom: &[u8]) -> Option<u8> {
         return None;
     }
     digits.iter().try_fold(0_u8, |number, digit| {
-        // below 100, ten times as much and a digit more fit 16 bits
+        // `number` is below 100, so this fits into 16 bits
         let next = u16::from(number) * 10 + u16::from(char::from(*digit).to_digit(10)? as u8);
         Some((next % u16::from(NUMBERS)) as u8)
     })
@@ -281,7 +280,7 @@ mod tests {
         check_whole(" ( he1  1 2 3 4 5 ) x(he2 +1 2. 3e0 4\n 5.0)y ", &[motor("he1"), motor("he2")]);
         check_whole("(SPK say 100 aGVsbG8=)(say hello)", &[speak(100.0), Effector::Say(name("hello"))]);
         check_whole("(SPK say 101 aGVsbG8= more)(SPK say -5 aGVsbG8=)", &[speak(100.0), speak(0.0)]);
-        // six elements are a motor, whatever its name
+        // six elements are a motor, whatever the first word
         check_whole("(beam 1 2 3 4 5)(say 1 2 3 4 5)", &[motor("beam"), motor("say")]);
         check_whole("(\u{e9} 1 2 3 4 5)(syn 1 2 3 4 5)", &[motor("\u{e9}"), Effector::Sync]);
     }
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_list_may_be_skipped_alone() {
+    fn an_unknown_list_is_skipped() {
         let bad = [
             "(he1 1 2 3 4)",
             "(he1 1 2 3 4 5 6)",
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_number_costs_what_follows() {
+    fn an_invalid_number_stops_decoding() {
         let bad = [
             "()",
             "(he1 x 2 3 4 5)",
@@ -363,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_effectors_are_read() {
+    fn the_number_of_effectors_is_limited() {
         let message = AgentMessage::decode(&b"(syn)".repeat(513)).unwrap();
         assert_eq!(message.effectors.len(), MAX_EFFECTORS);
         assert_eq!(
@@ -403,7 +402,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_arrive(effectors in proptest::collection::vec(any_effector(), 0..30)) {
+        fn messages_round_trip(effectors in proptest::collection::vec(any_effector(), 0..30)) {
             let bytes = AgentMessage::from(effectors.clone()).to_bytes();
             let message = AgentMessage::decode(&bytes).unwrap();
             prop_assert_eq!(message.effectors, effectors);

@@ -1,6 +1,6 @@
-//! The words of the game.
+//! Play modes, fouls and sides.
 
-/// Makes an enum whose values have a name on the wire, and come in the order of the wire.
+/// Defines an enum with a name and an index on the wire for each variant.
 macro_rules! named {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$about])*
@@ -10,7 +10,7 @@ macro_rules! named {
         }
 
         impl $name {
-            /// All of them, in order.
+            /// All variants, in wire order.
             pub const ALL: [Self; [$($text),*].len()] = [$(Self::$variant),*];
 
             /// The name on the wire.
@@ -20,7 +20,7 @@ macro_rules! named {
                 }
             }
 
-            /// The one with that name, if there is one.
+            /// The variant with this name, if any.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($text => Some(Self::$variant),)*
@@ -28,12 +28,12 @@ macro_rules! named {
                 }
             }
 
-            /// Its place in the order, from 0.
+            /// Its index on the wire, from 0.
             pub fn index(self) -> u8 {
                 self as u8
             }
 
-            /// The one at that place, if there is one.
+            /// The variant with this index, if any.
             pub fn from_index(index: u8) -> Option<Self> {
                 Self::ALL.get(usize::from(index)).copied()
             }
@@ -52,7 +52,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The side a word of a monitor's command means: `Left`, `left`, `L`, `l`, and the same for the right.
+    /// Parses a side in a monitor's command: `Left`, `left`, `L`, `l`, and likewise for the right.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "Left" | "left" | "L" | "l" => Some(Self::Left),
@@ -61,7 +61,7 @@ impl Side {
         }
     }
 
-    /// The word for it in a monitor's command.
+    /// Its name in a monitor's command.
     pub fn word(self) -> &'static str {
         match self {
             Self::Left => "Left",
@@ -69,7 +69,7 @@ impl Side {
         }
     }
 
-    /// The other one.
+    /// The opposite side.
     pub fn opposite(self) -> Self {
         match self {
             Self::Left => Self::Right,
@@ -79,9 +79,9 @@ impl Side {
 }
 
 named! {
-    /// What the game is at. Agents are sent the name, monitors the index.
+    /// State of the game. Agents receive the name, monitors the index.
     PlayMode {
-        /// Nothing has begun; agents may beam.
+        /// The game has not started; agents may beam.
         BeforeKickOff = "BeforeKickOff",
         /// The left team kicks off.
         KickOffLeft = "KickOff_Left",
@@ -89,9 +89,9 @@ named! {
         KickOffRight = "KickOff_Right",
         /// The ball is in play.
         PlayOn = "PlayOn",
-        /// The left team brings the ball in from the side line.
+        /// The left team has a kick-in.
         KickInLeft = "KickIn_Left",
-        /// The right team brings the ball in from the side line.
+        /// The right team has a kick-in.
         KickInRight = "KickIn_Right",
         /// The left team has a corner kick.
         CornerKickLeft = "corner_kick_left",
@@ -105,7 +105,7 @@ named! {
         OffsideLeft = "offside_left",
         /// The right team was offside.
         OffsideRight = "offside_right",
-        /// The time is up.
+        /// The game has ended.
         GameOver = "GameOver",
         /// The left team has scored; agents may beam.
         GoalLeft = "Goal_Left",
@@ -131,7 +131,7 @@ named! {
 }
 
 named! {
-    /// What a player did wrong. Monitors are sent the index; the names are ours.
+    /// Kind of foul. Monitors receive the index; the names are ours.
     FoulKind {
         /// Too many players at the ball.
         Crowding = "crowding",
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes_have_their_places() {
+    fn modes_have_the_leagues_indices() {
         fn check(index: u8, name: &str, mode: PlayMode) {
             assert_eq!(mode.index(), index);
             assert_eq!(mode.name(), name);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn fouls_have_their_places() {
+    fn fouls_have_the_leagues_indices() {
         assert_eq!(FoulKind::from_index(0), Some(FoulKind::Crowding));
         assert_eq!(FoulKind::from_index(10), Some(FoulKind::Hand));
         assert_eq!(FoulKind::from_index(11), None);

@@ -1,4 +1,4 @@
-//! What a monitor is sent.
+//! Messages to monitors.
 
 use super::number::{put_int, put_short_float};
 use super::scene::Node;
@@ -6,15 +6,15 @@ use super::sexp::{self, Item, List};
 use super::{FoulKind, Hundredths, MAX_UPDATE_DEPTH, Name, PlayMode, Side, malformed};
 use crate::{DecodeError, Message};
 
-/// What stands for a team that is not there yet.
+/// Placeholders for teams that have not joined yet.
 const NO_TEAM: [&str; 2] = ["<LEFT>", "<RIGHT>"];
 
-/// What a monitor is sent.
+/// Messages to monitors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MonitorMessage {
-    /// A picture of the game.
+    /// The state of scene and game.
     Update(Box<MonitorUpdate>),
-    /// All that the monitor sent before asking for this was taken (a trainer's message).
+    /// All commands before the request for this acknowledgement have been applied (a trainer's message).
     Acknowledged(u64),
 }
 
@@ -39,7 +39,7 @@ impl Message for MonitorMessage {
     }
 }
 
-/// One picture of the game.
+/// The state of scene and game at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitorUpdate {
     /// The world's time, in s, rounded.
@@ -50,26 +50,26 @@ pub struct MonitorUpdate {
     pub game: MonitorGame,
 }
 
-/// A scene: all of it, or what changed.
+/// A scene: complete or as a difference.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Graph {
-    /// All of it, with what does not change in a game.
+    /// The complete scene, with everything that stays constant during a game.
     Full {
         /// The root of the tree.
         root: Node,
-        /// Who plays.
+        /// Names of the teams.
         teams: Teams,
         /// The field and the rules.
         environment: Option<Box<Environment>>,
     },
-    /// What changed since the last scene, in a tree of the same shape.
+    /// Changes since the previous scene, in a tree of the same shape.
     Diff {
         /// The root of the tree.
         root: Node,
     },
 }
 
-/// Who plays.
+/// Names of the teams.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Teams {
     /// The left team's name, once it has one.
@@ -78,38 +78,38 @@ pub struct Teams {
     pub right: Option<Name>,
 }
 
-/// The state of the game, as monitors are told it.
+/// The state of the game as sent to monitors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitorGame {
     /// Time played, in s.
     pub time: Hundredths,
-    /// Which half it is: 1 or 2.
+    /// The current half: 1 or 2.
     pub half: u8,
     /// Goals of the left team.
     pub score_left: u16,
     /// Goals of the right team.
     pub score_right: u16,
-    /// What the game is at.
+    /// The play mode.
     pub play_mode: PlayMode,
     /// Fouls since the last update.
     pub fouls: Vec<Foul>,
 }
 
-/// A foul.
+/// A foul as sent to monitors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Foul {
-    /// What was done.
+    /// Kind of foul.
     pub kind: FoulKind,
-    /// The team that did it.
+    /// The team of the offender.
     pub side: Side,
-    /// The player that did it.
+    /// The offender's number.
     pub number: u8,
 }
 
 /// The field and the rules. Lengths in m, times in s; all numbers are finite.
 ///
-/// The names are what the numbers mean. On the wire, the goal's width and depth have each other's name, as on the
-/// league's server, whose monitors rely on it (D14).
+/// On the wire the names of the goal's width and depth are swapped, as on the league's server, whose monitors rely on
+/// it (D14). Here they have the correct names.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Environment {
@@ -133,7 +133,7 @@ pub struct Environment {
     pub penalty_area_width: f64,
 }
 
-/// Every number of an [`Environment`] with its name on the wire, and the place of the list of play modes among them.
+/// The wire names of the fields of [`Environment`], in wire order.
 const ENVIRONMENT: [(&str, Field); 18] = [
     ("FieldLength", |e| &mut e.field_length),
     ("FieldWidth", |e| &mut e.field_width),
@@ -147,7 +147,7 @@ const ENVIRONMENT: [(&str, Field); 18] = [
     ("RuleGoalPauseTime", |e| &mut e.goal_pause_time),
     ("RuleHalfTime", |e| &mut e.half_time),
     ("CenterCircleRadius", |e| &mut e.centre_circle_radius),
-    // as it is spelt there
+    // the league's spelling
     ("CorderAreaRadius", |e| &mut e.corner_area_radius),
     ("GoalieAreaLength", |e| &mut e.goalie_area_length),
     ("GoalieAreaWidth", |e| &mut e.goalie_area_width),
@@ -194,8 +194,8 @@ impl Message for MonitorUpdate {
 impl MonitorUpdate {
     fn from_list(message: List<'_>) -> Result<Self, DecodeError> {
         message.find("RSMP")?;
-        let time = part(message, "gt")?.items().nth(1).ok_or(malformed("gt"))?.float("gt")?;
-        let game = part(message, "gs")?;
+        let time = section(message, "gt")?.items().nth(1).ok_or(malformed("gt"))?.float("gt")?;
+        let game = section(message, "gs")?;
         Ok(Self {
             time: Hundredths::from_written(time),
             graph: Graph::decode(message, game)?,
@@ -204,19 +204,19 @@ impl MonitorUpdate {
     }
 }
 
-/// The part of a message with that name, which is the first word of its first list.
-fn part<'a>(message: List<'a>, name: &'static str) -> Result<List<'a>, DecodeError> {
-    find_part(message, name).ok_or(malformed(name))
+/// The section with this name, which is the first word of its first list.
+fn section<'a>(message: List<'a>, name: &'static str) -> Result<List<'a>, DecodeError> {
+    find_section(message, name).ok_or(malformed(name))
 }
 
-fn find_part<'a>(message: List<'a>, name: &str) -> Option<List<'a>> {
+fn find_section<'a>(message: List<'a>, name: &str) -> Option<List<'a>> {
     let is_named = |part: &List<'_>| part.lists().next().and_then(List::head) == Some(name.as_bytes());
     message.lists().find(is_named)
 }
 
 impl Graph {
     fn decode(message: List<'_>, game: List<'_>) -> Result<Self, DecodeError> {
-        let graph = part(message, "sg")?;
+        let graph = section(message, "sg")?;
         let kind = graph.items().find_map(Item::atom);
         let root = Node::decode(graph.find("nd")?, &mut 0)?;
         match kind {
@@ -226,7 +226,7 @@ impl Graph {
                     left: decode_team(game, "team_left")?.filter(|team| team.as_str() != NO_TEAM[0]),
                     right: decode_team(game, "team_right")?.filter(|team| team.as_str() != NO_TEAM[1]),
                 },
-                environment: find_part(message, "ge").map(Environment::decode).transpose()?.map(Box::new),
+                environment: find_section(message, "ge").map(Environment::decode).transpose()?.map(Box::new),
             }),
             Some(b"diff") => Ok(Self::Diff { root }),
             _ => Err(malformed("sg")),
@@ -316,7 +316,7 @@ impl Environment {
         }
     }
 
-    /// A number that is not there is 0. The play modes are known.
+    /// Missing numbers are 0. The list of play modes is ignored.
     fn decode(list: List<'_>) -> Result<Self, DecodeError> {
         let mut environment = Self::default();
         for (key, field) in ENVIRONMENT {
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_scene() {
+    fn full_scenes() {
         let update = check(
             "((RSMP 1 0)((gt 1 0)0.02)((sg 1 0)full(nd DSC(ball)(nd SMN (setVisible 1)(load StdUnitSphere)(sMat ball)\
              (sSc 0.11 0.11 0.11)))(nd DSC(agent TeamA 2)(nd SMN (setVisible 0)(load models/T1/H1.STL)(rgba 1.0 1.0 1.0 \
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_goal_is_as_wide_as_it_says_it_is_deep() {
+    fn names_of_goal_width_and_depth_are_swapped() {
         let environment =
             Environment { goal_depth: 1.0, goal_width: 3.66, corner_area_radius: 1.0, ..Default::default() };
         let mut out = Vec::new();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_field() {
         fn check(payload: &str, field: &'static str) {
             assert_eq!(MonitorUpdate::decode(payload.as_bytes()), Err(malformed(field)), "{payload}");
         }
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_nodes_are_read() {
+    fn the_number_of_nodes_is_limited() {
         let update = |nodes: usize| {
             let game = "((gs 1 0)(time 0.0)(half 1)(score_left 0)(score_right 0)(play_mode 0))";
             format!("((RSMP 1 0)((gt 1 0)1.00)((sg 1 0)diff(nd{})){game})", "(nd)".repeat(nodes - 1))
@@ -497,7 +497,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn updates_arrive(update in any_update()) {
+        fn updates_round_trip(update in any_update()) {
             prop_assert_eq!(MonitorUpdate::decode(&update.to_bytes()), Ok(update));
         }
 

@@ -1,22 +1,22 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Most bytes in a [`Name`].
+/// Maximum length of a [`Name`], in bytes.
 pub const MAX_NAME: usize = 128;
 
-/// A word that the wire can carry: the name of a team, a motor, a sensor, a file.
+/// A name on the wire: of a team, a motor, a sensor or a file.
 ///
-/// Nothing is quoted on the wire, so a name has no space, no parenthesis and no control character, and is not empty.
-/// A copy costs no memory.
+/// The wire has no quoting, so names are not empty and contain no spaces, parentheses or control characters. Clones
+/// share memory.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// Makes a name of 1 to [`MAX_NAME`] bytes.
+    /// Creates a name of 1 to [`MAX_NAME`] bytes.
     ///
     /// # Errors
     ///
-    /// [`InvalidName`] for a text that would not arrive as one word.
+    /// [`InvalidName`] if the text is not a single word.
     pub fn new(text: &str) -> Result<Self, InvalidName> {
         let is_bad = |byte: u8| matches!(byte, b' ' | b'(' | b')') || byte.is_ascii_control();
         if text.is_empty() || text.len() > MAX_NAME || text.bytes().any(is_bad) {
@@ -55,11 +55,11 @@ impl std::str::FromStr for Name {
     }
 }
 
-/// A text that would not arrive as one word.
+/// A text that is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} cannot be a name: 1 to {MAX_NAME} bytes, without spaces, parentheses and control characters")]
+#[error("invalid name {text:?}: expected 1 to {MAX_NAME} bytes without spaces, parentheses or control characters")]
 pub struct InvalidName {
-    /// The text, or its beginning.
+    /// The text; long ones are truncated.
     pub text: String,
 }
 

@@ -1,16 +1,16 @@
-//! Numbers with a fixed number of digits after the point, and how all numbers are written.
+//! Decimal fixed-point numbers, and the formatting of all numbers.
 
 use std::fmt::{self, Write};
 
-/// Two digits after the point.
+/// Two fractional digits.
 pub type Hundredths = Decimal<2>;
-/// Three digits after the point.
+/// Three fractional digits.
 pub type Thousandths = Decimal<3>;
 
-/// A number that has exactly so many digits after the point, as measured values do on the wire.
+/// A number with `DIGITS` fractional digits, as the wire carries measurements.
 ///
-/// It is finite and has at most 15 digits in all, and it keeps the sign of zero, which the wire shows. What it is made
-/// of may be any number: one that is too large becomes the largest, and what is not a number becomes 0.
+/// It is finite, has at most 15 digits in total, and keeps the sign of zero, which is visible on the wire. Constructors
+/// accept any `f64`: they clamp, and map NaN to 0.
 ///
 /// ```
 /// use wire::soccer::Hundredths;
@@ -20,36 +20,36 @@ pub type Thousandths = Decimal<3>;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct Decimal<const DIGITS: usize>(
-    /// The number in steps of its last digit: whole, and exact up to [`MAX_STEPS`].
+    /// The value in units of the last digit: an integer of at most [`MAX_STEPS`].
     f64,
 );
 
-/// With 15 digits, no two decimals are the same `f64`: the shortest text that reads back has no others.
+/// Decimals of up to 15 digits are distinct as `f64`, so the shortest text that parses back has the same digits.
 const MAX_STEPS: f64 = 999_999_999_999_999.0;
 
 impl<const DIGITS: usize> Decimal<DIGITS> {
-    /// 0.
+    /// Zero.
     pub const ZERO: Self = Self(0.0);
 
     const STEPS_IN_ONE: u64 = 10_u64.pow(DIGITS as u32);
     const SCALE: f64 = Self::STEPS_IN_ONE as f64;
 
-    /// Cuts the digits that do not fit, towards zero.
+    /// Truncates towards zero.
     ///
-    /// The cut is made after a multiplication in binary, as the league's server makes it, so that a number just short
-    /// of a decimal, such as the `f64` next to 0.29, may lose its last step (D8).
+    /// Truncates after a binary multiplication, as the league's server does: an `f64` slightly below a decimal, such as
+    /// the one nearest to 0.29, loses one unit of the last digit (D8).
     pub fn truncated(value: f64) -> Self {
         Self::from_steps((value * Self::SCALE).trunc())
     }
 
-    /// The nearest such number to the exact value; the even one of two, as C's `printf` does.
+    /// Rounds the exact value to nearest, ties to even, like C's `printf`.
     pub fn rounded(value: f64) -> Self {
         let steps = value * Self::SCALE;
         let halfway = steps.floor() + 0.5;
         if steps != halfway {
             return Self::from_steps(steps.round());
         }
-        // only here does it matter what the multiplication lost
+        // near a tie, the rounding error of the multiplication decides
         let lost = value.mul_add(Self::SCALE, -steps);
         let nearest = if lost > 0.0 {
             steps.ceil()
@@ -61,21 +61,21 @@ impl<const DIGITS: usize> Decimal<DIGITS> {
         Self::from_steps(nearest.copysign(value))
     }
 
-    /// The number that was written as this `f64`: itself if it has so many digits, truncated if it has more.
+    /// The number that was parsed from the wire as this `f64`; surplus digits are truncated.
     pub(super) fn from_written(value: f64) -> Self {
         let steps = (value * Self::SCALE).round();
         if steps / Self::SCALE == value { Self::from_steps(steps) } else { Self::truncated(value) }
     }
 
-    /// The number with more digits, which are all 0.
+    /// The same number with more fractional digits.
     pub fn widened<const MORE: usize>(self) -> Decimal<MORE> {
-        const { assert!(MORE >= DIGITS, "a number with fewer digits is another number") };
+        const { assert!(MORE >= DIGITS, "use `narrowed` for fewer digits") };
         Decimal::from_steps(self.0 * 10_f64.powi((MORE - DIGITS) as i32))
     }
 
-    /// The number without the digits that do not fit any more.
+    /// Truncates to fewer fractional digits.
     pub fn narrowed<const LESS: usize>(self) -> Decimal<LESS> {
-        const { assert!(LESS <= DIGITS, "a number with more digits is widened") };
+        const { assert!(LESS <= DIGITS, "use `widened` for more digits") };
         Decimal::from_steps((self.0 / 10_f64.powi((DIGITS - LESS) as i32)).trunc())
     }
 
@@ -88,7 +88,7 @@ impl<const DIGITS: usize> Decimal<DIGITS> {
         self.0 / Self::SCALE
     }
 
-    /// Writes the shortest text that reads back, with at least one digit after the point: `0.0`, `-0.0`, `1.4`.
+    /// Writes the shortest text that parses back, with at least one fractional digit: `0.0`, `-0.0`, `1.4`.
     pub(super) fn put_shortest(self, out: &mut Vec<u8>) {
         let mut steps = self.0.abs() as u64;
         let mut digits = DIGITS;
@@ -99,16 +99,16 @@ impl<const DIGITS: usize> Decimal<DIGITS> {
         put_digits(out, self.0.is_sign_negative(), steps, digits);
     }
 
-    /// Writes all digits after the point: `0.0000`.
+    /// Writes all fractional digits: `0.0000`.
     pub(super) fn put_fixed(self, out: &mut Vec<u8>) {
         put_digits(out, self.0.is_sign_negative(), self.0.abs() as u64, DIGITS);
     }
 }
 
-/// Writes a number of steps with the point before its last `digits`, without memory of its own: agents are sent
-/// hundreds of thousands of these a second.
+/// Writes an integer with a point before its last `digits` digits. Avoids allocations: agents receive hundreds of
+/// thousands of these per second.
 fn put_digits(out: &mut Vec<u8>, is_negative: bool, mut steps: u64, digits: usize) {
-    // a sign, 20 digits of a `u64`, a point
+    // sign, 20 digits of a `u64`, point
     let mut text = [b'0'; 22];
     let mut start = text.len();
     let mut put = |byte| {
@@ -135,12 +135,12 @@ fn put_digits(out: &mut Vec<u8>, is_negative: bool, mut steps: u64, digits: usiz
     out.extend_from_slice(text.get(start..).unwrap_or_default());
 }
 
-/// Writes a number that is not measured with as many digits as it takes to read it back, and `.0` if it takes none.
+/// Writes the shortest text that parses back, with at least one fractional digit.
 pub(super) fn put_float(out: &mut Vec<u8>, value: f64) {
     put_formatted(out, format_args!("{value:?}"));
 }
 
-/// Writes a number with as many digits as it takes to read it back.
+/// Writes the shortest text that parses back.
 pub(super) fn put_short_float(out: &mut Vec<u8>, value: f64) {
     put_formatted(out, format_args!("{value}"));
 }
@@ -157,7 +157,7 @@ fn put_formatted(out: &mut Vec<u8>, text: fmt::Arguments<'_>) {
             Ok(())
         }
     }
-    // memory cannot refuse text
+    // writing to memory cannot fail
     _ = Sink(out).write_fmt(text);
 }
 
@@ -192,7 +192,7 @@ mod tests {
         check(16.0, "16.0", "16.0");
         check(100.05, "100.05", "100.05");
         check(33.639_999_999_9, "33.63", "33.639");
-        // just short of the decimal, in binary
+        // slightly below the decimal in binary
         check(0.29, "0.28", "0.29");
         check(f64::NAN, "0.0", "0.0");
         check(f64::INFINITY, "9999999999999.99", "999999999999.999");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_number_is_itself() {
+    fn parsed_numbers_are_not_truncated() {
         for steps in -10_000..=10_000 {
             let written = format!("{:?}", f64::from(steps) / 100.0);
             assert_eq!(shortest(Hundredths::from_written(written.parse().unwrap())), written);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_come_and_go() {
+    fn widening_and_narrowing() {
         assert_eq!(shortest(Hundredths::truncated(-1.25).widened::<3>()), "-1.25");
         assert_eq!(shortest(Thousandths::truncated(-1.259).narrowed::<2>()), "-1.25");
         assert_eq!(shortest(Thousandths::truncated(-0.001).narrowed::<2>()), "-0.0");
@@ -234,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shortest_is_what_the_obvious_way_writes(value in -1e12..1e12_f64, small in -200.0..200.0_f64) {
+        fn shortest_equals_the_standard_formatting(value in -1e12..1e12_f64, small in -200.0..200.0_f64) {
             for value in [value, small] {
                 prop_assert_eq!(shortest(Hundredths::truncated(value)), format!("{:?}", (value * 100.0).trunc() / 100.0));
             }
@@ -242,7 +242,7 @@ mod tests {
         }
 
         #[test]
-        fn rounded_is_what_printf_writes(value in -1e10..1e10_f64, small in -2.0..2.0_f64, sixteenths in -5000..5000_i32) {
+        fn rounded_equals_printf(value in -1e10..1e10_f64, small in -2.0..2.0_f64, sixteenths in -5000..5000_i32) {
             for value in [value, small, f64::from(sixteenths) / 16.0, f64::from(sixteenths) / 32.0] {
                 prop_assert_eq!(fixed(Decimal::<4>::rounded(value)), format!("{value:.4}"));
                 prop_assert_eq!(fixed(Hundredths::rounded(value)), format!("{value:.2}"));
@@ -250,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn any_number_is_written_and_read(bits in any::<u64>()) {
+        fn any_number_round_trips(bits in any::<u64>()) {
             let number = Hundredths::truncated(f64::from_bits(bits));
             let text = shortest(number);
             prop_assert_eq!(Hundredths::from_written(text.parse().unwrap()), number);

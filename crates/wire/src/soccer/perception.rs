@@ -1,25 +1,25 @@
-//! What an agent is sent.
+//! Perceptions, the messages to agents.
 
 use super::number::put_int;
 use super::sexp::{self, List};
 use super::{Decimal, Hundredths, MAX_DEPTH, Name, PlayMode, See, Thousandths, base64, malformed};
 use crate::{DecodeError, Message};
 
-/// What begins the name of a joint's sensor on the league's server, where the page has the joint's own name.
+/// Prefix of joint names on the league's server; the page has none.
 const JOINT_PREFIX: &str = "q_";
 
-/// How a perception is written, where the league's server and its page differ (D7).
+/// The encoding of perceptions where the league's server and its page differ (D7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// As the league's server does, and as the league's agents expect it.
+    /// As the league's server does it and the league's agents expect it.
     #[default]
     Reference,
-    /// As the page says.
+    /// As documented on the page.
     Document,
 }
 
 impl Dialect {
-    /// The time as it goes into a perception: the server truncates it to two digits, the page to three.
+    /// The time as encoded in a perception: truncated to two digits by the server, to three on the page.
     pub fn time(self, seconds: f64) -> Thousandths {
         match self {
             Self::Reference => Hundredths::truncated(seconds).widened(),
@@ -27,13 +27,13 @@ impl Dialect {
         }
     }
 
-    /// What stands between lists: a space on the page, nothing on the server.
+    /// Separator between lists: a space on the page, nothing on the server.
     pub(super) fn gaps(self) -> Gaps {
         Gaps { dialect: self, is_first: true }
     }
 }
 
-/// Writes what belongs between lists, before each but the first.
+/// Writes the separator before every list except the first.
 pub(super) struct Gaps {
     dialect: Dialect,
     is_first: bool,
@@ -48,18 +48,18 @@ impl Gaps {
     }
 }
 
-/// All that an agent is told in one cycle, in the order in which it is written.
+/// Everything an agent receives in one cycle, in wire order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Perception {
-    /// How it is written. [`decode`](Message::decode) takes it for [`Dialect::Reference`].
+    /// The encoding. [`decode`](Message::decode) assumes [`Dialect::Reference`].
     pub dialect: Dialect,
     /// The world's time, in s; see [`Dialect::time`].
     pub time: Thousandths,
     /// The state of the game.
     pub game: GameState,
-    /// Orientations of parts of the robot in the world: `torso_quat`.
+    /// World orientations of robot parts: `torso_quat`.
     pub orientations: Vec<Orientation>,
-    /// Positions of parts of the robot in the world: `torso_pos`.
+    /// World positions of robot parts: `torso_pos`.
     pub positions: Vec<Position>,
     /// Gyroscopes: `torso_gyro`.
     pub gyros: Vec<Gyro>,
@@ -69,18 +69,18 @@ pub struct Perception {
     pub joints: Vec<Joint>,
     /// Bumpers, in the order of the model (D11).
     pub touches: Vec<Touch>,
-    /// What is heard. Heard but not understood is `Some` of nothing (D12).
+    /// Speech heard in this cycle; empty if something was heard but not understood (D12).
     pub heard: Option<Vec<HeardSpeech>>,
-    /// What is seen, every second cycle.
+    /// Detections of the camera, every second cycle.
     pub see: Option<See>,
 }
 
-/// The state of the game, as agents are told it.
+/// The state of the game as sent to agents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GameState {
     /// Time played, in s.
     pub time: Hundredths,
-    /// What the game is at.
+    /// The play mode.
     pub play_mode: PlayMode,
     /// The left team's name, once it has one.
     pub team_left: Option<Name>,
@@ -92,12 +92,12 @@ pub struct GameState {
     pub score_right: u16,
 }
 
-/// A sensor with its name in the model and what it measures.
+/// A named sensor of the robot's model with its measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sensor<const VALUES: usize, const DIGITS: usize> {
     /// The sensor's name.
     pub name: Name,
-    /// What it measures.
+    /// The measured values.
     pub values: [Decimal<DIGITS>; VALUES],
 }
 
@@ -110,32 +110,32 @@ pub type Gyro = Sensor<3, 2>;
 /// Accelerations along x, y, z in m/s², in the sensor's frame; at rest, 9.81 upwards.
 pub type Accelerometer = Sensor<3, 2>;
 
-/// A joint.
+/// The state of a joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Joint {
     /// The joint's own name, such as `hj1`. On the wire it is `q_hj1` in [`Dialect::Reference`].
     pub name: Name,
-    /// Its angle.
+    /// Angle, in deg.
     pub angle_deg: Hundredths,
     /// Its velocity, in deg/s.
     pub velocity_deg: Hundredths,
 }
 
-/// A bumper.
+/// The state of a bumper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Touch {
     /// The sensor's name.
     pub name: Name,
-    /// Whether it touches anything.
+    /// Whether it is in contact.
     pub is_active: bool,
 }
 
-/// Something that another agent said.
+/// Speech of another agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeardSpeech {
-    /// Where it comes from, counter-clockwise from ahead.
+    /// Direction of the speaker, counter-clockwise from straight ahead, in deg.
     pub azimuth_deg: i16,
-    /// What was said; any bytes, but not none.
+    /// Any bytes; not empty.
     pub text: Vec<u8>,
 }
 
@@ -186,7 +186,7 @@ impl Message for Perception {
 }
 
 impl Perception {
-    /// A perception of the time and the game, to which the rest is added.
+    /// A perception with time and game state, without any sensor readings.
     pub fn new(dialect: Dialect, time: Thousandths, game: GameState) -> Self {
         Self {
             dialect,
@@ -203,11 +203,11 @@ impl Perception {
         }
     }
 
-    /// Reads a perception of that dialect. Perceptors that are not known are passed over.
+    /// Decodes a perception of `dialect`. Unknown perceptors are ignored.
     ///
     /// # Errors
     ///
-    /// Says which perceptor is not as it should be, or missing: time and game state have to be there.
+    /// [`DecodeError::Malformed`] names the perceptor that is invalid or missing. Time and game state are required.
     pub fn decode_in(dialect: Dialect, payload: &[u8]) -> Result<Self, DecodeError> {
         let lists = sexp::parse(payload, MAX_DEPTH)?;
         let now = lists.find("time")?.find("now")?;
@@ -215,7 +215,7 @@ impl Perception {
         let game = GameState::decode(lists.find("GS")?)?;
         let mut perception = Self::new(dialect, Thousandths::from_written(seconds), game);
         if dialect == Dialect::Reference {
-            // a digit more than the dialect has would be lost on the way back
+            // the dialect cannot encode a third digit
             perception.time = perception.time.narrowed::<2>().widened();
         }
         for list in lists.lists() {
@@ -388,7 +388,7 @@ mod tests {
 
     const GAME: &str = "(GS (t 0.0)(pm BeforeKickOff)(sl 0)(sr 0))";
 
-    /// The perception of a payload that is written back as it was.
+    /// Decodes a payload and checks that it encodes to the same bytes.
     fn check(dialect: Dialect, payload: &str) -> Perception {
         let perception = Perception::decode_in(dialect, payload.as_bytes()).unwrap();
         assert_eq!(String::from_utf8(perception.to_bytes()).unwrap(), payload);
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_a_digit_more() {
+    fn the_page_has_one_more_digit() {
         assert_eq!(
             check(Dialect::Document, &format!("(time (now 1.234)) {}", GAME.replace(")(", ") ("))).time.get(),
             1.234
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_absent_or_empty() {
+    fn optional_perceptors() {
         let perception = check(Dialect::Reference, &format!("(time (now 0.0)){GAME}"));
         assert_eq!((perception.heard, perception.see), (None, None));
         let perception = check(Dialect::Reference, &format!("(time (now 0.0)){GAME}(MIC hear )(See )"));
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_passed_over() {
+    fn unknown_perceptors_are_ignored() {
         let payload = format!("noise(time (now 0.0)){GAME}(new (x 1))(See (l_new (pol 1 2 3))(B (pol 1 2 3)))");
         let see = Perception::decode(payload.as_bytes()).unwrap().see.unwrap();
         assert_eq!(see.landmarks, []);
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_perceptor() {
         fn check(payload: &str, field: &'static str) {
             assert_eq!(Perception::decode(payload.as_bytes()), Err(malformed(field)), "{payload}");
         }
@@ -550,7 +550,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn perceptions_arrive(perception in any_perception()) {
+        fn perceptions_round_trip(perception in any_perception()) {
             prop_assert_eq!(Perception::decode_in(perception.dialect, &perception.to_bytes()), Ok(perception));
         }
 
@@ -560,7 +560,7 @@ mod tests {
             cut in any::<prop::sample::Index>(),
             noise in proptest::collection::vec(any::<u8>(), 0..4),
         ) {
-            // a good one, with something else somewhere
+            // a valid message with one byte changed
             let mut bytes = perception.to_bytes();
             let at = cut.index(bytes.len());
             bytes.splice(at..bytes.len().min(at + noise.len()), noise);

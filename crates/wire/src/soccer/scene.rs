@@ -1,68 +1,68 @@
-//! The tree of things that a monitor draws.
+//! The scene graph sent to monitors.
 
 use super::number::{put_float, put_int};
 use super::sexp::{Item, List};
 use super::{Decimal, Name, malformed};
 use crate::DecodeError;
 
-/// Most nodes that are read from one scene. A robot has some sixty.
+/// Maximum number of nodes decoded from one scene. A robot has some sixty.
 pub const MAX_NODES: usize = 64 * 1024;
 
-/// A node of the scene, and what hangs on it.
+/// A node of the scene graph with its children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Content of the node.
     pub kind: NodeKind,
-    /// What hangs on it, in an order that stays the same from one scene to the next.
+    /// Children, in an order that is the same in every scene.
     pub children: Vec<Node>,
 }
 
-/// What a node is.
+/// Content of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
-    /// What it was: a scene of changes has the nodes of the whole one, and says nothing about most.
+    /// Unchanged: a difference contains all nodes of the full scene, most of them without content.
     Same,
-    /// Moves what hangs on it.
+    /// Transforms its children.
     Transform(Transform),
-    /// What hangs on it is a robot.
+    /// Root of a robot.
     Agent {
         /// Its team's name.
         team: Name,
         /// Its number.
         number: u8,
     },
-    /// What hangs on it is the ball.
+    /// Root of the ball.
     Ball,
-    /// Something to draw.
+    /// A visible shape.
     Mesh(Mesh),
 }
 
-/// A matrix that turns a point of a node into one of its parent: 16 elements, column after column. The last column has
-/// the position, in m.
+/// Transforms points from the node's frame to its parent's: a column-major 4x4 matrix. The last column is the position,
+/// in m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform(pub [Decimal<4>; 16]);
 
 impl Transform {
-    /// The nearest that the wire can carry.
+    /// Rounds each element to the wire's precision.
     pub fn rounded(columns: [f64; 16]) -> Self {
         Self(columns.map(Decimal::rounded))
     }
 }
 
-/// Something to draw. Its numbers are finite.
+/// A visible shape. Its numbers are finite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mesh {
-    /// Whether it is drawn at all.
+    /// Whether it is drawn.
     pub is_visible: bool,
     /// The shape: `StdUnitBox`, `StdUnitSphere`, `StdUnitCylinder`, or a file such as `models/T1/H1.STL`.
     pub shape: Name,
-    /// What its surface is like.
+    /// Appearance of its surface.
     pub surface: Surface,
-    /// How much larger than the shape it is, along x, y and z.
+    /// Scale along x, y and z.
     pub scale: Option<[f64; 3]>,
 }
 
-/// What a surface is like.
+/// Appearance of a surface.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Surface {
     /// One of the monitor's materials.
@@ -72,7 +72,7 @@ pub enum Surface {
 }
 
 impl Node {
-    /// A node with nothing on it.
+    /// A node without children.
     pub fn leaf(kind: NodeKind) -> Self {
         Self { kind, children: Vec::new() }
     }
@@ -105,7 +105,7 @@ impl Node {
         out.push(b')');
     }
 
-    /// Reads a node and what hangs on it. Only as deep as the message's lists, which have a limit.
+    /// Decodes a node and its children. The recursion is as deep as the nesting of the lists, which is limited.
     pub(super) fn decode(list: List<'_>, nodes: &mut usize) -> Result<Self, DecodeError> {
         *nodes += 1;
         if *nodes > MAX_NODES {

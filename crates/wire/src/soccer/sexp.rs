@@ -1,23 +1,22 @@
-//! Lists and atoms, as the league's server reads them: a space is the only separator, nothing is quoted (D2).
+//! S-expressions in the league's flavour: a space is the only separator, and there is no quoting (D2).
 //!
-//! Nothing is copied. A first look at the bytes checks how lists nest; after it, whoever knows what to expect walks
-//! through them without fear of the depth.
+//! Zero-copy. [`parse`] checks nesting and depth once; the list is then traversed lazily.
 
 use super::{Name, malformed};
 use crate::DecodeError;
 
-/// What is between two parentheses, or a whole message. The lists in it are closed, and not too deep.
+/// The content of a list, or a whole message. Nested lists are closed and within the depth limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct List<'a>(&'a [u8]);
 
-/// One element of a list.
+/// An element of a list.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Item<'a> {
     Atom(&'a [u8]),
     List(List<'a>),
 }
 
-/// Reads a message. A closing parenthesis too many ends it; one too few spoils it.
+/// Checks a message. A surplus closing parenthesis ends it; a missing one is an error.
 pub(super) fn parse(payload: &[u8], max_depth: usize) -> Result<List<'_>, DecodeError> {
     let mut depth = 0_usize;
     for (at, byte) in payload.iter().enumerate() {
@@ -40,31 +39,31 @@ impl<'a> List<'a> {
         Items(self.0)
     }
 
-    /// The lists in it, without the atoms between them.
+    /// The nested lists, without the atoms.
     pub(super) fn lists(self) -> impl Iterator<Item = List<'a>> {
         self.items().filter_map(Item::list)
     }
 
-    /// The first element, when it is an atom.
+    /// The first element, if it is an atom.
     pub(super) fn head(self) -> Option<&'a [u8]> {
         self.items().next()?.atom()
     }
 
-    /// The elements, when there are that many.
+    /// The elements, if there are exactly `N`.
     pub(super) fn exactly<const N: usize>(self) -> Option<[Item<'a>; N]> {
         let mut items = self.items();
         let found = items.take_array()?;
         items.next().is_none().then_some(found)
     }
 
-    /// The elements after the head, when there are at least that many.
+    /// The `N` elements after the head; surplus elements are ignored.
     pub(super) fn values<const N: usize>(self) -> Option<[Item<'a>; N]> {
         let mut items = self.items();
         items.next()?;
         items.take_array()
     }
 
-    /// The numbers after the head, when there are at least that many.
+    /// The `N` numbers after the head; surplus elements are ignored.
     pub(super) fn floats<const N: usize>(self, field: &'static str) -> Result<[f64; N], DecodeError> {
         let values = self.values::<N>().ok_or(malformed(field))?;
         let mut floats = [0.0; N];
@@ -80,12 +79,12 @@ impl<'a> List<'a> {
         Ok(value)
     }
 
-    /// The first list in it that begins with that word.
+    /// The first nested list that starts with `word`.
     pub(super) fn find(self, word: &'static str) -> Result<List<'a>, DecodeError> {
         self.find_any(word).ok_or(malformed(word))
     }
 
-    /// The first list in it that begins with that word, which may be absent.
+    /// The first nested list that starts with `word`, if any.
     pub(super) fn find_any(self, word: &str) -> Option<List<'a>> {
         self.lists().find(|list| list.head() == Some(word.as_bytes()))
     }
@@ -110,13 +109,13 @@ impl<'a> Item<'a> {
         self.text().and_then(|text| Name::new(text).ok()).ok_or(malformed(field))
     }
 
-    /// A finite number. White space other than the space is no separator, but does no harm around a number.
+    /// A finite number. Tabs and newlines are not separators, but are ignored around a number.
     pub(super) fn float(self, field: &'static str) -> Result<f64, DecodeError> {
         let number: Option<f64> = self.text().and_then(|text| text.trim_ascii().parse().ok());
         number.filter(|number| number.is_finite()).ok_or(malformed(field))
     }
 
-    /// A number without a fraction that the type can hold.
+    /// An integer in the range of `T`.
     pub(super) fn int<T: std::str::FromStr>(self, field: &'static str) -> Result<T, DecodeError> {
         self.text().and_then(|text| text.trim_ascii().parse().ok()).ok_or(malformed(field))
     }
@@ -126,7 +125,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Walks along a list.
+/// Iterates over the elements of a list.
 #[derive(Debug, Clone)]
 pub(super) struct Items<'a>(&'a [u8]);
 
@@ -139,7 +138,7 @@ impl<'a> Items<'a> {
         Some(found)
     }
 
-    /// Takes `length` bytes, and drops the next `drop`.
+    /// Takes `length` bytes and skips the next `drop`.
     fn take(&mut self, length: usize, drop: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at_checked(length).unwrap_or((self.0, b""));
         self.0 = rest.get(drop..).unwrap_or_default();
@@ -170,7 +169,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// How far it is from an opening parenthesis to its closing one.
+/// Distance from an opening parenthesis to its closing one.
 fn length_of_list(inside: &[u8]) -> usize {
     let mut open = 1_usize;
     let closes = |byte: &u8| {
@@ -189,7 +188,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Written back with one space between elements.
+    /// Formats a list with one space between elements.
     fn show(list: List<'_>) -> String {
         let items = list.items().map(|item| match item {
             Item::Atom(atom) => String::from_utf8_lossy(atom).into_owned(),
@@ -212,7 +211,7 @@ mod tests {
         check("( a  (b) )()", Ok("(a (b)) ()"));
         check("(a\tb\nc \"d e\")", Ok("(a\tb\nc \"d e\")"));
         check("(((a)))", Ok("(((a)))"));
-        // one too many ends it, one too few spoils it
+        // a surplus one ends the message, a missing one is an error
         check("(a))(b)", Ok("(a)"));
         check("(a))(b", Ok("(a)"));
         check(")(a)", Ok(""));
@@ -242,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_walked_to_their_end(payload in "[() a\u{e9}]{0,60}") {
+        fn any_text_is_traversed_to_the_end(payload in "[() a\u{e9}]{0,60}") {
             if let Ok(list) = parse(payload.as_bytes(), 8) {
                 let shown = show(list);
                 prop_assert_eq!(parse(shown.as_bytes(), 8).map(show), Ok(shown));

@@ -1,4 +1,4 @@
-//! What a robot's camera sees.
+//! Detections of a robot's camera.
 
 use super::game::named;
 use super::number::put_int;
@@ -8,10 +8,11 @@ use super::{Hundredths, Name, malformed};
 use crate::DecodeError;
 
 named! {
-    /// A mark on the field, in the order in which they are seen. The names are those of the league's server.
+    /// A landmark on the field, in wire order. The names are those of the league's server.
     ///
-    /// `l`, `t` and `x` are where lines end, meet and cross, `p` is a penalty mark, `g` a goal post. Then: left, centre
-    /// or right; upper (positive y) or lower; and what the mark belongs to.
+    /// The first letter is the kind: `l`, `t` and `x` are corners, junctions and crossings of lines, `p` is a penalty
+    /// mark, `g` a goal post. Then follow left, centre or right; upper (positive y) or lower; and the object it belongs
+    /// to.
     Landmark {
         /// Left upper corner of the field.
         LeftUpperCorner = "l_luf",
@@ -76,7 +77,7 @@ named! {
     }
 }
 
-/// The marks that the page's examples show, and what they are called there (D10).
+/// Names of landmarks in the page's examples (D10).
 const PAGE_NAMES: [(Landmark, &str); 8] = [
     (Landmark::LeftUpperCorner, "F1L"),
     (Landmark::LeftLowerCorner, "F2L"),
@@ -106,21 +107,21 @@ impl Landmark {
     }
 }
 
-/// Where something is, seen from the camera, which looks along x.
+/// A position relative to the camera, which looks along x.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Polar {
-    /// How far it is, in m.
+    /// Distance, in m.
     pub distance: Hundredths,
-    /// How far to the left of the camera's axis.
+    /// Angle to the left of the camera's axis.
     pub azimuth_deg: Hundredths,
-    /// How far above the camera's axis.
+    /// Angle above the camera's axis.
     pub elevation_deg: Hundredths,
 }
 
-/// All that is seen in one cycle.
+/// Detections of one cycle.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct See {
-    /// Marks of the field, in the order of [`Landmark`].
+    /// Landmarks, in the order of [`Landmark`].
     pub landmarks: Vec<(Landmark, Polar)>,
     /// The ball.
     pub ball: Option<Polar>,
@@ -128,23 +129,23 @@ pub struct See {
     pub players: Vec<SeenPlayer>,
 }
 
-/// One player that is seen.
+/// A detected player.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeenPlayer {
     /// Its team's name.
     pub team: Name,
     /// Its number.
     pub number: u8,
-    /// The parts of it that are seen.
+    /// Visible parts of the player.
     pub markers: Vec<Marker>,
 }
 
 /// A visible part of a robot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marker {
-    /// The part, one of the robot's model: `head`, `lfoot`, `rfoot`.
+    /// Name of the part in the robot's model: `head`, `lfoot`, `rfoot`.
     pub name: Name,
-    /// Where it is.
+    /// Position relative to the camera.
     pub polar: Polar,
 }
 
@@ -167,7 +168,7 @@ impl See {
         out.push(b')');
     }
 
-    /// What has a name that is not known is not seen.
+    /// Objects with unknown names are ignored.
     pub(super) fn decode(list: List<'_>, dialect: Dialect) -> Result<Self, DecodeError> {
         let mut see = Self::default();
         for object in list.lists() {

@@ -125,12 +125,12 @@ mod tests {
         }
         let over = |reason: &str| Heard::Over(reason.to_owned());
         check("", Heard::Done);
-        check("Hello", Heard::Refused("there is no message `Hello`".to_owned()));
-        check("Fitness 1 1 1", Heard::Refused("there is no message `Fitness`".to_owned()));
-        check("Individual 1 1", over("Individual ends before Chn"));
+        check("Hello", Heard::Refused("unknown message `Hello`".to_owned()));
+        check("Fitness 1 1 1", Heard::Refused("unknown message `Fitness`".to_owned()));
+        check("Individual 1 1", over("unexpected end of `Individual` before Chn"));
         check("Individual 1 1 0 1 2", over("an individual with 0 hidden neurons has 8 values, not 2"));
-        check("Individual 1 1 1 1 2", over("Chn is 1, outside 0..=0, or such a net is too large"));
-        check("Individual 1 1 0 1 2 3 4 5 6 7 nan", over("a value of the individual is `nan`, which is no number"));
+        check("Individual 1 1 1 1 2", over("Chn is 1, outside 0..=0, or the net would be too large"));
+        check("Individual 1 1 0 1 2 3 4 5 6 7 nan", over("a value of the individual is not a number: `nan`"));
     }
 
     #[test]

@@ -77,9 +77,9 @@ fn what_makes_no_sense_ends_the_connection_and_nobody_elses() {
     other.say(&mut world, &format!("CreateRobot\r\nBodyShape 1 {SQUARE}\r\nCreateRobot\r\n"));
     other.hear(&mut world);
     for (connection, (line, reason)) in (2..).zip([
-        ("MoveTo 1 2 3", "MoveTo ends before Dir"),
-        ("MoveTo 1 2 3 nan", "Dir is `nan`, which is no number"),
-        ("MoveTo 1 2 3 0,5", "Dir is `0,5`: a decimal comma; the protocol wants a point"),
+        ("MoveTo 1 2 3", "unexpected end of `MoveTo` before Dir"),
+        ("MoveTo 1 2 3 nan", "Dir is not a number: `nan`"),
+        ("MoveTo 1 2 3 0,5", "Dir has a decimal comma: `0,5`; use a point"),
         ("KillRobot 0", "ID is 0, outside 1..=65535"),
         ("MoveTo 77 1 2 3", "unknown robot 77"),
         ("MoveTo 1 1 2 3", "robot 1 belongs to another connection"),

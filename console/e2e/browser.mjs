@@ -8,8 +8,15 @@ import { DEADLINE_MS } from './waiting.mjs'
 export const CHROMIUM = {
   executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
   args: [
-    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync', '--enable-unsafe-swiftshader', '--use-angle=swiftshader',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    '--enable-unsafe-swiftshader',
+    '--use-angle=swiftshader',
   ],
 }
 
@@ -61,7 +68,10 @@ export async function openPage(browser, link, { tab = 'world', size = SMALL, dar
 /** Ends a page's window, and fails if anything was wrong in it. */
 export async function closePage(page, allowed = () => false) {
   await page.context().close()
-  assert.deepEqual(page.faults.filter((fault) => !allowed(fault)), [])
+  assert.deepEqual(
+    page.faults.filter((fault) => !allowed(fault)),
+    [],
+  )
 }
 
 /** What a WebSocket told: the latest message of each type, and the latest poses. */
@@ -121,5 +131,5 @@ export function hook(name) {
 
 /** Its text, without blanks around it. */
 export async function textOf(page, name) {
-  return (await page.locator(hook(name)).first().textContent() ?? '').trim()
+  return ((await page.locator(hook(name)).first().textContent()) ?? '').trim()
 }

@@ -18,7 +18,12 @@ test('a run gets better, is stopped, and goes on', async () => {
   await page.locator(hook('run-world')).selectOption('obstacles')
   await page.locator(hook('run-body')).selectOption('platine')
   await page.locator(hook('run-algorithm')).selectOption('ga')
-  for (const [field, value] of [['generations', 400], ['population', 20], ['hidden', 2], ['seed', 1]]) {
+  for (const [field, value] of [
+    ['generations', 400],
+    ['population', 20],
+    ['hidden', 2],
+    ['seed', 1],
+  ]) {
     await page.locator(hook(`run-${field}`)).fill(String(value))
   }
   await page.locator(hook('run-start')).click()

@@ -20,7 +20,9 @@ function fetched(name) {
 const here = setting(async (folder) => {
   fetched('voice')
   // an astronaut stands in front of Alice, who can speak and see, but has neither loudspeaker nor microphone here
-  const scenario = await writeScenario(folder, `
+  const scenario = await writeScenario(
+    folder,
+    `
 title = "Alice meets an astronaut"
 [world]
 field = "flat"
@@ -37,7 +39,8 @@ names = "names.json"
 [[oz.person]]
 picture = "${join(fetched('faces'), 'skimage/data/astronaut.png')}"
 position = [1.1, 0.0, 0.78]
-`)
+`,
+  )
   return Program.start(folder, { scenario })
 })
 

@@ -11,7 +11,9 @@ const here = setting(() => null)
 
 test('it connects again by itself', async () => {
   // no protocol but the console: nothing else needs a port
-  const scenario = await writeScenario(here.folder, `
+  const scenario = await writeScenario(
+    here.folder,
+    `
 title = "A rover, and nobody else"
 [world]
 field = "flat"
@@ -20,7 +22,8 @@ name = "Rover"
 model = "rover"
 [server]
 http_port = ${await freePort()}
-`)
+`,
+  )
   here.program = await Program.start(here.folder, { scenario, ports: 'own' })
   const link = here.program.operator
   const page = await openPage(here.browser, link)

@@ -9,7 +9,10 @@ import { CHROMIUM } from './browser.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const named = process.argv.slice(2)
-const all = (await readdir(here)).filter((name) => name.endsWith('.test.mjs')).sort().map((name) => join(here, name))
+const all = (await readdir(here))
+  .filter((name) => name.endsWith('.test.mjs'))
+  .sort()
+  .map((name) => join(here, name))
 
 const browser = await chromium.launchServer(CHROMIUM)
 try {

@@ -58,13 +58,19 @@ test('the recording of that game is a film', async () => {
   const { ready, trouble } = page.told.latest.get('film')
   assert.equal(trouble, null)
   const marks = page.told.messages.filter(({ type }) => type === 'film').flatMap(({ marks }) => marks)
-  assert.ok(marks.some(({ text }) => /kick/i.test(text)), `the kick-off is marked: ${JSON.stringify(marks)}`)
+  assert.ok(
+    marks.some(({ text }) => /kick/i.test(text)),
+    `the kick-off is marked: ${JSON.stringify(marks)}`,
+  )
   await line.fill(String(ready - 2))
   await eventually('the end', () => page.told.film.number >= ready - 2)
   await page.locator(hook('film-back')).click()
   assert.equal(await at(), ready - 3)
   // to the last mark, where all play
-  await page.locator(`${hook('film-marks')} button`).last().click()
+  await page
+    .locator(`${hook('film-marks')} button`)
+    .last()
+    .click()
   await eventually('the last mark', async () => (await at()) < ready - 3)
   await portray(page, 'film')
   await page.locator(hook('film-leave')).click()

@@ -105,29 +105,41 @@ test('a viewer can look and not command', async () => {
   }
   // and one who goes round the page is refused by the server
   const commands = [
-    { do: 'pause' }, { do: 'reset' }, { do: 'speed', factor: 2 },
+    { do: 'pause' },
+    { do: 'reset' },
+    { do: 'speed', factor: 2 },
     { do: 'write', variable: '/Simulation/Gravitation', value: '1' },
-    { do: 'push', agent: 'Rover1', velocity: [0, 0, 1] }, { do: 'act', agent: 'Rover1', motors: [[0, 1]] },
-    { do: 'kick-off', side: null }, { do: 'demo', players: 1 }, { do: 'puppet', order: 'reset' },
-    { do: 'stop-run', name: 'a' }, { do: 'save', key: 'a', value: 1 },
+    { do: 'push', agent: 'Rover1', velocity: [0, 0, 1] },
+    { do: 'act', agent: 'Rover1', motors: [[0, 1]] },
+    { do: 'kick-off', side: null },
+    { do: 'demo', players: 1 },
+    { do: 'puppet', order: 'reset' },
+    { do: 'stop-run', name: 'a' },
+    { do: 'save', key: 'a', value: 1 },
   ]
-  const answers = await page.evaluate(async ([address, commands]) => {
-    const socket = new WebSocket(address)
-    const answers = []
-    await new Promise((done, fail) => {
-      socket.onclose = fail
-      socket.onopen = () => commands.forEach((command, id) => socket.send(JSON.stringify({ ...command, id })))
-      socket.onmessage = ({ data }) => {
-        const message = JSON.parse(data)
-        if (message.type === 'done' || message.type === 'refused') answers.push(message)
-        if (answers.length === commands.length) done()
-      }
-    })
-    socket.onclose = null
-    socket.close()
-    return answers
-  }, [here.program.viewer.replace('http', 'ws').replace('/?', '/api?'), commands])
-  assert.deepEqual(answers.filter(({ type, why }) => type !== 'refused' || !/may look on only/.test(why)), [])
+  const answers = await page.evaluate(
+    async ([address, commands]) => {
+      const socket = new WebSocket(address)
+      const answers = []
+      await new Promise((done, fail) => {
+        socket.onclose = fail
+        socket.onopen = () => commands.forEach((command, id) => socket.send(JSON.stringify({ ...command, id })))
+        socket.onmessage = ({ data }) => {
+          const message = JSON.parse(data)
+          if (message.type === 'done' || message.type === 'refused') answers.push(message)
+          if (answers.length === commands.length) done()
+        }
+      })
+      socket.onclose = null
+      socket.close()
+      return answers
+    },
+    [here.program.viewer.replace('http', 'ws').replace('/?', '/api?'), commands],
+  )
+  assert.deepEqual(
+    answers.filter(({ type, why }) => type !== 'refused' || !/may look on only/.test(why)),
+    [],
+  )
   await closePage(page)
 })
 
@@ -175,8 +187,10 @@ test('a wrong token and a page of another site get 403', async () => {
       asked.end()
     })
   const socket = {
-    connection: 'Upgrade', upgrade: 'websocket',
-    'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
   const { origin: own, operator } = here.program
   const { search } = new URL(operator)

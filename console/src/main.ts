@@ -4,7 +4,7 @@ import type { Hello } from './api'
 import { askForLink } from './gate'
 import { Link } from './link'
 import type { Opener, Page } from './page'
-import { type Tab, Shell, TABS } from './shell'
+import { Shell, TABS, type Tab } from './shell'
 import './style.css'
 import { takeToken } from './token'
 

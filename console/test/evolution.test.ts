@@ -8,7 +8,8 @@ import { layOut } from '../src/pages/evolution/netlayout.ts'
 test('addresses as people write them', () => {
   assert.deepEqual(splitAddresses(' a:1, b\n[::1]:7720;c '), ['a:1', 'b', '[::1]:7720', 'c'])
   assert.deepEqual(splitAddresses(' \n'), [])
-  for (const good of ['localhost', '127.0.0.1:7720', 'lab-2.example:80', '[::1]:7720', '[fe80::1]']) assert.equal(faultOf(good), null, good)
+  for (const good of ['localhost', '127.0.0.1:7720', 'lab-2.example:80', '[::1]:7720', '[fe80::1]'])
+    assert.equal(faultOf(good), null, good)
   for (const bad of ['http://a:1', 'a:99999', 'a:0', 'a:b', '::1', ':7720']) assert.notEqual(faultOf(bad), null, bad)
 })
 
@@ -28,7 +29,14 @@ test('round lengths for the scale', () => {
 })
 
 test('columns of runs that are not equally long', () => {
-  assert.deepEqual(padded([[1, 2], [3], []]), { x: [1, 2], columns: [[1, 2], [3, null], [null, null]] })
+  assert.deepEqual(padded([[1, 2], [3], []]), {
+    x: [1, 2],
+    columns: [
+      [1, 2],
+      [3, null],
+      [null, null],
+    ],
+  })
   assert.deepEqual(padded([]), { x: [], columns: [] })
 })
 
@@ -37,14 +45,26 @@ test('a net is laid out within its drawing', () => {
     const name = (_: unknown, at: number) => `sensor number ${at}`
     const all = inputs + hidden + outputs
     const weights = Array.from({ length: all }, (_, at) => ({ from: at, to: all - 1 - at, weight: at - 3 }))
-    const net = { generation: 1, individual: 1, fitness: 0, inputs: Array.from({ length: inputs }, name), hidden, outputs: Array.from({ length: outputs }, name), weights }
+    const net = {
+      generation: 1,
+      individual: 1,
+      fitness: 0,
+      inputs: Array.from({ length: inputs }, name),
+      hidden,
+      outputs: Array.from({ length: outputs }, name),
+      weights,
+    }
     const { width, height, neurons, connections, strongest } = layOut(net)
     assert.equal(neurons.length, all)
-    assert.deepEqual(neurons.map(({ number }) => number), neurons.map((_, at) => at))
+    assert.deepEqual(
+      neurons.map(({ number }) => number),
+      neurons.map((_, at) => at),
+    )
     assert.equal(connections.length, all)
     assert.equal(strongest, Math.max(3, all - 4))
     for (const { x, y } of neurons) assert.ok(x > 0 && x < width && y > 0 && y < height)
-    for (const [at, a] of neurons.entries()) for (const b of neurons.slice(at + 1)) assert.ok(Math.hypot(a.x - b.x, a.y - b.y) > 20)
+    for (const [at, a] of neurons.entries())
+      for (const b of neurons.slice(at + 1)) assert.ok(Math.hypot(a.x - b.x, a.y - b.y) > 20)
   }
   check(10, 4, 2)
   check(10, 0, 2)
@@ -53,6 +73,14 @@ test('a net is laid out within its drawing', () => {
 })
 
 test('a weight of a neuron that does not exist is left out', () => {
-  const net = { generation: 1, individual: 1, fitness: 0, inputs: ['a'], hidden: 0, outputs: ['b'], weights: [{ from: 0, to: 9, weight: 1 }] }
+  const net = {
+    generation: 1,
+    individual: 1,
+    fitness: 0,
+    inputs: ['a'],
+    hidden: 0,
+    outputs: ['b'],
+    weights: [{ from: 0, to: 9, weight: 1 }],
+  }
   assert.equal(layOut(net).connections.length, 0)
 })

@@ -19,10 +19,19 @@ function ring(marks: Marks, at: number): number[] {
 
 test('a ring with a rim lies under each body, in its colour', () => {
   const marks = new Marks()
-  marks.set([{ body: 1, colour: 0x0000ff }, { body: 2, colour: 0xff0000 }])
+  marks.set([
+    { body: 1, colour: 0x0000ff },
+    { body: 2, colour: 0xff0000 },
+  ])
   assert.equal(marks.group.children.length, 1)
   marks.place(poses, 5)
-  assert.deepEqual([ring(marks, 0), ring(marks, 1)], [[1, 2, 0.01, 0.7], [1, 2, 0.01, 0.62]])
+  assert.deepEqual(
+    [ring(marks, 0), ring(marks, 1)],
+    [
+      [1, 2, 0.01, 0.7],
+      [1, 2, 0.01, 0.62],
+    ],
+  )
   assert.deepEqual(ring(marks, 3), [-3, 4, 0.01, 0.62])
   const colour = new Color()
   ;(marks.group.children[0] as InstancedMesh).getColorAt(3, colour)

@@ -26,7 +26,12 @@ test('paths of variables', () => {
 test('a click on a hand picks the robot', () => {
   const parents = [0, 0, 1, 2, 0, 4]
   const agents = [{ name: 'a', robot: 'ant', body: 1, motors: [], senses: [] }]
-  for (const [body, found] of [[0, null], [1, 1], [3, 1], [5, 5]] as const) {
+  for (const [body, found] of [
+    [0, null],
+    [1, 1],
+    [3, 1],
+    [5, 5],
+  ] as const) {
     assert.equal(picked({ parents, agents }, body), found)
   }
   assert.equal(climb(parents, 5, new Set([4])), 4)

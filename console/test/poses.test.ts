@@ -45,7 +45,11 @@ function check(pose: Pose): void {
 
 test('a pose comes as it was sent', () => {
   const half = Math.SQRT1_2
-  for (const position of [[0, 0, 0], [1.2345, -2.5, 0.75], [-838.86, 838.86, -0.0001]] as Pose['position'][]) {
+  for (const position of [
+    [0, 0, 0],
+    [1.2345, -2.5, 0.75],
+    [-838.86, 838.86, -0.0001],
+  ] as Pose['position'][]) {
     for (const quaternion of [
       [1, 0, 0, 0],
       [0, 1, 0, 0],
@@ -73,7 +77,10 @@ test('the bytes of a frame, by hand', () => {
   // 1 m, -0.1 mm, 838.8607 m; a half turn about z: the z part is left out, the others are in the middle
   bytes.push(0x10, 0x27, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x00, 0xc0, 0x00, 0xc0, 0x00, 0x40)
   const poses = decode(new DataView(new Uint8Array(bytes).buffer))
-  assert.deepEqual([...poses.positions].map((metres) => Math.round(metres * 1e4)), [10000, -1, 8388607])
+  assert.deepEqual(
+    [...poses.positions].map((metres) => Math.round(metres * 1e4)),
+    [10000, -1, 8388607],
+  )
   assert.ok((poses.quaternions[3] ?? 0) > 0.9999)
 })
 

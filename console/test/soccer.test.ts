@@ -71,18 +71,36 @@ test('the playhead waits for frames and stops at the end', () => {
   const all = () => true
   assert.equal(advanced(10, 0.5, 2, 25, 1000, all), 35)
   assert.equal(advanced(990, 1, 8, 25, 1000, all), 999)
-  assert.equal(advanced(10, 1, 1, 25, 1000, (frame) => frame <= 12), 12)
+  assert.equal(
+    advanced(10, 1, 1, 25, 1000, (frame) => frame <= 12),
+    12,
+  )
   assert.equal(advanced(0, 1, 1, 25, 0, all), 0)
 })
 
 test('scenes and marks by frame', () => {
-  const scene = (generation: number) => ({ type: 'scene', generation, bodies: [], parents: [], looks: [], meshes: [], agents: [] }) satisfies Scene
-  const scenes = merged([{ from: 100, scene: scene(2) }], [{ from: 0, scene: scene(1) }, { from: 100, scene: scene(2) }], ({ from }) => String(from), ({ from }) => from)
-  assert.deepEqual(scenes.map(({ from }) => from), [0, 100])
+  const scene = (generation: number) =>
+    ({ type: 'scene', generation, bodies: [], parents: [], looks: [], meshes: [], agents: [] }) satisfies Scene
+  const scenes = merged(
+    [{ from: 100, scene: scene(2) }],
+    [
+      { from: 0, scene: scene(1) },
+      { from: 100, scene: scene(2) },
+    ],
+    ({ from }) => String(from),
+    ({ from }) => from,
+  )
+  assert.deepEqual(
+    scenes.map(({ from }) => from),
+    [0, 100],
+  )
   assert.equal(sceneAt(scenes, 99)?.generation, 1)
   assert.equal(sceneAt(scenes, 100)?.generation, 2)
   assert.equal(sceneAt([], 5), null)
-  const marks = [{ frame: 5, text: 'a' }, { frame: 9, text: 'b' }]
+  const marks = [
+    { frame: 5, text: 'a' },
+    { frame: 9, text: 'b' },
+  ]
   assert.equal(markBefore(marks, 4), null)
   assert.equal(markBefore(marks, 9)?.text, 'b')
 })
@@ -92,8 +110,20 @@ test('goals are told from goal kicks, and their labels come first', () => {
   assert.ok(isGoal('Goal_Left'))
   assert.ok(!isGoal('Goal kick for Reds'))
   assert.ok(!isGoal('goal_kick_left'))
-  const marks = [{ frame: 0, text: 'Kick-off' }, { frame: 4, text: 'Goal' }, { frame: 6, text: 'Kick-in' }, { frame: 99, text: 'Game over' }]
+  const marks = [
+    { frame: 0, text: 'Kick-off' },
+    { frame: 4, text: 'Goal' },
+    { frame: 6, text: 'Kick-in' },
+    { frame: 99, text: 'Game over' },
+  ]
   const labels = labelled(marks, 100, 300, () => 100)
-  assert.deepEqual(labels.map(({ mark, row }) => [mark.text, row]), [['Goal', 0], ['Kick-off', 1], ['Game over', 0]])
+  assert.deepEqual(
+    labels.map(({ mark, row }) => [mark.text, row]),
+    [
+      ['Goal', 0],
+      ['Kick-off', 1],
+      ['Game over', 0],
+    ],
+  )
   for (const { left, width } of labels) assert.ok(left >= 0 && left + width <= 300)
 })

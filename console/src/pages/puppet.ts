@@ -6,8 +6,8 @@ import './puppet.css'
 import './puppet/panels.css'
 import './puppet/tools.css'
 import './puppet/phone.css'
-import { titled } from './puppet/acts'
 import { actions } from './puppet/actions'
+import { titled } from './puppet/acts'
 import { Desk } from './puppet/desk'
 import { EventLog } from './puppet/event-log'
 import { eyes } from './puppet/eyes'
@@ -66,17 +66,28 @@ export const open: Opener = (link) => {
     macros.stop()
     if (link.role === 'operator') void desk.give('reset', 'Stop')
   }
-  const stop = h('button', { type: 'button', class: 'pp-stop', title: 'Escape', 'data-test': 'stop', onclick: stopAll },
-    'Stop', h('kbd', null, 'Esc'))
+  const stop = h(
+    'button',
+    { type: 'button', class: 'pp-stop', title: 'Escape', 'data-test': 'stop', onclick: stopAll },
+    'Stop',
+    h('kbd', null, 'Esc'),
+  )
   const control = h('span', { class: 'pp-control', 'data-test': 'reason', role: 'status' })
-  const bar = h('div', { class: 'pp-bar' },
-    h('h2', null, titled(info.name)), control, desk.faults.element,
-    button('Keys', overview.open, { title: 'All keys, and how to change them: ?', test: 'keys-open' }))
+  const bar = h(
+    'div',
+    { class: 'pp-bar' },
+    h('h2', null, titled(info.name)),
+    control,
+    desk.faults.element,
+    button('Keys', overview.open, { title: 'All keys, and how to change them: ?', test: 'keys-open' }),
+  )
   const desktop = layout(sections, bar, stop)
   desktop.element.append(overview.element)
 
   keys.desk('Escape', stopAll)
-  keys.desk('n', () => { if (may()) script.next() })
+  keys.desk('n', () => {
+    if (may()) script.next()
+  })
   keys.desk('b', script.back)
   keys.desk('/', box.focus)
   keys.desk('?', overview.open)
@@ -130,10 +141,12 @@ export const open: Opener = (link) => {
 
 function withoutPuppet(): Page {
   return {
-    element: empty('This scenario has no puppet',
+    element: empty(
+      'This scenario has no puppet',
       'Nobody is here to be puppeteered. ' +
         'Start the playground with “rossum serve”, or Alice alone with “rossum serve --scenario oz”.',
-      h('a', { class: 'button', href: '#world' }, 'To the world')),
+      h('a', { class: 'button', href: '#world' }, 'To the world'),
+    ),
     topics: [],
     close() {},
   }

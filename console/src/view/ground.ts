@@ -3,8 +3,8 @@
 import {
   type Color,
   DataTexture,
-  Mesh,
   LinearMipmapLinearFilter,
+  Mesh,
   MeshLambertMaterial,
   NearestFilter,
   PlaneGeometry,

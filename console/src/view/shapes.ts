@@ -8,19 +8,19 @@ import {
   CylinderGeometry,
   Group,
   InstancedMesh,
+  type Material,
   Matrix4,
   type Mesh,
   MeshBasicMaterial,
   MeshPhongMaterial,
+  type Object3D,
   Quaternion,
   SphereGeometry,
   SRGBColorSpace,
   Vector3,
-  type Material,
-  type Object3D,
 } from 'three'
 
-import type { Visual, Scene } from '../api'
+import type { Scene, Visual } from '../api'
 import { apron, type Ground, ground, underAll } from './ground'
 import { localOf, placeOf } from './place'
 import type { Poses } from './poses'
@@ -131,7 +131,10 @@ export class Shapes {
     mesh.castShadow = look.rgba[3] > 0.5
     mesh.receiveShadow = true
     this.group.add(mesh)
-    this.#bodiesOf.set(mesh, parts.map(({ body }) => body))
+    this.#bodiesOf.set(
+      mesh,
+      parts.map(({ body }) => body),
+    )
     this.#freed.push(mesh, material)
     if (look.body !== 0) this.#moving.push({ mesh, parts })
   }

@@ -45,9 +45,11 @@ export class ArenaPicture {
 
   setReplay(replay: Replay | null): void {
     this.#replay = replay
-    this.#polygons = (replay?.arena.polygons ?? []).map(
-      ({ points, colour, kind }) => ({ path: outline(points), colour: colourOf(colour), kind }),
-    )
+    this.#polygons = (replay?.arena.polygons ?? []).map(({ points, colour, kind }) => ({
+      path: outline(points),
+      colour: colourOf(colour),
+      kind,
+    }))
     this.#robot = outline(replay?.shape ?? [])
     this.#trial = null
   }
@@ -186,7 +188,10 @@ function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number
   ctx.moveTo(x - size, y + size)
   ctx.lineTo(x + size, y - size)
   // a white rim, as it may lie on anything
-  for (const [colour, width] of [['#fff', 0.75], [BLOCKED, 0.4]] as const) {
+  for (const [colour, width] of [
+    ['#fff', 0.75],
+    [BLOCKED, 0.4],
+  ] as const) {
     ctx.strokeStyle = colour
     ctx.lineWidth = size * width
     ctx.stroke()

@@ -17,7 +17,13 @@ export function arenaPlayer(): ArenaPlayer {
   const picture = new ArenaPicture(canvas)
   const play = button('Play', () => run(!playing), { kind: 'primary', test: 'replay-play' })
   const time = h('input', {
-    type: 'range', min: '0', max: '0', step: '1', value: '0', 'aria-label': 'Time', 'data-test': 'replay-line',
+    type: 'range',
+    min: '0',
+    max: '0',
+    step: '1',
+    value: '0',
+    'aria-label': 'Time',
+    'data-test': 'replay-line',
     oninput: () => {
       run(false)
       step = time.valueAsNumber
@@ -28,7 +34,11 @@ export function arenaPlayer(): ArenaPlayer {
   const trials = select([{ value: '0', label: 'Trial 1' }], '0', (value) => choose(Number(value)))
   trials.setAttribute('aria-label', 'Trial')
   trials.dataset['test'] = 'replay-trial'
-  const speed = select(SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })), '2', () => undefined)
+  const speed = select(
+    SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
+    '2',
+    () => undefined,
+  )
   speed.setAttribute('aria-label', 'Speed')
   const words = h('p', { class: 'quiet', 'data-test': 'replay-words' }, '')
 
@@ -104,8 +114,8 @@ export function arenaPlayer(): ArenaPlayer {
       picture.setReplay(now)
       canvas.setAttribute('aria-label', now ? `${now.arena.title}, from above` : 'Arena from above')
       trials.replaceChildren(
-        ...(now?.trials ?? []).map(
-          (one, at) => h('option', { value: String(at) }, `Trial ${at + 1}${one.died ? ', died' : ''}`),
+        ...(now?.trials ?? []).map((one, at) =>
+          h('option', { value: String(at) }, `Trial ${at + 1}${one.died ? ', died' : ''}`),
         ),
       )
       choose(0)

@@ -63,10 +63,14 @@ function runHeader(link: Link, run: () => RunSummary | null) {
   const generation = h('b', { 'data-test': 'chosen-generation' }, '')
   const best = h('b', { class: 'fitness', 'data-test': 'fitness' }, '–')
   const about = h('p', { class: 'quiet chosen-about' }, '')
-  const until = h(
-    'input',
-    { type: 'number', min: '1', step: '1', inputMode: 'numeric', required: true, 'data-test': 'resume-generations' },
-  )
+  const until = h('input', {
+    type: 'number',
+    min: '1',
+    step: '1',
+    inputMode: 'numeric',
+    required: true,
+    'data-test': 'resume-generations',
+  })
   const stop = button('Stop', () => order('stop-run'), { kind: 'danger', test: 'run-stop' })
   const resume = button('Resume', () => order('resume-run'), { kind: 'primary', test: 'run-resume' })
   const resuming = h('span', { class: 'resuming' }, field('to generation', until), resume)
@@ -120,10 +124,12 @@ function fitnessPlots() {
   const right = h('div', { class: 'plot-holder' })
   const series = [{ label: 'best so far' }, { label: 'best' }, { label: 'mean' }, { label: 'worst' }]
   const fitness = new Curves(left, { title: 'Fitness by generation', x: 'generation', series, height: 250 })
-  const diversity = new Curves(
-    right,
-    { title: 'Diversity by generation', x: 'generation', series: [{ label: 'diversity' }], height: 250 },
-  )
+  const diversity = new Curves(right, {
+    title: 'Diversity by generation',
+    x: 'generation',
+    series: [{ label: 'diversity' }],
+    height: 250,
+  })
   return {
     element: h('div', { class: 'plots' }, card('Fitness', left), card('Diversity', right)),
     show({ best, mean, worst, best_so_far, diversity: spread }: RunDetail) {
@@ -145,21 +151,21 @@ function fitnessPlots() {
 /** The best of all or of a generation in its arena. */
 function watchBest(link: Link, run: () => RunSummary | null) {
   const player = arenaPlayer()
-  const generation = h(
-    'input',
-    {
-      type: 'number',
-      min: '1',
-      step: '1',
-      value: '1',
-      inputMode: 'numeric',
-      required: true,
-      'aria-label': 'Generation',
-      disabled: true,
-      'data-test': 'replay-generation',
-    },
-  )
-  const choice = [{ value: 'all', label: 'Best of all' }, { value: 'one', label: 'Best of generation' }]
+  const generation = h('input', {
+    type: 'number',
+    min: '1',
+    step: '1',
+    value: '1',
+    inputMode: 'numeric',
+    required: true,
+    'aria-label': 'Generation',
+    disabled: true,
+    'data-test': 'replay-generation',
+  })
+  const choice = [
+    { value: 'all', label: 'Best of all' },
+    { value: 'one', label: 'Best of generation' },
+  ]
   const which = select(choice, 'all', (value) => {
     generation.disabled = value === 'all'
     if (value === 'all') void ask()
@@ -178,7 +184,9 @@ function watchBest(link: Link, run: () => RunSummary | null) {
         void ask()
       },
     },
-    which, generation, show,
+    which,
+    generation,
+    show,
   )
   let shown: Replay | null = null
   let asked = false

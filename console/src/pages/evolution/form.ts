@@ -24,16 +24,13 @@ const ALGORITHMS: Record<string, string> = {
 
 export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
   const may = link.role === 'operator'
-  const addresses = h(
-    'textarea',
-    {
-      rows: 2,
-      spellcheck: false,
-      autocomplete: 'off',
-      placeholder: 'none: in the run’s own process',
-      'data-test': 'run-addresses',
-    },
-  )
+  const addresses = h('textarea', {
+    rows: 2,
+    spellcheck: false,
+    autocomplete: 'off',
+    placeholder: 'none: in the run’s own process',
+    'data-test': 'run-addresses',
+  })
   const where = h('p', { class: 'hint' }, '')
   const body = chosenFrom(info.bodies, 'run-body')
   const world = chosenFrom(info.worlds, 'run-world')
@@ -49,25 +46,33 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
   const population = number('', LIMITS.population, 'run-population')
   const hidden = number('', LIMITS.hidden, 'run-hidden')
   const seed = number('1', LIMITS.seed, 'run-seed', true)
-  const target = h(
-    'input',
-    { type: 'number', inputMode: 'decimal', step: 'any', placeholder: 'none', 'data-test': 'run-target' },
-  )
+  const target = h('input', {
+    type: 'number',
+    inputMode: 'decimal',
+    step: 'any',
+    placeholder: 'none',
+    'data-test': 'run-target',
+  })
   const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'run-start' }, 'Start')
 
   /** What is chosen decides what the other fields mean. */
   function describe(): void {
     const elsewhere = splitAddresses(addresses.value).length > 0
     for (const choice of [body, world, fitness]) choice.disabled = elsewhere
-    say(where, elsewhere
-      ? 'Robot Simulators test the individuals, in the body and world that they were started with.'
-      : 'The run tests its individuals in its own process, in this body and world.')
+    say(
+      where,
+      elsewhere
+        ? 'Robot Simulators test the individuals, in the body and world that they were started with.'
+        : 'The run tests its individuals in its own process, in this body and world.',
+    )
     population.placeholder = algorithm.value === 'cma-es' ? 'by the net' : '100'
     hidden.placeholder = algorithm.value === 'neat' ? 'few' : '4'
   }
 
   function check(): void {
-    const fault = splitAddresses(addresses.value).map(faultOf).find((found) => found !== null)
+    const fault = splitAddresses(addresses.value)
+      .map(faultOf)
+      .find((found) => found !== null)
     addresses.setCustomValidity(fault ?? '')
     describe()
   }
@@ -92,7 +97,8 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
   const form = h(
     'form',
     {
-      class: 'new-run', 'data-test': 'new-run',
+      class: 'new-run',
+      'data-test': 'new-run',
       onsubmit: async (event: SubmitEvent) => {
         event.preventDefault()
         start.disabled = true
@@ -130,11 +136,12 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
   return card(
     'New run',
     ownAddresses(info),
-    !may && h(
-      'p',
-      { class: 'reason', 'data-test': 'viewer-reason' },
-      'You are watching as a viewer. The operator’s link lets you start runs.',
-    ),
+    !may &&
+      h(
+        'p',
+        { class: 'reason', 'data-test': 'viewer-reason' },
+        'You are watching as a viewer. The operator’s link lets you start runs.',
+      ),
     form,
   )
 }
@@ -171,19 +178,16 @@ function chosenFrom(choices: EvolutionInfo['worlds'], test: string): HTMLSelectE
 
 function number(value: string, limits: readonly [number, number], test: string, required = false): HTMLInputElement {
   const [min, max] = limits
-  return h(
-    'input',
-    {
-      type: 'number',
-      inputMode: 'numeric',
-      step: '1',
-      min: String(min),
-      max: String(max),
-      value,
-      required,
-      'data-test': test,
-    },
-  )
+  return h('input', {
+    type: 'number',
+    inputMode: 'numeric',
+    step: '1',
+    min: String(min),
+    max: String(max),
+    value,
+    required,
+    'data-test': test,
+  })
 }
 
 /** Empty fields say that the program chooses. */

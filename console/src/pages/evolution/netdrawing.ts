@@ -2,7 +2,7 @@
 
 import type { Net } from '../../api'
 import { fill, format, h } from '../../ui'
-import { layOut, RADIUS, shortName, type Layout } from './netlayout'
+import { type Layout, layOut, RADIUS, shortName } from './netlayout'
 
 const SVG = 'http://www.w3.org/2000/svg'
 
@@ -15,10 +15,12 @@ export function netDrawing(): NetDrawing {
   const words = h('p', { class: 'quiet', 'data-test': 'net-words' }, '')
   const legend = h('div', { class: 'net-legend' })
   // it scrolls when it is large, and the keyboard must reach it then
-  const holder = h(
-    'div',
-    { class: 'net-holder', tabIndex: 0, role: 'group', 'aria-label': 'The net; arrow keys scroll' },
-  )
+  const holder = h('div', {
+    class: 'net-holder',
+    tabIndex: 0,
+    role: 'group',
+    'aria-label': 'The net; arrow keys scroll',
+  })
   let shown = ''
   return {
     element: h('div', { class: 'net' }, words, holder, legend),
@@ -51,19 +53,20 @@ export function netDrawing(): NetDrawing {
 
 function draw(layout: Layout): SVGElement {
   const root = svg('svg', {
-    viewBox: `0 0 ${layout.width} ${layout.height}`, width: layout.width, height: layout.height,
-    role: 'img', 'aria-label': 'Net of the best individual', 'data-test': 'net',
+    viewBox: `0 0 ${layout.width} ${layout.height}`,
+    width: layout.width,
+    height: layout.height,
+    role: 'img',
+    'aria-label': 'Net of the best individual',
+    'data-test': 'net',
   })
   const names = layout.neurons.map(({ name }) => name)
   const lines = layout.connections.map((connection) => {
-    const line = svg(
-      'path',
-      {
-        d: connection.path,
-        class: connection.weight < 0 ? 'minus' : 'plus',
-        'stroke-width': connection.width.toFixed(2),
-      },
-    )
+    const line = svg('path', {
+      d: connection.path,
+      class: connection.weight < 0 ? 'minus' : 'plus',
+      'stroke-width': connection.width.toFixed(2),
+    })
     line.append(
       title(`${names[connection.from] ?? ''} → ${names[connection.to] ?? ''}: ${format(connection.weight, 3)}`),
     )
@@ -71,8 +74,8 @@ function draw(layout: Layout): SVGElement {
   })
   /** Only what comes from or goes to this neuron; all of it with null. */
   const alone = (neuron: number | null) => {
-    layout.connections.forEach(
-      ({ from, to }, at) => lines[at]?.classList.toggle('dim', neuron !== null && from !== neuron && to !== neuron),
+    layout.connections.forEach(({ from, to }, at) =>
+      lines[at]?.classList.toggle('dim', neuron !== null && from !== neuron && to !== neuron),
     )
   }
   root.append(...lines)
@@ -81,10 +84,11 @@ function draw(layout: Layout): SVGElement {
     group.append(svg('circle', { cx: x, cy: y, r: RADIUS }), title(name))
     if (layer !== 'hidden') {
       const isInput = layer === 'input'
-      const label = svg(
-        'text',
-        { x: isInput ? x - RADIUS - 5 : x + RADIUS + 5, y: y + 4, 'text-anchor': isInput ? 'end' : 'start' },
-      )
+      const label = svg('text', {
+        x: isInput ? x - RADIUS - 5 : x + RADIUS + 5,
+        y: y + 4,
+        'text-anchor': isInput ? 'end' : 'start',
+      })
       label.textContent = shortName(name)
       group.append(label)
     }

@@ -75,16 +75,13 @@ interface Row {
 }
 
 function makeRow(name: string, chose: () => void, ticked: () => void): Row {
-  const tick = h(
-    'input',
-    {
-      type: 'checkbox',
-      'aria-label': `Compare ${name}`,
-      title: 'Compare',
-      'data-test': 'run-compare',
-      onchange: ticked,
-    },
-  )
+  const tick = h('input', {
+    type: 'checkbox',
+    'aria-label': `Compare ${name}`,
+    title: 'Compare',
+    'data-test': 'run-compare',
+    onchange: ticked,
+  })
   const state = h('span', { class: 'badge', 'data-test': 'run-state' }, '')
   const about = h('span', { class: 'run-about' }, '')
   const progress = h('progress', { max: 1, value: 0, 'aria-label': 'Generations done' })

@@ -55,7 +55,10 @@ export function log(link: Link): { element: HTMLElement; close(): void } {
   })
 
   function passes({ level, text }: LogLine): boolean {
-    return LEVELS.findIndex(({ name }) => name === level) <= least && text.toLowerCase().includes(words.value.trim().toLowerCase())
+    return (
+      LEVELS.findIndex(({ name }) => name === level) <= least &&
+      text.toLowerCase().includes(words.value.trim().toLowerCase())
+    )
   }
 
   function sift(): void {

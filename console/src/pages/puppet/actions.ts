@@ -16,18 +16,32 @@ export function actions(desk: Desk, keys: Hotkeys): Part {
     keys.add({ id, label: wordsOf(act, info), run }, standard)
     const badge = h('kbd')
     badges.set(id, badge)
-    return h('button', { type: 'button', class: 'pp-act', 'data-test': id.replace(':', '-'), onclick: run },
+    return h(
+      'button',
+      { type: 'button', class: 'pp-act', 'data-test': id.replace(':', '-'), onclick: run },
       h('span', { class: 'pp-act-name' }, label, small === '' ? null : h('span', { class: 'pp-act-small' }, small)),
-      badge)
+      badge,
+    )
   }
 
   const gestures = info.gestures.map((gesture, place) =>
-    acting(`gesture:${gesture.tag}`, titled(gesture.name), `[${gesture.tag}] ${gesture.seconds} s`,
-      { do: 'gesture', name: gesture.tag }, place < 9 ? String(place + 1) : undefined))
-  const expressions = new Map(info.expressions.map(({ id, name }) =>
-    [id, acting(`expression:${name}`, titled(name), '', { do: 'expression', name })]))
-  const looks = new Map(info.look_ats.map(({ id, name }) =>
-    [id, acting(`look:${name}`, titled(name), '', { do: 'look', name })]))
+    acting(
+      `gesture:${gesture.tag}`,
+      titled(gesture.name),
+      `[${gesture.tag}] ${gesture.seconds} s`,
+      { do: 'gesture', name: gesture.tag },
+      place < 9 ? String(place + 1) : undefined,
+    ),
+  )
+  const expressions = new Map(
+    info.expressions.map(({ id, name }) => [
+      id,
+      acting(`expression:${name}`, titled(name), '', { do: 'expression', name }),
+    ]),
+  )
+  const looks = new Map(
+    info.look_ats.map(({ id, name }) => [id, acting(`look:${name}`, titled(name), '', { do: 'look', name })]),
+  )
 
   const playing = h('span', { class: 'pp-quiet' }, 'None plays')
   function label(): void {
@@ -41,14 +55,21 @@ export function actions(desk: Desk, keys: Hotkeys): Part {
   label()
 
   const group = (title: string, buttons: Iterable<HTMLButtonElement>, beside?: HTMLElement, kind = '') =>
-    h('div', { class: 'pp-group' },
+    h(
+      'div',
+      { class: 'pp-group' },
       h('div', { class: 'pp-line' }, h('h3', null, title), beside),
-      h('div', { class: `pp-acts ${kind}`, role: 'group', 'aria-label': title }, ...buttons))
+      h('div', { class: `pp-acts ${kind}`, role: 'group', 'aria-label': title }, ...buttons),
+    )
   return {
-    element: card('Act', controls(
-      group('Gestures', gestures, playing, 'pp-acts-wide'),
-      group('Expression', expressions.values()),
-      group('Look', looks.values()))),
+    element: card(
+      'Act',
+      controls(
+        group('Gestures', gestures, playing, 'pp-acts-wide'),
+        group('Expression', expressions.values()),
+        group('Look', looks.values()),
+      ),
+    ),
     show(puppet: Puppet) {
       press(expressions, puppet.expression)
       press(looks, puppet.look_at)

@@ -1,7 +1,7 @@
 // What an operator lets the robot do, in words that can be kept: macros are lists of these. Gestures, expressions and
 // gazes are kept by name and not by number, for a folder of gestures may give the numbers to others.
 
-import type { PuppetInfo, PuppetCommand } from '../../api'
+import type { PuppetCommand, PuppetInfo } from '../../api'
 
 export type Act =
   | { do: 'say'; text: string }
@@ -11,7 +11,10 @@ export type Act =
   | { do: 'weigh'; subsystem: string; weight: number }
   | { do: 'wait'; seconds: number }
 
-export interface Macro { name: string; acts: Act[] }
+export interface Macro {
+  name: string
+  acts: Act[]
+}
 
 /** Longest wait in a macro, s. */
 export const longestWait = 600
@@ -19,7 +22,8 @@ export const longestWait = 600
 /** The order that makes the robot do it; null for a wait, and for names that this robot does not have. */
 export function orderOf(act: Act, info: PuppetInfo): PuppetCommand | null {
   switch (act.do) {
-    case 'say': return { speak: act.text }
+    case 'say':
+      return { speak: act.text }
     case 'gesture': {
       const gesture = info.gestures.find((gesture) => gesture.tag === act.name)
       return gesture ? { gesture: gesture.id } : null
@@ -32,32 +36,40 @@ export function orderOf(act: Act, info: PuppetInfo): PuppetCommand | null {
       const look = info.look_ats.find((look) => look.name === act.name)
       return look ? { 'look-at': look.id } : null
     }
-    case 'weigh': return info.subsystems.includes(act.subsystem) ? { weigh: [act.subsystem, act.weight] } : null
-    case 'wait': return null
+    case 'weigh':
+      return info.subsystems.includes(act.subsystem) ? { weigh: [act.subsystem, act.weight] } : null
+    case 'wait':
+      return null
   }
 }
 
 /** For people: `Gesture: three short nods`. */
 export function wordsOf(act: Act, info: PuppetInfo): string {
   switch (act.do) {
-    case 'say': return `Say: ${act.text}`
-    case 'gesture': return `Gesture: ${info.gestures.find((gesture) => gesture.tag === act.name)?.name ?? act.name}`
-    case 'expression': return `Expression: ${act.name}`
-    case 'look': return `Look: ${act.name}`
-    case 'weigh': return `Weight of ${titleOfSubsystem(act.subsystem).toLowerCase()}: ${act.weight}`
-    case 'wait': return `Wait ${act.seconds} s`
+    case 'say':
+      return `Say: ${act.text}`
+    case 'gesture':
+      return `Gesture: ${info.gestures.find((gesture) => gesture.tag === act.name)?.name ?? act.name}`
+    case 'expression':
+      return `Expression: ${act.name}`
+    case 'look':
+      return `Look: ${act.name}`
+    case 'weigh':
+      return `Weight of ${titleOfSubsystem(act.subsystem).toLowerCase()}: ${act.weight}`
+    case 'wait':
+      return `Wait ${act.seconds} s`
   }
 }
 
 /** What has a weight: its name for people, and its weight after a reset. */
 const subsystems: Record<string, { title: string; standard: number }> = {
-  'gesture': { title: 'Gestures', standard: 1 },
-  'expression': { title: 'Expression', standard: 1 },
+  gesture: { title: 'Gestures', standard: 1 },
+  expression: { title: 'Expression', standard: 1 },
   'look-at': { title: 'Looking', standard: 1 },
   'random-head': { title: 'Head wanders', standard: 0 },
   'random-eyes': { title: 'Eyes wander', standard: 0 },
   'random-face': { title: 'Face is never still', standard: 0 },
-  'direct': { title: 'Direct servos', standard: 0 },
+  direct: { title: 'Direct servos', standard: 0 },
 }
 
 export function titleOfSubsystem(subsystem: string): string {
@@ -89,15 +101,19 @@ function readAct(act: unknown): Act | null {
   if (!isRecord(act)) return null
   const { name, text, subsystem, weight, seconds } = act
   switch (act.do) {
-    case 'say': return typeof text === 'string' ? { do: 'say', text } : null
+    case 'say':
+      return typeof text === 'string' ? { do: 'say', text } : null
     case 'gesture':
     case 'expression':
-    case 'look': return typeof name === 'string' ? { do: act.do, name } : null
+    case 'look':
+      return typeof name === 'string' ? { do: act.do, name } : null
     case 'weigh':
       if (typeof subsystem !== 'string' || !isFinite(weight)) return null
       return { do: 'weigh', subsystem, weight: clamp(weight, 0, 1) }
-    case 'wait': return isFinite(seconds) ? { do: 'wait', seconds: clamp(seconds, 0, longestWait) } : null
-    default: return null
+    case 'wait':
+      return isFinite(seconds) ? { do: 'wait', seconds: clamp(seconds, 0, longestWait) } : null
+    default:
+      return null
   }
 }
 

@@ -1,10 +1,7 @@
 // A script: each line of it is a cue. A line that begins with ! runs the macro of that name, one with # is a note to
 // the operator, anything else is said, with its tags.
 
-export type Line =
-  | { kind: 'say'; text: string }
-  | { kind: 'macro'; name: string }
-  | { kind: 'note'; text: string }
+export type Line = { kind: 'say'; text: string } | { kind: 'macro'; name: string } | { kind: 'note'; text: string }
 
 export function readScript(text: string): Line[] {
   return text.split('\n').flatMap((raw): Line[] => {
@@ -34,5 +31,8 @@ export function cueBefore(lines: Line[], place: number): number {
 export function samePlace(before: Line[], after: Line[], place: number): number {
   const same = (one: Line | undefined, other: Line | undefined) => JSON.stringify(one) === JSON.stringify(other)
   if (before.slice(0, place).every((line, at) => same(line, after[at]))) return place
-  return Math.max(0, after.findIndex((line) => same(line, before[place])))
+  return Math.max(
+    0,
+    after.findIndex((line) => same(line, before[place])),
+  )
 }

@@ -1,6 +1,6 @@
 // What the parts of the operator's desk share: the link, the robot's latest news, the log, and how orders are given.
 
-import type { Puppet, PuppetInfo, PuppetCommand } from '../../api'
+import type { Puppet, PuppetCommand, PuppetInfo } from '../../api'
 import type { Link } from '../../link'
 import { notice, reason } from '../../ui'
 import { type Act, orderOf, wordsOf } from './acts'
@@ -30,7 +30,11 @@ export class Desk {
   private readonly turned = new Map<string, { timer: number; order: PuppetCommand | null }>()
   private readonly rests = new Map<string, number>()
 
-  constructor(readonly link: Link, readonly info: PuppetInfo, readonly log: SessionLog) {
+  constructor(
+    readonly link: Link,
+    readonly info: PuppetInfo,
+    readonly log: SessionLog,
+  ) {
     this.faults = new Faults(link)
   }
 
@@ -68,10 +72,13 @@ export class Desk {
       this.pace(name)
     }
     clearTimeout(this.rests.get(name))
-    this.rests.set(name, window.setTimeout(() => {
-      this.rests.delete(name)
-      this.log.add('done', words)
-    }, settled))
+    this.rests.set(
+      name,
+      window.setTimeout(() => {
+        this.rests.delete(name)
+        this.log.add('done', words)
+      }, settled),
+    )
   }
 
   private pace(name: string): void {

@@ -11,17 +11,29 @@ const middle = 366
 /** Least distance of two handles one above the other: 44 pixels on a phone. */
 const handleGap = 66
 
-interface Spot { x: number; y: number }
+interface Spot {
+  x: number
+  y: number
+}
 
 /** Where a servo is, by what its name begins with; `left` and `right` are hers. */
 const spots: [name: string, spot: Spot][] = [
-  ['brows', { x: 140, y: 112 }], ['eyelids', { x: 140, y: 150 }], ['eye', { x: 140, y: 150 }],
+  ['brows', { x: 140, y: 112 }],
+  ['eyelids', { x: 140, y: 150 }],
+  ['eye', { x: 140, y: 150 }],
   ['smile', { x: 140, y: 222 }],
-  ['jaw', { x: 140, y: 240 }], ['neck', { x: 140, y: 322 }], ['head', { x: 140, y: 322 }],
-  ['waist', { x: middle, y: 198 }], ['torso', { x: middle, y: 150 }],
-  ['shoulder', { x: 44, y: 130 }], ['elbow', { x: 56, y: 170 }],
-  ['wrist', { x: 60, y: 226 }], ['grasp', { x: 60, y: 240 }],
-  ['hip', { x: 16, y: 250 }], ['knee', { x: 16, y: 300 }], ['ankle', { x: 16, y: 356 }],
+  ['jaw', { x: 140, y: 240 }],
+  ['neck', { x: 140, y: 322 }],
+  ['head', { x: 140, y: 322 }],
+  ['waist', { x: middle, y: 198 }],
+  ['torso', { x: middle, y: 150 }],
+  ['shoulder', { x: 44, y: 130 }],
+  ['elbow', { x: 56, y: 170 }],
+  ['wrist', { x: 60, y: 226 }],
+  ['grasp', { x: 60, y: 240 }],
+  ['hip', { x: 16, y: 250 }],
+  ['knee', { x: 16, y: 300 }],
+  ['ankle', { x: 16, y: 356 }],
 ]
 
 /** The place of a servo of this name; arms and legs are given by their distance from the middle of the body. */
@@ -32,7 +44,10 @@ function spotOf(servo: string): Spot | null {
   return servo.endsWith('right') ? { x: middle - found.x, y: found.y } : { x: middle, y: found.y }
 }
 
-export interface PartOfBody { name: string; servos: { id: number; name: string }[] }
+export interface PartOfBody {
+  name: string
+  servos: { id: number; name: string }[]
+}
 
 export interface Drawing {
   element: HTMLElement
@@ -44,10 +59,17 @@ export function drawing(parts: PartOfBody[], chosen: (part: string) => void): Dr
   const figure = new Figure(parts)
   const handles = new Map<string, HTMLButtonElement>()
   const make = (part: PartOfBody) => {
-    const handle = h('button', {
-      type: 'button', class: 'pp-handle', 'aria-pressed': 'false', onclick: () => chosen(part.name),
-      'data-test': `part-${part.name.replaceAll(' ', '-')}`,
-    }, titled(part.name))
+    const handle = h(
+      'button',
+      {
+        type: 'button',
+        class: 'pp-handle',
+        'aria-pressed': 'false',
+        onclick: () => chosen(part.name),
+        'data-test': `part-${part.name.replaceAll(' ', '-')}`,
+      },
+      titled(part.name),
+    )
     handles.set(part.name, handle)
     return handle
   }
@@ -55,8 +77,8 @@ export function drawing(parts: PartOfBody[], chosen: (part: string) => void): Dr
   const over = h('div', { class: 'pp-drawing' }, figure.svg)
   for (const { part, at, spot } of placed) {
     const handle = make(part)
-    handle.style.left = `${100 * at.x / width}%`
-    handle.style.top = `${100 * at.y / height}%`
+    handle.style.left = `${(100 * at.x) / width}%`
+    handle.style.top = `${(100 * at.y) / height}%`
     over.append(handle)
     figure.lead(at, spot)
   }
@@ -109,7 +131,9 @@ type Shape = [tag: string, attributes: Attributes, servo?: string]
 
 class Figure {
   readonly svg = svg('svg', {
-    viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': 'The robot from the front',
+    viewBox: `0 0 ${width} ${height}`,
+    role: 'img',
+    'aria-label': 'The robot from the front',
   })
   private readonly leads = svg('g', { class: 'pp-leads' })
   private readonly head = svg('g', {})
@@ -135,7 +159,12 @@ class Figure {
     for (const side of ['left', 'right'] as const) {
       const out = side === 'left' ? 1 : -1
       const limb = (x1: number, y1: number, x2: number, y2: number, thick: number): Attributes => ({
-        x1: middle + out * x1, y1, x2: middle + out * x2, y2, class: 'pp-limb', 'stroke-width': thick,
+        x1: middle + out * x1,
+        y1,
+        x2: middle + out * x2,
+        y2,
+        class: 'pp-limb',
+        'stroke-width': thick,
       })
       this.draw(this.svg, [
         ['line', limb(14, 216, 16, 284, 24), `hip_pitch_${side}`],
@@ -204,7 +233,9 @@ class Figure {
       const out = side === 'left' ? 1 : -1
       set(this.whites[side], { ry: open })
       set(this.pupils[side], {
-        cx: x + off(`eye_yaw_${side}`, 0.5) * 18, cy: 150 - off('eyes_pitch', 0.5) * 14, r: Math.min(6, open),
+        cx: x + off(`eye_yaw_${side}`, 0.5) * 18,
+        cy: 150 - off('eyes_pitch', 0.5) * 14,
+        r: Math.min(6, open),
       })
       set(this.brows[side], { d: `M${x - out * 18} ${lift - tilt} L${x + out * 18} ${lift}` })
       const raise = -out * off(`shoulder_roll_${side}`, 0.083) * 60

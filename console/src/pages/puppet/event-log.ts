@@ -21,10 +21,14 @@ export class EventLog {
     const { log, info } = this.desk
     const nameOf = (id: number) => info.gestures.find((gesture) => gesture.id === id)?.tag ?? String(id)
     switch (event.what) {
-      case 'speak-begun': return log.add('robot', 'Begins to speak', event.time)
-      case 'speak-done': return log.add('robot', 'Has spoken', event.time)
-      case 'speak-gesture': return log.add('robot', `Gesture in the text: [${nameOf(event.gesture)}]`, event.time)
-      case 'gesture-done': return log.add('robot', `Gesture is done: ${nameOf(event.gesture)}`, event.time)
+      case 'speak-begun':
+        return log.add('robot', 'Begins to speak', event.time)
+      case 'speak-done':
+        return log.add('robot', 'Has spoken', event.time)
+      case 'speak-gesture':
+        return log.add('robot', `Gesture in the text: [${nameOf(event.gesture)}]`, event.time)
+      case 'gesture-done':
+        return log.add('robot', `Gesture is done: ${nameOf(event.gesture)}`, event.time)
       // the panel of what was heard has it in the log, with its options
       case 'utterance':
     }

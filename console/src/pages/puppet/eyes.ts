@@ -11,7 +11,11 @@ const patience = 3000
 
 export function eyes(desk: Desk): Part {
   const canvas = h('canvas', {
-    width: 640, height: 480, role: 'img', 'aria-label': 'What the robot sees', 'data-test': 'eye-video',
+    width: 640,
+    height: 480,
+    role: 'img',
+    'aria-label': 'What the robot sees',
+    'data-test': 'eye-video',
   })
   const context = canvas.getContext('2d')
   const boxes = h('div', { class: 'pp-faces' })
@@ -95,11 +99,14 @@ export function eyes(desk: Desk): Part {
   }
 
   const names = button('Names', () => naming.open(null), { title: 'Names of faces that are known', test: 'names' })
-  const element = card('What the robot sees',
+  const element = card(
+    'What the robot sees',
     controls(
       h('div', { class: 'pp-eye' }, canvas, lacking, boxes),
       h('div', { class: 'pp-line' }, state, names),
-      naming.element))
+      naming.element,
+    ),
+  )
   return {
     element,
     show(puppet) {

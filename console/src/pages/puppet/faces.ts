@@ -20,17 +20,26 @@ export function faces(desk: Desk): Faces {
   const name = h('input', { type: 'text', maxLength: 60, autocomplete: 'off', 'data-test': 'face-name' })
   const words = h('p', { class: 'pp-quiet' })
   const give = button('Give this name', naming, { kind: 'primary', test: 'face-save' })
-  const form = h('form', {
-    onsubmit: (event: Event) => {
-      event.preventDefault()
-      void naming()
+  const form = h(
+    'form',
+    {
+      onsubmit: (event: Event) => {
+        event.preventDefault()
+        void naming()
+      },
     },
-  }, field('Name', name), give)
+    field('Name', name),
+    give,
+  )
   const list = h('ul', { class: 'pp-names', 'data-test': 'known-names' })
-  const shell = box('Names of faces',
-    words, form,
-    h('h3', null, 'Known names'), list,
-    quiet('Names with what was measured of a face are personal data. Ask first, and forget them after the study.'))
+  const shell = box(
+    'Names of faces',
+    words,
+    form,
+    h('h3', null, 'Known names'),
+    list,
+    quiet('Names with what was measured of a face are personal data. Ask first, and forget them after the study.'),
+  )
   shell.element.classList.add('pp-box-faces')
 
   async function naming(): Promise<void> {
@@ -59,9 +68,23 @@ export function faces(desk: Desk): Faces {
       fill(list, h('li', { class: 'pp-quiet' }, 'None yet. Click a face in the picture to give it a name.'))
       return
     }
-    fill(list, ...known.map((called) => h('li', null,
-      button(called, () => { name.value = called }, { title: 'Take this name for the face' }),
-      twice('Forget', `Forget ${called}?`, () => forget(called)))))
+    fill(
+      list,
+      ...known.map((called) =>
+        h(
+          'li',
+          null,
+          button(
+            called,
+            () => {
+              name.value = called
+            },
+            { title: 'Take this name for the face' },
+          ),
+          twice('Forget', `Forget ${called}?`, () => forget(called)),
+        ),
+      ),
+    )
   }
   drawNames()
 
@@ -71,9 +94,12 @@ export function faces(desk: Desk): Faces {
       face = chosen?.id ?? null
       form.hidden = chosen === null
       name.value = chosen?.name ?? ''
-      words.textContent = chosen === null
-        ? 'Click a face in the picture to give it a name.'
-        : chosen.name === '' ? 'The robot does not know this face.' : `The robot takes this for ${chosen.name}.`
+      words.textContent =
+        chosen === null
+          ? 'Click a face in the picture to give it a name.'
+          : chosen.name === ''
+            ? 'The robot does not know this face.'
+            : `The robot takes this for ${chosen.name}.`
       shell.open()
       if (chosen) name.select()
     },

@@ -1,7 +1,7 @@
 // What of the robot's senses and voice does not work, and why: a silent robot or a black picture must not be a riddle.
 
-import { h, say as setText } from '../../ui'
 import type { Link } from '../../link'
+import { h, say as setText } from '../../ui'
 
 /** Parts of the server's health that an operator depends on. */
 const parts = ['voice', 'loudspeaker', 'ears', 'recogniser', 'camera', 'faces']

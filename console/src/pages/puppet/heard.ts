@@ -8,12 +8,18 @@ import type { SayBox } from './say'
 
 const most = 50
 
-export interface Heard extends Part { heard(event: PuppetEvent): void }
+export interface Heard extends Part {
+  heard(event: PuppetEvent): void
+}
 
 export function heard(desk: Desk, box: SayBox): Heard {
-  const nothing = h('li', { class: 'pp-quiet' },
+  const nothing = h(
+    'li',
+    { class: 'pp-quiet' },
     'Nothing yet. When somebody speaks to the robot, what it may have been comes here. ',
-    h('a', { href: '#health' }, 'Health'), ' says whether it listens.')
+    h('a', { href: '#health' }, 'Health'),
+    ' says whether it listens.',
+  )
   const list = h('ol', { class: 'pp-list pp-heard', 'data-test': 'heard' }, nothing)
 
   function add(options: { text: string; confidence: number }[], at: Date): void {
@@ -22,18 +28,24 @@ export function heard(desk: Desk, box: SayBox): Heard {
       const percent = Math.round(option.confidence * 100)
       const level = h('span')
       level.style.width = `${percent}%`
-      const button = h('button', {
-        type: 'button', class: 'pp-option', title: 'This is what was said: note it, and answer',
-        'aria-pressed': 'false', 'data-test': 'option',
-        onclick: () => {
-          for (const other of buttons) other.setAttribute('aria-pressed', String(other === button))
-          desk.log.add('note', `Understood as: ${option.text}`)
-          box.answering(option.text)
+      const button = h(
+        'button',
+        {
+          type: 'button',
+          class: 'pp-option',
+          title: 'This is what was said: note it, and answer',
+          'aria-pressed': 'false',
+          'data-test': 'option',
+          onclick: () => {
+            for (const other of buttons) other.setAttribute('aria-pressed', String(other === button))
+            desk.log.add('note', `Understood as: ${option.text}`)
+            box.answering(option.text)
+          },
         },
-      },
-      h('span', { class: 'pp-option-text' }, option.text),
-      h('span', { class: 'pp-confidence' }, level),
-      h('span', { class: 'pp-percent' }, `${percent} %`))
+        h('span', { class: 'pp-option-text' }, option.text),
+        h('span', { class: 'pp-confidence' }, level),
+        h('span', { class: 'pp-percent' }, `${percent} %`),
+      )
       return button
     })
     list.prepend(h('li', null, h('span', { class: 'pp-quiet' }, clock(at)), ...buttons))

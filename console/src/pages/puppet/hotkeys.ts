@@ -30,7 +30,10 @@ export class Hotkeys extends Changing {
   private readonly ends: (() => void)[]
 
   /** `may` says whether the operator may give orders now, and tells why not. */
-  constructor(private readonly link: Link, private readonly may: () => boolean) {
+  constructor(
+    private readonly link: Link,
+    private readonly may: () => boolean,
+  ) {
     super()
     const pressed = (event: KeyboardEvent) => this.pressed(event)
     document.addEventListener('keydown', pressed)
@@ -112,6 +115,9 @@ export class Hotkeys extends Changing {
 
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !['range', 'checkbox', 'radio', 'button'].includes(target.type)
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
-    || (target instanceof HTMLElement && target.isContentEditable)
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLElement && target.isContentEditable)
+  )
 }

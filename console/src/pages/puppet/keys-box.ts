@@ -4,14 +4,22 @@ import { fill, h, notice, reason } from '../../ui'
 import { deskKeys, Hotkeys } from './hotkeys'
 import { box, quiet } from './parts'
 
-export interface KeysBox { element: HTMLElement; open(): void; close(): void }
+export interface KeysBox {
+  element: HTMLElement
+  open(): void
+  close(): void
+}
 
 export function keysBox(keys: Hotkeys, mayChange: () => boolean): KeysBox {
   const list = h('ul', { class: 'pp-keys', 'data-test': 'keys' })
-  const shell = box('Keys',
-    quiet('They rest while you type in a field. ' +
-      'Click a key to change it: then press the new one, or Backspace for none.'),
-    list)
+  const shell = box(
+    'Keys',
+    quiet(
+      'They rest while you type in a field. ' +
+        'Click a key to change it: then press the new one, or Backspace for none.',
+    ),
+    list,
+  )
   shell.element.classList.add('pp-box-keys')
   /** Whose key is being pressed. */
   let catching: string | null = null
@@ -42,26 +50,35 @@ export function keysBox(keys: Hotkeys, mayChange: () => boolean): KeysBox {
 
   function draw(focus?: string): void {
     const may = mayChange()
-    fill(list,
+    fill(
+      list,
       ...deskKeys.map(({ key, label }) =>
-        h('li', null, h('span', null, label), h('kbd', null, key === 'Escape' ? 'Esc' : key))),
+        h('li', null, h('span', null, label), h('kbd', null, key === 'Escape' ? 'Esc' : key)),
+      ),
       ...keys.all().map(({ id, label }) => {
         const key = keys.keyOf(id)
-        const button = h('button', {
-          type: 'button', disabled: !may, 'aria-label': `Key for ${label}: ${key === '' ? 'none' : key}. Change it`,
-          onclick: () => {
-            catching = id
-            button.textContent = 'Press a key'
+        const button = h(
+          'button',
+          {
+            type: 'button',
+            disabled: !may,
+            'aria-label': `Key for ${label}: ${key === '' ? 'none' : key}. Change it`,
+            onclick: () => {
+              catching = id
+              button.textContent = 'Press a key'
+            },
+            onkeydown: (event: KeyboardEvent) => void caught(id, event),
+            onblur: () => {
+              if (catching === id) catching = null
+              button.textContent = key === '' ? 'none' : key
+            },
           },
-          onkeydown: (event: KeyboardEvent) => void caught(id, event),
-          onblur: () => {
-            if (catching === id) catching = null
-            button.textContent = key === '' ? 'none' : key
-          },
-        }, key === '' ? 'none' : key)
+          key === '' ? 'none' : key,
+        )
         if (focus === id) queueMicrotask(() => button.focus())
         return h('li', null, h('span', null, label), button)
-      }))
+      }),
+    )
   }
   return {
     element: shell.element,

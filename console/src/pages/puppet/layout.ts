@@ -4,29 +4,47 @@
 import { fill, h } from '../../ui'
 import type { Part } from './desk'
 
-export interface Section { id: string; title: string; part: Part }
+export interface Section {
+  id: string
+  title: string
+  part: Part
+}
 
-interface Plan { left: string[]; middle: string[]; bottom: string[]; tabs: string[] }
+interface Plan {
+  left: string[]
+  middle: string[]
+  bottom: string[]
+  tabs: string[]
+}
 
 const plans: { media: string; name: string; plan: Plan }[] = [
   {
-    media: '(min-width: 1280px)', name: 'wide',
+    media: '(min-width: 1280px)',
+    name: 'wide',
     plan: {
-      left: ['eyes', 'heard', 'people'], middle: ['say', 'act', 'mix', 'voice'], bottom: [],
+      left: ['eyes', 'heard', 'people'],
+      middle: ['say', 'act', 'mix', 'voice'],
+      bottom: [],
       tabs: ['script', 'macros', 'servos', 'said', 'log'],
     },
   },
   {
-    media: '(min-width: 701px)', name: 'medium',
+    media: '(min-width: 701px)',
+    name: 'medium',
     plan: {
-      left: ['eyes', 'say', 'heard'], middle: [], bottom: [],
+      left: ['eyes', 'say', 'heard'],
+      middle: [],
+      bottom: [],
       tabs: ['act', 'script', 'macros', 'servos', 'mix', 'voice', 'said', 'log', 'people'],
     },
   },
   {
-    media: 'all', name: 'narrow',
+    media: 'all',
+    name: 'narrow',
     plan: {
-      left: ['eyes'], middle: [], bottom: ['say'],
+      left: ['eyes'],
+      middle: [],
+      bottom: ['say'],
       tabs: ['act', 'heard', 'script', 'macros', 'servos', 'mix', 'voice', 'said', 'log', 'people'],
     },
   },
@@ -95,12 +113,25 @@ export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement)
     middle.hidden = plan.middle.length === 0
     bottom.hidden = plan.bottom.length === 0
     ;(plan.bottom.length > 0 ? bottom : bar).append(stop)
-    tabs = plan.tabs.flatMap((id) => byId.get(id) ?? []).map((section) => h('button', {
-      type: 'button', role: 'tab', id: `pp-tab-${section.id}`, 'aria-controls': 'pp-panel', 'data-tab': section.id,
-      'data-test': `panel-${section.id}`, onclick: () => choose(section.id),
-    }, section.title))
+    tabs = plan.tabs
+      .flatMap((id) => byId.get(id) ?? [])
+      .map((section) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            role: 'tab',
+            id: `pp-tab-${section.id}`,
+            'aria-controls': 'pp-panel',
+            'data-tab': section.id,
+            'data-test': `panel-${section.id}`,
+            onclick: () => choose(section.id),
+          },
+          section.title,
+        ),
+      )
     fill(list, ...tabs)
-    choose(plan.tabs.includes(chosen) ? chosen : plan.tabs[0] ?? '')
+    choose(plan.tabs.includes(chosen) ? chosen : (plan.tabs[0] ?? ''))
   }
   for (const query of queries) query.addEventListener('change', arrange)
   arrange()

@@ -9,7 +9,12 @@ import { clock } from './parts'
 const most = 300
 
 const kinds: Record<Kind, string> = {
-  said: 'Said', done: 'Did', heard: 'Heard', robot: 'Robot', note: 'Note', refused: 'Refused',
+  said: 'Said',
+  done: 'Did',
+  heard: 'Heard',
+  robot: 'Robot',
+  note: 'Note',
+  refused: 'Refused',
 }
 
 export function logPanel(log: SessionLog): Part {
@@ -19,33 +24,52 @@ export function logPanel(log: SessionLog): Part {
 
   function add(entry: Entry): void {
     nothing.remove()
-    rows.prepend(h('li', { class: `pp-kind-${entry.kind}` },
-      h('time', { dateTime: entry.at.toISOString() }, clock(entry.at)),
-      h('span', { class: 'pp-kind' }, kinds[entry.kind]),
-      h('span', null, entry.text)))
+    rows.prepend(
+      h(
+        'li',
+        { class: `pp-kind-${entry.kind}` },
+        h('time', { dateTime: entry.at.toISOString() }, clock(entry.at)),
+        h('span', { class: 'pp-kind' }, kinds[entry.kind]),
+        h('span', null, entry.text),
+      ),
+    )
     while (rows.children.length > most) rows.lastElementChild?.remove()
   }
   rows.append(nothing)
   for (const entry of log.entries.slice(-most)) add(entry)
 
   return {
-    element: card('Log',
-      h('form', {
-        class: 'pp-note',
-        onsubmit: (event: Event) => {
-          event.preventDefault()
-          const text = note.value.trim()
-          if (text !== '') log.add('note', text)
-          note.value = ''
+    element: card(
+      'Log',
+      h(
+        'form',
+        {
+          class: 'pp-note',
+          onsubmit: (event: Event) => {
+            event.preventDefault()
+            const text = note.value.trim()
+            if (text !== '') log.add('note', text)
+            note.value = ''
+          },
         },
-      }, field('A note of your own', note), h('button', { type: 'submit' }, 'Note it')),
+        field('A note of your own', note),
+        h('button', { type: 'submit' }, 'Note it'),
+      ),
       rows,
-      h('div', { class: 'row' },
+      h(
+        'div',
+        { class: 'row' },
         button('Download as CSV', () => download(log.csv(), 'text/csv', 'csv'), { test: 'log-csv' }),
-        button('Download as JSON', () => download(log.json(), 'application/json', 'json'), { test: 'log-json' })),
-      h('p', { class: 'pp-quiet' },
+        button('Download as JSON', () => download(log.json(), 'application/json', 'json'), { test: 'log-json' }),
+      ),
+      h(
+        'p',
+        { class: 'pp-quiet' },
         'It has what happened while this desk was open in this tab. A study is better kept by ',
-        h('code', null, 'rossum serve --record'), '.')),
+        h('code', null, 'rossum serve --record'),
+        '.',
+      ),
+    ),
     close: log.onAdd(add),
   }
 }

@@ -41,8 +41,11 @@ export class SessionLog {
       entry.text,
       (entry.options ?? []).map((option) => `${option.text} (${option.confidence.toFixed(2)})`).join(' | '),
     ])
-    return [['clock', 'simulated_s', 'kind', 'text', 'options'], ...rows]
-      .map((row) => row.map(quoted).join(',')).join('\r\n') + '\r\n'
+    return (
+      [['clock', 'simulated_s', 'kind', 'text', 'options'], ...rows]
+        .map((row) => row.map(quoted).join(','))
+        .join('\r\n') + '\r\n'
+    )
   }
 
   json(): string {

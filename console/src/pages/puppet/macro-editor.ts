@@ -33,12 +33,18 @@ export function macroEditor(editing: Editing): HTMLElement {
 
   function fresh(kind: Act['do']): Act {
     switch (kind) {
-      case 'say': return { do: 'say', text: '' }
-      case 'gesture': return { do: 'gesture', name: info.gestures[0]?.tag ?? '' }
-      case 'expression': return { do: 'expression', name: info.expressions[0]?.name ?? '' }
-      case 'look': return { do: 'look', name: info.look_ats[0]?.name ?? '' }
-      case 'weigh': return { do: 'weigh', subsystem: info.subsystems[0] ?? '', weight: 1 }
-      case 'wait': return { do: 'wait', seconds: 1 }
+      case 'say':
+        return { do: 'say', text: '' }
+      case 'gesture':
+        return { do: 'gesture', name: info.gestures[0]?.tag ?? '' }
+      case 'expression':
+        return { do: 'expression', name: info.expressions[0]?.name ?? '' }
+      case 'look':
+        return { do: 'look', name: info.look_ats[0]?.name ?? '' }
+      case 'weigh':
+        return { do: 'weigh', subsystem: info.subsystems[0] ?? '', weight: 1 }
+      case 'wait':
+        return { do: 'wait', seconds: 1 }
     }
   }
 
@@ -48,16 +54,28 @@ export function macroEditor(editing: Editing): HTMLElement {
   }
   const named = ({ name }: { name: string }) => ({ value: name, label: titled(name) })
   const chooser = (act: { name: string }, label: string, options: { value: string; label: string }[]) =>
-    labelled(select(options, act.name, (value) => { act.name = value }), label)
+    labelled(
+      select(options, act.name, (value) => {
+        act.name = value
+      }),
+      label,
+    )
   const number = (value: number, most: number, step: number, label: string, changed: (value: number) => void) => {
-    const input = labelled(h('input', {
-      type: 'number', min: '0', max: String(most), step: String(step), value: String(value),
-      onchange: () => {
-        const given = Number.isFinite(input.valueAsNumber) ? clamp(input.valueAsNumber, 0, most) : value
-        input.value = String(given)
-        changed(given)
-      },
-    }), label)
+    const input = labelled(
+      h('input', {
+        type: 'number',
+        min: '0',
+        max: String(most),
+        step: String(step),
+        value: String(value),
+        onchange: () => {
+          const given = Number.isFinite(input.valueAsNumber) ? clamp(input.valueAsNumber, 0, most) : value
+          input.value = String(given)
+          changed(given)
+        },
+      }),
+      label,
+    )
     return input
   }
 
@@ -65,24 +83,52 @@ export function macroEditor(editing: Editing): HTMLElement {
     switch (act.do) {
       case 'say': {
         const text: HTMLInputElement = h('input', {
-          type: 'text', maxLength: 1000, value: act.text, placeholder: 'Text, with [tags]', 'data-test': 'macro-text',
-          oninput: () => { act.text = text.value },
+          type: 'text',
+          maxLength: 1000,
+          value: act.text,
+          placeholder: 'Text, with [tags]',
+          'data-test': 'macro-text',
+          oninput: () => {
+            act.text = text.value
+          },
         })
         return [labelled(text, 'Text')]
       }
       case 'gesture':
-        return [chooser(act, 'Gesture', info.gestures.map(({ tag, name }) => ({ value: tag, label: titled(name) })))]
-      case 'expression': return [chooser(act, 'Expression', info.expressions.map(named))]
-      case 'look': return [chooser(act, 'Look', info.look_ats.map(named))]
-      case 'weigh': return [
-        labelled(select(info.subsystems.map((value) => ({ value, label: titleOfSubsystem(value) })), act.subsystem,
-          (value) => { act.subsystem = value }), 'Weight of'),
-        number(act.weight, 1, 0.05, 'Weight, 0 to 1', (value) => { act.weight = value }),
-      ]
-      case 'wait': return [
-        number(act.seconds, longestWait, 0.1, 'Seconds', (value) => { act.seconds = value }),
-        h('span', null, 's'),
-      ]
+        return [
+          chooser(
+            act,
+            'Gesture',
+            info.gestures.map(({ tag, name }) => ({ value: tag, label: titled(name) })),
+          ),
+        ]
+      case 'expression':
+        return [chooser(act, 'Expression', info.expressions.map(named))]
+      case 'look':
+        return [chooser(act, 'Look', info.look_ats.map(named))]
+      case 'weigh':
+        return [
+          labelled(
+            select(
+              info.subsystems.map((value) => ({ value, label: titleOfSubsystem(value) })),
+              act.subsystem,
+              (value) => {
+                act.subsystem = value
+              },
+            ),
+            'Weight of',
+          ),
+          number(act.weight, 1, 0.05, 'Weight, 0 to 1', (value) => {
+            act.weight = value
+          }),
+        ]
+      case 'wait':
+        return [
+          number(act.seconds, longestWait, 0.1, 'Seconds', (value) => {
+            act.seconds = value
+          }),
+          h('span', null, 's'),
+        ]
     }
   }
 
@@ -91,35 +137,58 @@ export function macroEditor(editing: Editing): HTMLElement {
       fill(list, h('li', { class: 'pp-quiet' }, 'No acts yet. Add the first one below.'))
       return
     }
-    fill(list, ...acts.map((act, place) => {
-      const move = (by: number) => {
-        acts.splice(place, 1)
-        acts.splice(place + by, 0, act)
-        draw()
-      }
-      const kind = select(kinds, act.do, (value) => {
-        const chosen = kinds.find((kind) => kind.value === value)
-        if (chosen) acts[place] = fresh(chosen.value)
-        draw()
-      })
-      return h('li', null,
-        h('div', { class: 'pp-step' }, labelled(kind, `Act ${place + 1}`), ...details(act)),
-        h('div', { class: 'pp-step-buttons' },
-          labelled(button('↑', () => move(-1), { disabled: place === 0 }), `Act ${place + 1} earlier`),
-          labelled(button('↓', () => move(1), { disabled: place === acts.length - 1 }), `Act ${place + 1} later`),
-          labelled(button('×', () => {
-            acts.splice(place, 1)
-            draw()
-          }), `Take act ${place + 1} away`)))
-    }))
+    fill(
+      list,
+      ...acts.map((act, place) => {
+        const move = (by: number) => {
+          acts.splice(place, 1)
+          acts.splice(place + by, 0, act)
+          draw()
+        }
+        const kind = select(kinds, act.do, (value) => {
+          const chosen = kinds.find((kind) => kind.value === value)
+          if (chosen) acts[place] = fresh(chosen.value)
+          draw()
+        })
+        return h(
+          'li',
+          null,
+          h('div', { class: 'pp-step' }, labelled(kind, `Act ${place + 1}`), ...details(act)),
+          h(
+            'div',
+            { class: 'pp-step-buttons' },
+            labelled(
+              button('↑', () => move(-1), { disabled: place === 0 }),
+              `Act ${place + 1} earlier`,
+            ),
+            labelled(
+              button('↓', () => move(1), { disabled: place === acts.length - 1 }),
+              `Act ${place + 1} later`,
+            ),
+            labelled(
+              button('×', () => {
+                acts.splice(place, 1)
+                draw()
+              }),
+              `Take act ${place + 1} away`,
+            ),
+          ),
+        )
+      }),
+    )
   }
   draw()
 
   async function save(): Promise<void> {
     const called = name.value.trim()
-    const objection = called === '' ? 'Give the macro a name.'
-      : editing.taken(called) ? 'Another macro has this name.'
-        : acts.length === 0 ? 'Add an act first.' : null
+    const objection =
+      called === ''
+        ? 'Give the macro a name.'
+        : editing.taken(called)
+          ? 'Another macro has this name.'
+          : acts.length === 0
+            ? 'Add an act first.'
+            : null
     if (objection) {
       notice(objection, 'error')
       if (acts.length > 0) name.focus()
@@ -128,19 +197,30 @@ export function macroEditor(editing: Editing): HTMLElement {
     await editing.save({ name: called, acts })
   }
 
-  return h('div', { class: 'pp-editor', 'data-test': 'macro-editor' },
+  return h(
+    'div',
+    { class: 'pp-editor', 'data-test': 'macro-editor' },
     field('Name of the macro', name),
     list,
-    h('div', { class: 'pp-adds', role: 'group', 'aria-label': 'Add an act' },
-      ...kinds.map(({ value, label }) => button(`+ ${label}`, () => {
-        acts.push(fresh(value))
-        draw()
-        const last = list.lastElementChild?.querySelector<HTMLElement>('.pp-step > :nth-child(2)')
-        last?.focus()
-      }))),
+    h(
+      'div',
+      { class: 'pp-adds', role: 'group', 'aria-label': 'Add an act' },
+      ...kinds.map(({ value, label }) =>
+        button(`+ ${label}`, () => {
+          acts.push(fresh(value))
+          draw()
+          const last = list.lastElementChild?.querySelector<HTMLElement>('.pp-step > :nth-child(2)')
+          last?.focus()
+        }),
+      ),
+    ),
     quiet('After Say the macro goes on when the robot has finished. Gestures inside a text are tags.'),
-    h('div', { class: 'row' },
+    h(
+      'div',
+      { class: 'row' },
       button('Save', save, { kind: 'primary', test: 'macro-save' }),
       button('Cancel', editing.cancel),
-      editing.isNew ? null : twice('Delete', 'Really delete?', editing.remove)))
+      editing.isNew ? null : twice('Delete', 'Really delete?', editing.remove),
+    ),
+  )
 }

@@ -20,24 +20,29 @@ export function macroPanel(desk: Desk, macros: Macros, keys: Hotkeys): Part {
       editing = false
       draw()
     }
-    fill(content, macroEditor({
-      info: desk.info,
-      macro: macro ?? { name: '', acts: [] },
-      isNew: macro === null,
-      taken: (name) => {
-        const found = macros.find(name)
-        return found !== undefined && found.name !== macro?.name
-      },
-      save: async (changed) => {
-        const key = macro && macro.name !== changed.name ? keys.keyOf(`macro:${macro.name}`) : ''
-        if (!await macros.save(macro?.name ?? null, changed)) return
-        // a macro of another name keeps its key
-        if (key !== '') await keys.assign(`macro:${changed.name}`, key)
-        done()
-      },
-      remove: async () => { if (macro && await macros.save(macro.name, null)) done() },
-      cancel: done,
-    }))
+    fill(
+      content,
+      macroEditor({
+        info: desk.info,
+        macro: macro ?? { name: '', acts: [] },
+        isNew: macro === null,
+        taken: (name) => {
+          const found = macros.find(name)
+          return found !== undefined && found.name !== macro?.name
+        },
+        save: async (changed) => {
+          const key = macro && macro.name !== changed.name ? keys.keyOf(`macro:${macro.name}`) : ''
+          if (!(await macros.save(macro?.name ?? null, changed))) return
+          // a macro of another name keeps its key
+          if (key !== '') await keys.assign(`macro:${changed.name}`, key)
+          done()
+        },
+        remove: async () => {
+          if (macro && (await macros.save(macro.name, null))) done()
+        },
+        cancel: done,
+      }),
+    )
     content.querySelector('input')?.focus()
   }
 
@@ -46,36 +51,69 @@ export function macroPanel(desk: Desk, macros: Macros, keys: Hotkeys): Part {
     if (editing) return
     const fresh = button('New macro', () => edit(null), { test: 'macro-new' })
     if (macros.list.length === 0) {
-      fill(content, empty('No macros yet',
-        'A macro is a list of acts that you run with one button or key: a greeting, for example.', fresh))
+      fill(
+        content,
+        empty(
+          'No macros yet',
+          'A macro is a list of acts that you run with one button or key: a greeting, for example.',
+          fresh,
+        ),
+      )
       return
     }
-    fill(content, h('ul', { class: 'pp-list pp-macros' }, ...macros.list.map((macro) => {
-      const key = keys.keyOf(`macro:${macro.name}`)
-      const runs = macros.running?.name === macro.name
-      return h('li', null,
-        h('button', {
-          type: 'button', class: 'pp-act', 'aria-pressed': String(runs), 'data-test': 'macro-run',
-          onclick: () => void macros.run(macro),
-        }, h('span', { class: 'pp-act-name' }, macro.name,
-          h('span', { class: 'pp-act-small' }, macro.acts.length === 1 ? '1 act' : `${macro.acts.length} acts`)),
-        key === '' ? null : h('kbd', null, key)),
-        button('Edit', () => edit(macro)))
-    })), h('div', { class: 'row' }, fresh, h('span', { class: 'pp-quiet' }, 'Keys for macros: press ?')))
+    fill(
+      content,
+      h(
+        'ul',
+        { class: 'pp-list pp-macros' },
+        ...macros.list.map((macro) => {
+          const key = keys.keyOf(`macro:${macro.name}`)
+          const runs = macros.running?.name === macro.name
+          return h(
+            'li',
+            null,
+            h(
+              'button',
+              {
+                type: 'button',
+                class: 'pp-act',
+                'aria-pressed': String(runs),
+                'data-test': 'macro-run',
+                onclick: () => void macros.run(macro),
+              },
+              h(
+                'span',
+                { class: 'pp-act-name' },
+                macro.name,
+                h('span', { class: 'pp-act-small' }, macro.acts.length === 1 ? '1 act' : `${macro.acts.length} acts`),
+              ),
+              key === '' ? null : h('kbd', null, key),
+            ),
+            button('Edit', () => edit(macro)),
+          )
+        }),
+      ),
+      h('div', { class: 'row' }, fresh, h('span', { class: 'pp-quiet' }, 'Keys for macros: press ?')),
+    )
   }
 
   function tell(): void {
     const { running } = macros
-    const acts = running ? macros.find(running.name)?.acts.length ?? 0 : 0
+    const acts = running ? (macros.find(running.name)?.acts.length ?? 0) : 0
     setText(state, running ? `${running.name}: act ${running.place + 1} of ${acts}` : 'No macro runs')
     stop.disabled = !running
   }
 
   const ends = [
     macros.onChange(() => {
-      keys.replace('macro:', macros.list.map((macro) => ({
-        id: `macro:${macro.name}`, label: `Macro: ${macro.name}`, run: () => void macros.run(macro),
-      })))
+      keys.replace(
+        'macro:',
+        macros.list.map((macro) => ({
+          id: `macro:${macro.name}`,
+          label: `Macro: ${macro.name}`,
+          run: () => void macros.run(macro),
+        })),
+      )
       tell()
       draw()
     }),

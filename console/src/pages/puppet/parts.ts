@@ -32,7 +32,11 @@ export function quiet(words: string): HTMLParagraphElement {
   return h('p', { class: 'pp-quiet' }, words)
 }
 
-export interface Box { element: HTMLDialogElement; open(): void; close(): void }
+export interface Box {
+  element: HTMLDialogElement
+  open(): void
+  close(): void
+}
 
 /**
  * A box over the desk that leaves the Stop button within reach: it is not modal. Escape closes it while the focus is in
@@ -45,9 +49,12 @@ export function box(title: string, ...children: (Node | string)[]): Box {
     element.close()
     if (before instanceof HTMLElement) before.focus()
   }
-  const element = h('dialog', { class: 'pp-box', 'aria-label': title },
+  const element = h(
+    'dialog',
+    { class: 'pp-box', 'aria-label': title },
     h('div', { class: 'pp-box-head' }, h('h2', null, title), button('Close', close)),
-    ...children)
+    ...children,
+  )
   element.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return
     event.preventDefault()

@@ -40,12 +40,23 @@ export function people(desk: Desk): Part {
       fill(list, h('li', { class: 'pp-quiet' }, 'Nobody is connected.'))
       return
     }
-    fill(list, ...there.map((client) => h('li', null,
-      h('span', { class: 'pp-who' },
-        h('strong', null, client.protocol === 'oz' ? 'Oz client' : `Console, ${client.role ?? 'viewer'}`),
-        h('span', { class: 'pp-quiet' }, ` ${client.id}${client.peer === '' ? '' : `, ${client.peer}`}`)),
-      client.id === you ? h('span', { class: 'badge' }, 'You') : null,
-      client.id === control ? h('span', { class: 'badge good' }, 'In control') : null)))
+    fill(
+      list,
+      ...there.map((client) =>
+        h(
+          'li',
+          null,
+          h(
+            'span',
+            { class: 'pp-who' },
+            h('strong', null, client.protocol === 'oz' ? 'Oz client' : `Console, ${client.role ?? 'viewer'}`),
+            h('span', { class: 'pp-quiet' }, ` ${client.id}${client.peer === '' ? '' : `, ${client.peer}`}`),
+          ),
+          client.id === you ? h('span', { class: 'badge' }, 'You') : null,
+          client.id === control ? h('span', { class: 'badge good' }, 'In control') : null,
+        ),
+      ),
+    )
   }
 
   const deaf = desk.link.on('state', (state) => {

@@ -19,16 +19,31 @@ const hint = 'What shall the robot say?'
 
 export function sayBox(desk: Desk, history: History): SayBox {
   const text = h('textarea', {
-    rows: 2, maxLength: 1000, placeholder: hint, 'aria-label': 'Text to say',
+    rows: 2,
+    maxLength: 1000,
+    placeholder: hint,
+    'aria-label': 'Text to say',
     title: 'Enter says it, Shift+Enter begins a new line, ↑ and ↓ bring what was said before',
-    'data-test': 'say-box', onkeydown: pressed,
+    'data-test': 'say-box',
+    onkeydown: pressed,
   })
   const state = h('div', { class: 'pp-state', role: 'status', 'data-test': 'speak-state' }, 'Quiet')
-  const tags = h('div', { class: 'pp-tags', role: 'group', 'aria-label': 'Tags for gestures inside the text' },
-    ...desk.info.gestures.map((gesture) => h('button', {
-      type: 'button', class: 'pp-tag', title: `${gesture.name}, ${gesture.seconds} s`,
-      onclick: () => insert(`[${gesture.tag}]`),
-    }, `[${gesture.tag}]`)))
+  const tags = h(
+    'div',
+    { class: 'pp-tags', role: 'group', 'aria-label': 'Tags for gestures inside the text' },
+    ...desk.info.gestures.map((gesture) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'pp-tag',
+          title: `${gesture.name}, ${gesture.seconds} s`,
+          onclick: () => insert(`[${gesture.tag}]`),
+        },
+        `[${gesture.tag}]`,
+      ),
+    ),
+  )
 
   async function speak(): Promise<void> {
     const said = text.value.trim()
@@ -56,8 +71,12 @@ export function sayBox(desk: Desk, history: History): SayBox {
       return
     }
     // arrows move the caret as long as there is a line to move it to
-    const leaf = event.key === 'ArrowUp' && !text.value.slice(0, text.selectionStart).includes('\n') ? -1
-      : event.key === 'ArrowDown' && !text.value.slice(text.selectionEnd).includes('\n') ? 1 : 0
+    const leaf =
+      event.key === 'ArrowUp' && !text.value.slice(0, text.selectionStart).includes('\n')
+        ? -1
+        : event.key === 'ArrowDown' && !text.value.slice(text.selectionEnd).includes('\n')
+          ? 1
+          : 0
     if (leaf === 0 || event.shiftKey) return
     const other = history.leaf(leaf, text.value)
     if (other === null) return
@@ -79,12 +98,19 @@ export function sayBox(desk: Desk, history: History): SayBox {
   }
   const leave = desk.speech.onChange(tell)
 
-  const element = card('Say',
+  const element = card(
+    'Say',
     controls(
       tags,
-      h('div', { class: 'pp-say' }, text, button('Say', speak, { kind: 'primary', title: 'Enter', test: 'say' }))),
-    h('div', { class: 'pp-state-line' }, state,
-      h('span', { class: 'pp-quiet pp-hint' }, 'Enter says it, Shift+Enter: a new line, ↑ ↓: said before')))
+      h('div', { class: 'pp-say' }, text, button('Say', speak, { kind: 'primary', title: 'Enter', test: 'say' })),
+    ),
+    h(
+      'div',
+      { class: 'pp-state-line' },
+      state,
+      h('span', { class: 'pp-quiet pp-hint' }, 'Enter says it, Shift+Enter: a new line, ↑ ↓: said before'),
+    ),
+  )
   return {
     element,
     focus: () => text.focus(),
@@ -114,13 +140,33 @@ export function saidBefore(desk: Desk, history: History, box: SayBox): Part {
   const list = h('ul', { class: 'pp-list pp-said', 'data-test': 'said' })
   function draw(): void {
     if (history.texts.length === 0) {
-      fill(list, h('li', { class: 'pp-quiet' },
-        'Nothing yet. What you let the robot say is listed here, to be said again.'))
+      fill(
+        list,
+        h('li', { class: 'pp-quiet' }, 'Nothing yet. What you let the robot say is listed here, to be said again.'),
+      )
       return
     }
-    fill(list, ...history.texts.toReversed().map((text) => h('li', null,
-      h('button', { type: 'button', class: 'pp-text', title: 'Into the text box', onclick: () => box.put(text) }, text),
-      button('Again', async () => { await desk.perform({ do: 'say', text }) }, { title: 'Say this again' }))))
+    fill(
+      list,
+      ...history.texts.toReversed().map((text) =>
+        h(
+          'li',
+          null,
+          h(
+            'button',
+            { type: 'button', class: 'pp-text', title: 'Into the text box', onclick: () => box.put(text) },
+            text,
+          ),
+          button(
+            'Again',
+            async () => {
+              await desk.perform({ do: 'say', text })
+            },
+            { title: 'Say this again' },
+          ),
+        ),
+      ),
+    )
   }
   draw()
   return { element: card('Said before', controls(list)), close: history.onChange(draw) }

@@ -11,7 +11,8 @@ export interface ScriptPanel extends Part {
   back(): void
 }
 
-const help = 'One cue in each line. It is said, with its [tags]. ' +
+const help =
+  'One cue in each line. It is said, with its [tags]. ' +
   'A line that begins with ! runs the macro of that name, one with # is a note to you.'
 const example = '# Wait until she sits\n[braises]Hello! I am Alice.\n!greeting\nHow was your [yess]journey?'
 
@@ -81,8 +82,11 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
   function row(line: Line, at: number): HTMLElement {
     if (line.kind === 'note') return h('li', { class: 'pp-cue-note' }, line.text)
     const words = line.kind === 'macro' ? `▶ ${line.name}` : line.text
-    return h('li', null,
-      h('button', { type: 'button', class: 'pp-text', title: 'Go to this cue', onclick: () => go(at) }, words))
+    return h(
+      'li',
+      null,
+      h('button', { type: 'button', class: 'pp-text', title: 'Go to this cue', onclick: () => go(at) }, words),
+    )
   }
 
   // Enter is Next wherever the focus is in the list: rows are chosen by a click or by Space
@@ -95,12 +99,20 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
   function edit(): void {
     editing = true
     edited.value = text
-    fill(content, quiet(help), edited, h('div', { class: 'row' },
-      button('Save', save, { kind: 'primary', test: 'script-save' }),
-      button('Cancel', () => {
-        editing = false
-        draw()
-      })))
+    fill(
+      content,
+      quiet(help),
+      edited,
+      h(
+        'div',
+        { class: 'row' },
+        button('Save', save, { kind: 'primary', test: 'script-save' }),
+        button('Cancel', () => {
+          editing = false
+          draw()
+        }),
+      ),
+    )
     edited.focus()
   }
 
@@ -131,10 +143,12 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
       return
     }
     fill(list, ...lines.map(row))
-    fill(content,
+    fill(
+      content,
       h('div', { class: 'pp-line' }, state, button('Edit', edit, { test: 'script-edit' })),
       list,
-      h('div', { class: 'pp-next' }, backButton, nextButton, skipButton))
+      h('div', { class: 'pp-next' }, backButton, nextButton, skipButton),
+    )
     mark()
   }
 

@@ -35,7 +35,11 @@ export function servos(desk: Desk): Part {
     sliders = part.servos.map((servo) => ({
       id: servo.id,
       tuner: tuner(desk, {
-        label: titled(servo.name), min: 0, max: 1, step: 0.01, value: desk.puppet?.positions[servo.id] ?? 0.5,
+        label: titled(servo.name),
+        min: 0,
+        max: 1,
+        step: 0.01,
+        value: desk.puppet?.positions[servo.id] ?? 0.5,
         test: `servo-${servo.name}`,
         order: (value) => ({ servo: [servo.id, value] }),
       }),
@@ -46,19 +50,24 @@ export function servos(desk: Desk): Part {
 
   function tell(): void {
     const weight = direct()
-    setText(words, weight > 0
-      ? `Servos that you set are held with the weight ${weight.toFixed(2)}.`
-      : 'The weight of direct servos is 0: what you set here has no effect yet.')
+    setText(
+      words,
+      weight > 0
+        ? `Servos that you set are held with the weight ${weight.toFixed(2)}.`
+        : 'The weight of direct servos is 0: what you set here has no effect yet.',
+    )
     setText(raise, weight > 0 ? 'Let go' : 'Set it to 1')
     raise.title = weight > 0 ? 'Set the weight of direct servos to 0' : 'Set the weight of direct servos to 1'
   }
   tell()
 
   return {
-    element: card('Servos',
+    element: card(
+      'Servos',
       figure.element,
       controls(h('div', { class: 'pp-direct' }, words, raise), title, list),
-      quiet('Left is her left. She may fall if you move her legs carelessly.')),
+      quiet('Left is her left. She may fall if you move her legs carelessly.'),
+    ),
     show(puppet) {
       tell()
       figure.show(puppet.positions)

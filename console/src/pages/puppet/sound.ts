@@ -10,20 +10,43 @@ import { Voice } from './voice'
 export function sound(desk: Desk): Part {
   const voice = new Voice()
   const volume = tuner(desk, {
-    label: 'Volume', min: 0, max: 1, step: 0.01, value: 1, test: 'volume', order: (value) => ({ volume: value }),
+    label: 'Volume',
+    min: 0,
+    max: 1,
+    step: 0.01,
+    value: 1,
+    test: 'volume',
+    order: (value) => ({ volume: value }),
   })
   const pitch = tuner(desk, {
-    label: 'Pitch', min: 0.5, max: 2, step: 0.01, value: 1, test: 'pitch', order: (value) => ({ pitch: value }),
+    label: 'Pitch',
+    min: 0.5,
+    max: 2,
+    step: 0.01,
+    value: 1,
+    test: 'pitch',
+    order: (value) => ({ pitch: value }),
   })
   const here = slider({
-    label: 'Volume here', min: 0, max: 1, step: 0.01, value: 1, oninput: (value) => { voice.volume = value },
+    label: 'Volume here',
+    min: 0,
+    max: 1,
+    step: 0.01,
+    value: 1,
+    oninput: (value) => {
+      voice.volume = value
+    },
   })
   const words = h('p', { class: 'pp-quiet' })
-  const toggle = button('', async () => {
-    if (voice.on) voice.turnOff()
-    else await voice.turnOn()
-    draw()
-  }, { test: 'sound' })
+  const toggle = button(
+    '',
+    async () => {
+      if (voice.on) voice.turnOff()
+      else await voice.turnOn()
+      draw()
+    },
+    { test: 'sound' },
+  )
   toggle.classList.add('pp-toggle')
 
   function draw(): void {
@@ -37,9 +60,12 @@ export function sound(desk: Desk): Part {
   const deaf = desk.link.onFrame(Frame.sound, (frame) => voice.hear(frame))
 
   return {
-    element: card('Voice',
+    element: card(
+      'Voice',
       controls(h('div', { class: 'pp-sliders' }, volume.element, pitch.element)),
-      h('div', { class: 'pp-sliders' }, toggle, here.element), words),
+      h('div', { class: 'pp-sliders' }, toggle, here.element),
+      words,
+    ),
     show(puppet) {
       volume.show(puppet.volume)
       pitch.show(puppet.pitch)

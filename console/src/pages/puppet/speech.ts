@@ -47,8 +47,13 @@ export class Speech extends Changing {
         resolve()
       }
       let late = false
-      const look = () => { if ((late || this.begun > begun) && !this.speaking) settle() }
-      const timer = setTimeout(() => { late = true; look() }, patience)
+      const look = () => {
+        if ((late || this.begun > begun) && !this.speaking) settle()
+      }
+      const timer = setTimeout(() => {
+        late = true
+        look()
+      }, patience)
       const leave = this.onChange(look)
       stopped.addEventListener('abort', settle)
       look()

@@ -1,7 +1,7 @@
 // A slider for something of the robot: it follows the robot, but not while the operator moves it.
 
 import type { PuppetCommand } from '../../api'
-import { slider, type SliderOptions } from '../../ui'
+import { type SliderOptions, slider } from '../../ui'
 import type { Desk } from './desk'
 
 /** How long the robot's own value is not shown after the operator's, ms: what is heard then may be older. */
@@ -33,6 +33,8 @@ export function tuner(desk: Desk, tuned: Tuned): Tuner {
   if (tuned.test) made.element.dataset['test'] = tuned.test
   return {
     element: made.element,
-    show: (value) => { if (performance.now() - moved > hold) made.set(value) },
+    show: (value) => {
+      if (performance.now() - moved > hold) made.set(value)
+    },
   }
 }

@@ -18,10 +18,12 @@ export function decisionList(): DecisionList {
     { class: 'quiet' },
     'None yet. Goals, fouls, set plays and changes of the play mode are listed here.',
   )
-  const list = h(
-    'ol',
-    { class: 'decisions', 'data-test': 'decisions', 'aria-live': 'polite', 'aria-relevant': 'additions' },
-  )
+  const list = h('ol', {
+    class: 'decisions',
+    'data-test': 'decisions',
+    'aria-live': 'polite',
+    'aria-relevant': 'additions',
+  })
   // where it scrolls, the keyboard must reach it too
   const holder = h(
     'div',

@@ -18,10 +18,13 @@ export interface DemoGame {
 
 export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
   const most = Math.max(1, soccer.players_per_team)
-  const count = numberField(
-    'Players a team',
-    { value: Math.min(PLAYERS, most), min: 1, max: most, step: 1, test: 'demo-players' },
-  )
+  const count = numberField('Players a team', {
+    value: Math.min(PLAYERS, most),
+    min: 1,
+    max: most,
+    step: 1,
+    test: 'demo-players',
+  })
   const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'demo-start' }, 'Start')
   const stop = button('Stop', () => link.ask({ do: 'stop-demo' }), { test: 'demo-stop', disabled: true })
   const words = h('p', { 'data-test': 'demo-words', role: 'status' }, 'Two teams come in and kick off by themselves.')
@@ -35,7 +38,9 @@ export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
         void begin()
       },
     },
-    count.element, start, stop,
+    count.element,
+    start,
+    stop,
   )
   let running = false
 

@@ -35,7 +35,13 @@ export function filmBar(projector: Projector): FilmBar {
   speed.dataset['test'] = 'film-speed'
   const time = h('output', { class: 'film-time', 'data-test': 'film-time' }, '')
   const line = h('input', {
-    type: 'range', min: '0', max: '0', step: '1', value: '0', 'aria-label': 'Time', 'data-test': 'film-line',
+    type: 'range',
+    min: '0',
+    max: '0',
+    step: '1',
+    value: '0',
+    'aria-label': 'Time',
+    'data-test': 'film-line',
     oninput: () => {
       // pausing shows the old place again
       const frame = line.valueAsNumber

@@ -5,7 +5,7 @@ import type { Link } from '../../link'
 import { notice, reason } from '../../ui'
 import type { View } from '../../view/view'
 import { Reel } from './reel'
-import { advanced, merged, sceneAt, type Mark } from './timeline'
+import { advanced, type Mark, merged, sceneAt } from './timeline'
 import { sentence } from './words'
 
 /** Bytes of a film frame before its poses. */
@@ -150,9 +150,19 @@ export class Projector {
   #grow(film: PlaybackState): void {
     if (film.name !== this.#name) return
     this.#film = film
-    this.#scenes = merged(this.#scenes, film.scenes, ({ from }) => String(from), ({ from }) => from)
+    this.#scenes = merged(
+      this.#scenes,
+      film.scenes,
+      ({ from }) => String(from),
+      ({ from }) => from,
+    )
     const marks = film.marks.map(({ frame, text }) => ({ frame, text: sentence(text) }))
-    this.#marks = merged(this.#marks, marks, ({ frame, text }) => `${frame} ${text}`, ({ frame }) => frame)
+    this.#marks = merged(
+      this.#marks,
+      marks,
+      ({ frame, text }) => `${frame} ${text}`,
+      ({ frame }) => frame,
+    )
     this.#project()
   }
 

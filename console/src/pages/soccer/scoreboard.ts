@@ -19,7 +19,9 @@ export function scoreboard(): Scoreboard {
   const element = h(
     'section',
     { class: 'scoreboard', 'aria-label': 'Score board' },
-    left, score, right,
+    left,
+    score,
+    right,
     h('div', { class: 'about' }, half, time, mode),
   )
   return {

@@ -30,10 +30,14 @@ export function trainer(link: Link, soccer: SoccerInfo): Trainer {
   const modes = select(names, soccer.modes[0] ?? '', () => (chosen = true))
   modes.dataset['test'] = 'mode-select'
   let chosen = false
-  const setMode = button('Set', async () => {
-    await link.ask({ do: 'play-mode', mode: modes.value })
-    chosen = false
-  }, { test: 'mode-set' })
+  const setMode = button(
+    'Set',
+    async () => {
+      await link.ask({ do: 'play-mode', mode: modes.value })
+      chosen = false
+    },
+    { test: 'mode-set' },
+  )
 
   const element = card(
     'Trainer',
@@ -74,14 +78,22 @@ export function trainer(link: Link, soccer: SoccerInfo): Trainer {
 const MARGIN = 10
 
 function ballForm(link: Link, { field: [length, width] }: SoccerInfo): HTMLElement {
-  const x = numberField(
-    'x',
-    { value: 0, min: -length / 2 - MARGIN, max: length / 2 + MARGIN, step: 0.01, unit: 'm', test: 'ball-x' },
-  )
-  const y = numberField(
-    'y',
-    { value: 0, min: -width / 2 - MARGIN, max: width / 2 + MARGIN, step: 0.01, unit: 'm', test: 'ball-y' },
-  )
+  const x = numberField('x', {
+    value: 0,
+    min: -length / 2 - MARGIN,
+    max: length / 2 + MARGIN,
+    step: 0.01,
+    unit: 'm',
+    test: 'ball-x',
+  })
+  const y = numberField('y', {
+    value: 0,
+    min: -width / 2 - MARGIN,
+    max: width / 2 + MARGIN,
+    step: 0.01,
+    unit: 'm',
+    test: 'ball-y',
+  })
   const z = numberField('z', { value: BALL_ON_GROUND, min: 0, max: 10, step: 0.01, unit: 'm', test: 'ball-z' })
   return orderForm(link, 'Ball', 'Put the ball', 'ball-place', [x.element, y.element, z.element], () => {
     const position = [x.read(), y.read(), z.read()] as const
@@ -92,18 +104,33 @@ function ballForm(link: Link, { field: [length, width] }: SoccerInfo): HTMLEleme
 
 function playerForm(link: Link, { field: [length, width], players_per_team }: SoccerInfo): HTMLElement {
   const number = numberField('Number', { value: 1, min: 1, max: 99, step: 1, test: 'player-number' })
-  const x = numberField(
-    'x',
-    { value: -2, min: -length / 2 - MARGIN, max: length / 2 + MARGIN, step: 0.01, unit: 'm', test: 'player-x' },
-  )
-  const y = numberField(
-    'y',
-    { value: 0, min: -width / 2 - MARGIN, max: width / 2 + MARGIN, step: 0.01, unit: 'm', test: 'player-y' },
-  )
-  const faces = numberField('Heading', { value: 0, min: -360, max: 360, step: 1, unit: '°', test: 'player-heading' })
-  const side = select([{ value: 'left', label: 'Left' }, { value: 'right', label: 'Right' }], 'left', (value) => {
-    faces.input.value = value === 'left' ? '0' : '180'
+  const x = numberField('x', {
+    value: -2,
+    min: -length / 2 - MARGIN,
+    max: length / 2 + MARGIN,
+    step: 0.01,
+    unit: 'm',
+    test: 'player-x',
   })
+  const y = numberField('y', {
+    value: 0,
+    min: -width / 2 - MARGIN,
+    max: width / 2 + MARGIN,
+    step: 0.01,
+    unit: 'm',
+    test: 'player-y',
+  })
+  const faces = numberField('Heading', { value: 0, min: -360, max: 360, step: 1, unit: '°', test: 'player-heading' })
+  const side = select(
+    [
+      { value: 'left', label: 'Left' },
+      { value: 'right', label: 'Right' },
+    ],
+    'left',
+    (value) => {
+      faces.input.value = value === 'left' ? '0' : '180'
+    },
+  )
   side.dataset['test'] = 'player-side'
   number.input.title = `Shirt number; ${players_per_team} players a team`
   const fields = [field('Side', side), number.element, faces.element, x.element, y.element]

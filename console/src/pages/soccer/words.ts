@@ -66,7 +66,11 @@ export function halfWords(half: number): string {
 /** Size of a file, for people. */
 export function bytesWords(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
-  for (const [unit, size] of [['kB', 1e3], ['MB', 1e6], ['GB', 1e9]] as const) {
+  for (const [unit, size] of [
+    ['kB', 1e3],
+    ['MB', 1e6],
+    ['GB', 1e9],
+  ] as const) {
     if (bytes < size * 999.5 || unit === 'GB') return `${(bytes / size).toFixed(bytes < size * 99.5 ? 1 : 0)} ${unit}`
   }
   return ''

@@ -13,16 +13,16 @@ export function worldControls(link: Link): WorldControls {
   const may = link.role === 'operator'
   const title = may ? undefined : 'Only operators may do this.'
   let paused = false
-  const pause = button(
-    'Pause',
-    () => link.ask({ do: paused ? 'play' : 'pause' }),
-    { test: 'pause', disabled: !may, ...(title ? { title } : {}) },
-  )
-  const reset = button(
-    'Reset',
-    () => link.ask({ do: 'reset' }),
-    { test: 'reset', disabled: !may, title: title ?? 'Puts everything back to the start' },
-  )
+  const pause = button('Pause', () => link.ask({ do: paused ? 'play' : 'pause' }), {
+    test: 'pause',
+    disabled: !may,
+    ...(title ? { title } : {}),
+  })
+  const reset = button('Reset', () => link.ask({ do: 'reset' }), {
+    test: 'reset',
+    disabled: !may,
+    title: title ?? 'Puts everything back to the start',
+  })
   const words = h('span', { class: 'quiet', 'data-test': 'world-words', role: 'status' }, '')
   return {
     element: h('div', { class: 'world-controls', role: 'group', 'aria-label': 'World' }, pause, reset, words),

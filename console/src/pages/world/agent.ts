@@ -2,7 +2,7 @@
 
 import type { AgentInfo, AgentReadings, Client, Vector } from '../../api'
 import type { Link } from '../../link'
-import { button, empty, h, say, slider, type Slider } from '../../ui'
+import { button, empty, h, type Slider, say, slider } from '../../ui'
 import { controlWords } from './control'
 import { Senses } from './senses'
 

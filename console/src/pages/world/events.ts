@@ -6,7 +6,6 @@ import { button, empty, fill, format, h, say } from '../../ui'
 
 const KEPT = 200
 
-
 export function events(link: Link): { element: HTMLElement; close(): void } {
   let kept: WorldEvent[] = []
   let waiting = 0

@@ -30,16 +30,13 @@ export class VariableRow {
       { class: whole ? 'world-variable whole' : 'world-variable', 'data-test': 'variable', 'data-name': card.name },
       name,
       this.#place,
-      h(
-        'button',
-        {
-          class: 'bare world-copy',
-          type: 'button',
-          title: `Copy the name ${card.name}`,
-          'aria-label': `Copy the name ${card.name}`,
-          onclick: () => void copy(card.name, name),
-        },
-      ),
+      h('button', {
+        class: 'bare world-copy',
+        type: 'button',
+        title: `Copy the name ${card.name}`,
+        'aria-label': `Copy the name ${card.name}`,
+        onclick: () => void copy(card.name, name),
+      }),
       this.#trouble,
     )
   }

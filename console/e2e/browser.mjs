@@ -6,7 +6,7 @@ import { DEADLINE_MS } from './waiting.mjs'
 
 /** Debian's Chromium, drawing in software, alone with the program. */
 export const CHROMIUM = {
-  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: [
     '--no-sandbox',
     '--disable-gpu',
@@ -24,7 +24,7 @@ export const SMALL = { width: 720, height: 540 }
 
 /** The browser that `run.mjs` started, or one of our own for a single file. */
 export async function openBrowser() {
-  const there = process.env['ROSSUM_BROWSER']
+  const there = process.env.ROSSUM_BROWSER
   return there ? chromium.connect(there) : chromium.launch(CHROMIUM)
 }
 

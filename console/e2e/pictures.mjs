@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { checkLayout, drawn } from './layout.mjs'
 
 const usual = fileURLToPath(new URL('../../target/console-pictures', import.meta.url))
-const folder = process.env['ROSSUM_PICTURES'] ?? usual
+const folder = process.env.ROSSUM_PICTURES ?? usual
 
 /** A screen, a small notebook in the dark, a phone. */
 export const WINDOWS = [

@@ -11,7 +11,7 @@ import { eventually } from './waiting.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The program: `ROSSUM`, or what cargo built last for tests. */
-const binary = resolve(process.env['ROSSUM'] ?? join(root, 'target/debug/rossum'))
+const binary = resolve(process.env.ROSSUM ?? join(root, 'target/debug/rossum'))
 
 /** A new folder, in which the program keeps its tokens, runs and recordings. */
 export async function newFolder() {
@@ -58,8 +58,8 @@ export class Program {
     const free = ports === 'free' ? ['--free-ports'] : []
     const environment = { ...process.env, ROSSUM_STATE: join(folder, 'state') }
     // a developer's own settings are not for tests
-    delete environment['ROSSUM_LOG']
-    delete environment['RUST_BACKTRACE']
+    delete environment.ROSSUM_LOG
+    delete environment.RUST_BACKTRACE
     // what it leaves in its folder is not mixed with what it keeps
     const home = join(folder, 'here')
     await mkdir(home, { recursive: true })

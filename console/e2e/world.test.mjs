@@ -123,7 +123,9 @@ test('a viewer can look and not command', async () => {
       const answers = []
       await new Promise((done, fail) => {
         socket.onclose = fail
-        socket.onopen = () => commands.forEach((command, id) => socket.send(JSON.stringify({ ...command, id })))
+        socket.onopen = () => {
+          for (const [id, command] of commands.entries()) socket.send(JSON.stringify({ ...command, id }))
+        }
         socket.onmessage = ({ data }) => {
           const message = JSON.parse(data)
           if (message.type === 'done' || message.type === 'refused') answers.push(message)

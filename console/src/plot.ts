@@ -40,7 +40,7 @@ export class LivePlot {
     if (last !== undefined && time < last) this.clear()
     else if (last === time) return
     const row = [time, ...values]
-    this.#columns.forEach((column, at) => column.push(row[at] ?? NaN))
+    for (const [at, column] of this.#columns.entries()) column.push(row[at] ?? NaN)
     // one more than what is seen, so that the line begins at the edge
     const old = times.findIndex((t) => t >= time - this.#seconds) - 1
     if (old > 0) for (const column of this.#columns) column.splice(0, old)

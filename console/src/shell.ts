@@ -71,7 +71,7 @@ export class Shell {
   setState(state: LinkState, role: 'operator' | 'viewer'): void {
     const open = state === 'open'
     say(this.#state, open ? 'Connected' : state === 'lost' ? 'Not connected' : 'Connecting')
-    this.#state.dataset['state'] = state
+    this.#state.dataset.state = state
     this.#role.hidden = !open
     say(this.#role, role === 'operator' ? 'Operator' : 'Viewer')
     this.#role.title = role === 'operator' ? 'You may command.' : 'You may look, and nothing else.'

@@ -53,20 +53,20 @@ const NOTICE_MS = { info: 4000, error: 8000 }
 export function notice(text: string, kind: 'info' | 'error' = 'info'): void {
   const holder = noticeHolder(kind)
   for (const shown of holder.children) {
-    if (shown instanceof HTMLElement && shown.dataset['text'] === text) {
-      shown.dataset['until'] = String(performance.now() + NOTICE_MS[kind])
+    if (shown instanceof HTMLElement && shown.dataset.text === text) {
+      shown.dataset.until = String(performance.now() + NOTICE_MS[kind])
       return
     }
   }
   const toast = h('div', { class: `notice ${kind}`, 'data-test': 'notice' }, h('span', null, text))
-  toast.dataset['text'] = text
-  toast.dataset['until'] = String(performance.now() + NOTICE_MS[kind])
+  toast.dataset.text = text
+  toast.dataset.until = String(performance.now() + NOTICE_MS[kind])
   const close = () => toast.remove()
   toast.append(h('button', { class: 'bare', type: 'button', 'aria-label': 'Close', onclick: close }, '×'))
   holder.append(toast)
   while (holder.children.length > 4) holder.firstElementChild?.remove()
   const look = () => {
-    const left = Number(toast.dataset['until']) - performance.now()
+    const left = Number(toast.dataset.until) - performance.now()
     if (left > 0) setTimeout(look, left)
     else toast.remove()
   }

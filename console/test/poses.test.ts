@@ -27,7 +27,7 @@ function frameOf(generation: number, tick: number, time: number, poses: Pose[]):
       .map((value) => Math.round(((value * sign + Math.SQRT1_2) / Math.SQRT2) * 32767))
     words[0] = (words[0] ?? 0) | ((left >> 1) << 15)
     words[1] = (words[1] ?? 0) | ((left & 1) << 15)
-    words.forEach((word, at) => frame.setUint16(start + 9 + 2 * at, word, true))
+    for (const [at, word] of words.entries()) frame.setUint16(start + 9 + 2 * at, word, true)
   })
   return frame
 }

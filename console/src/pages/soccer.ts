@@ -72,7 +72,10 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
     link.watch(isFilm ? ['world', 'soccer'] : TOPICS)
     // the list of films is far below the picture
     scrollTo({ top: 0 })
-    if (isFilm) return film.focus()
+    if (isFilm) {
+      film.focus()
+      return
+    }
     if (live) view.setScene(live)
     if (game) aim(targetsOf(game))
   }

@@ -55,7 +55,7 @@ export class Stage {
     this.canvas = this.#renderer.domElement
     this.canvas.tabIndex = 0
     this.canvas.classList.add('view-canvas')
-    this.canvas.dataset['test'] = 'view'
+    this.canvas.dataset.test = 'view'
     this.canvas.setAttribute('role', 'application')
     this.canvas.setAttribute(
       'aria-label',

@@ -222,7 +222,7 @@ export class View {
     if (!this.#stage || !this.#shapes || !this.#placed) return more
     this.#shapes.place(this.#motion.shown)
     this.#marks.place(this.#motion.shown, this.#stage.orbit.distance)
-    this.#stage.canvas.dataset['tick'] = String(this.#motion.shown.tick)
+    this.#stage.canvas.dataset.tick = String(this.#motion.shown.tick)
     if (this.#followed !== null) this.#approach(this.#followed, this.#stage.orbit)
     return more
   }

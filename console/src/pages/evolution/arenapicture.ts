@@ -23,7 +23,8 @@ function colourOf(colour: string): string {
 
 function outline(points: readonly (readonly [number, number])[]): Path2D {
   const path = new Path2D()
-  points.forEach(([x, y], at) => (at === 0 ? path.moveTo(x, y) : path.lineTo(x, y)))
+  // the first `lineTo` of an empty path moves there
+  for (const [x, y] of points) path.lineTo(x, y)
   path.closePath()
   return path
 }

@@ -33,7 +33,7 @@ export function arenaPlayer(): ArenaPlayer {
   const clock = h('output', { class: 'replay-time', 'data-test': 'replay-time' }, '')
   const trials = select([{ value: '0', label: 'Trial 1' }], '0', (value) => choose(Number(value)))
   trials.setAttribute('aria-label', 'Trial')
-  trials.dataset['test'] = 'replay-trial'
+  trials.dataset.test = 'replay-trial'
   const speed = select(
     SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
     '2',
@@ -79,7 +79,10 @@ export function arenaPlayer(): ArenaPlayer {
   }
 
   function advance(now: number): void {
-    if (!trial || !replay) return run(false)
+    if (!trial || !replay) {
+      run(false)
+      return
+    }
     // a tab that was hidden does not catch up
     step += (Math.min(0.25, (now - last) / 1000) * Number(speed.value)) / Math.max(1e-6, replay.step_seconds)
     last = now

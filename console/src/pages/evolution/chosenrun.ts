@@ -172,7 +172,7 @@ function watchBest(link: Link, run: () => RunSummary | null) {
     else generation.focus()
   })
   which.setAttribute('aria-label', 'Which individual')
-  which.dataset['test'] = 'replay-which'
+  which.dataset.test = 'replay-which'
   const show = h('button', { class: 'plain', type: 'submit', 'data-test': 'replay-show' }, 'Show')
   const news = h('p', { class: 'hint watch-news', role: 'status', 'data-test': 'replay-news' }, '')
   const choices = h(
@@ -193,7 +193,7 @@ function watchBest(link: Link, run: () => RunSummary | null) {
 
   async function ask(): Promise<void> {
     const now = run()
-    if (!now || !now.here || now.generation === 0) return
+    if (!now?.here || now.generation === 0) return
     asked = true
     try {
       say(news, 'Testing it again …')

@@ -14,7 +14,7 @@ export interface Comparison {
 export function comparison(): Comparison {
   const holder = h('div', { class: 'plot-holder' })
   const element = card('Comparison', holder)
-  element.dataset['test'] = 'comparison'
+  element.dataset.test = 'comparison'
   element.hidden = true
   let curves: Curves | null = null
   let shown = ''

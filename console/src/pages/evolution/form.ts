@@ -35,13 +35,13 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
   const body = chosenFrom(info.bodies, 'run-body')
   const world = chosenFrom(info.worlds, 'run-world')
   const fitness = select([{ value: '', label: 'the body’s own' }, ...info.fitnesses.map(option)], '', () => undefined)
-  fitness.dataset['test'] = 'run-fitness'
+  fitness.dataset.test = 'run-fitness'
   const algorithm = select(
     info.algorithms.map((name) => ({ value: name, label: ALGORITHMS[name] ?? name })),
     info.algorithms[0] ?? '',
     () => describe(),
   )
-  algorithm.dataset['test'] = 'run-algorithm'
+  algorithm.dataset.test = 'run-algorithm'
   const generations = number('50', LIMITS.generations, 'run-generations', true)
   const population = number('', LIMITS.population, 'run-population')
   const hidden = number('', LIMITS.hidden, 'run-hidden')
@@ -172,7 +172,7 @@ function chosenFrom(choices: EvolutionInfo['worlds'], test: string): HTMLSelectE
     element.title = element.selectedOptions[0]?.textContent ?? ''
   })
   element.title = element.selectedOptions[0]?.textContent ?? ''
-  element.dataset['test'] = test
+  element.dataset.test = test
   return element
 }
 

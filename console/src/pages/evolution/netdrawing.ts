@@ -74,9 +74,9 @@ function draw(layout: Layout): SVGElement {
   })
   /** Only what comes from or goes to this neuron; all of it with null. */
   const alone = (neuron: number | null) => {
-    layout.connections.forEach(({ from, to }, at) =>
-      lines[at]?.classList.toggle('dim', neuron !== null && from !== neuron && to !== neuron),
-    )
+    for (const [at, { from, to }] of layout.connections.entries()) {
+      lines[at]?.classList.toggle('dim', neuron !== null && from !== neuron && to !== neuron)
+    }
   }
   root.append(...lines)
   for (const { number, layer, name, x, y } of layout.neurons) {

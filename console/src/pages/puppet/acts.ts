@@ -108,10 +108,10 @@ function readAct(act: unknown): Act | null {
     case 'look':
       return typeof name === 'string' ? { do: act.do, name } : null
     case 'weigh':
-      if (typeof subsystem !== 'string' || !isFinite(weight)) return null
+      if (typeof subsystem !== 'string' || !isNumber(weight)) return null
       return { do: 'weigh', subsystem, weight: clamp(weight, 0, 1) }
     case 'wait':
-      return isFinite(seconds) ? { do: 'wait', seconds: clamp(seconds, 0, longestWait) } : null
+      return isNumber(seconds) ? { do: 'wait', seconds: clamp(seconds, 0, longestWait) } : null
     default:
       return null
   }
@@ -121,7 +121,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isFinite(value: unknown): value is number {
+function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }
 

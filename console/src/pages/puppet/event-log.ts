@@ -22,15 +22,20 @@ export class EventLog {
     const nameOf = (id: number) => info.gestures.find((gesture) => gesture.id === id)?.tag ?? String(id)
     switch (event.what) {
       case 'speak-begun':
-        return log.add('robot', 'Begins to speak', event.time)
+        log.add('robot', 'Begins to speak', event.time)
+        break
       case 'speak-done':
-        return log.add('robot', 'Has spoken', event.time)
+        log.add('robot', 'Has spoken', event.time)
+        break
       case 'speak-gesture':
-        return log.add('robot', `Gesture in the text: [${nameOf(event.gesture)}]`, event.time)
+        log.add('robot', `Gesture in the text: [${nameOf(event.gesture)}]`, event.time)
+        break
       case 'gesture-done':
-        return log.add('robot', `Gesture is done: ${nameOf(event.gesture)}`, event.time)
-      // the panel of what was heard has it in the log, with its options
+        log.add('robot', `Gesture is done: ${nameOf(event.gesture)}`, event.time)
+        break
+      // logged by the panel that shows what was heard, with its options
       case 'utterance':
+        break
     }
   }
 

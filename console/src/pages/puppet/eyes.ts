@@ -91,7 +91,7 @@ export function eyes(desk: Desk): Part {
     spot.onclick = () => naming.open(face)
     // names at the edges stay in the picture
     const middle = face.x + face.width / 2
-    spot.dataset['edge'] = middle < 0.2 ? 'left' : middle > 0.8 ? 'right' : 'none'
+    spot.dataset.edge = middle < 0.2 ? 'left' : middle > 0.8 ? 'right' : 'none'
     spot.style.left = `${face.x * 100}%`
     spot.style.top = `${face.y * 100}%`
     spot.style.width = `${face.width * 100}%`

@@ -73,10 +73,10 @@ export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement)
 
   function choose(id: string): void {
     const section = byId.get(id)
-    if (!section || !tabs.some((tab) => tab.dataset['tab'] === id)) return
+    if (!section || !tabs.some((tab) => tab.dataset.tab === id)) return
     chosen = id
     for (const tab of tabs) {
-      const is = tab.dataset['tab'] === id
+      const is = tab.dataset.tab === id
       tab.setAttribute('aria-selected', String(is))
       tab.tabIndex = is ? 0 : -1
       if (is) {
@@ -92,18 +92,18 @@ export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement)
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (by === 0) return
     event.preventDefault()
-    const at = tabs.findIndex((tab) => tab.dataset['tab'] === chosen)
+    const at = tabs.findIndex((tab) => tab.dataset.tab === chosen)
     const next = tabs[(at + by + tabs.length) % tabs.length]
     if (!next) return
-    choose(next.dataset['tab'] ?? '')
+    choose(next.dataset.tab ?? '')
     next.focus()
   }
 
   function arrange(): void {
     const at = queries.findIndex((query) => query.matches)
     const found = plans[at]
-    if (!found || element.dataset['plan'] === found.name) return
-    element.dataset['plan'] = found.name
+    if (!found || element.dataset.plan === found.name) return
+    element.dataset.plan = found.name
     const { plan } = found
     const of = (ids: string[]) => ids.flatMap((id) => byId.get(id)?.part.element ?? [])
     panel.replaceChildren()

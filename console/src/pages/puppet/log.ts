@@ -41,15 +41,12 @@ export class SessionLog {
       entry.text,
       (entry.options ?? []).map((option) => `${option.text} (${option.confidence.toFixed(2)})`).join(' | '),
     ])
-    return (
-      [['clock', 'simulated_s', 'kind', 'text', 'options'], ...rows]
-        .map((row) => row.map(quoted).join(','))
-        .join('\r\n') + '\r\n'
-    )
+    const header = ['clock', 'simulated_s', 'kind', 'text', 'options']
+    return [header, ...rows].map((row) => `${row.map(quoted).join(',')}\r\n`).join('')
   }
 
   json(): string {
-    return JSON.stringify(this.entries, null, 2) + '\n'
+    return `${JSON.stringify(this.entries, null, 2)}\n`
   }
 }
 

@@ -21,7 +21,7 @@ export function servos(desk: Desk): Part {
   const raise = button('', weigh, { test: 'direct' })
   const figure = drawing(parts, choose)
 
-  const direct = () => desk.puppet?.weights['direct'] ?? 0
+  const direct = () => desk.puppet?.weights.direct ?? 0
 
   async function weigh(): Promise<void> {
     await desk.perform({ do: 'weigh', subsystem: 'direct', weight: direct() > 0 ? 0 : 1 })

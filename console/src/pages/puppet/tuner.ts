@@ -30,7 +30,7 @@ export function tuner(desk: Desk, tuned: Tuned): Tuner {
       desk.turn(tuned.label, tuned.order(value), `${tuned.label}: ${value}`)
     },
   })
-  if (tuned.test) made.element.dataset['test'] = tuned.test
+  if (tuned.test) made.element.dataset.test = tuned.test
   return {
     element: made.element,
     show: (value) => {

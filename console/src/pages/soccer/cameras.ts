@@ -34,7 +34,7 @@ export function cameras(view: View, followed: (body: number | null) => void): Ca
   presets.ball.disabled = true
   const player = select([{ value: '', label: 'Player …' }], '', (value) => follow(value === '' ? null : Number(value)))
   player.setAttribute('aria-label', 'Follow a player')
-  player.dataset['test'] = 'camera-player'
+  player.dataset.test = 'camera-player'
   press(presets.field)
 
   function press(pressed: HTMLButtonElement | null): void {

@@ -32,7 +32,7 @@ export function filmBar(projector: Projector): FilmBar {
     (value) => projector.speed(Number(value)),
   )
   speed.setAttribute('aria-label', 'Speed')
-  speed.dataset['test'] = 'film-speed'
+  speed.dataset.test = 'film-speed'
   const time = h('output', { class: 'film-time', 'data-test': 'film-time' }, '')
   const line = h('input', {
     type: 'range',

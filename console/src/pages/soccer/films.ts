@@ -26,7 +26,7 @@ export function filmList(link: Link, watch: (name: string) => void): FilmList {
   let open: string | null = null
   const mark = () => {
     for (const one of list.querySelectorAll('button'))
-      one.setAttribute('aria-pressed', String(one.dataset['name'] === open))
+      one.setAttribute('aria-pressed', String(one.dataset.name === open))
   }
   const end = link.on('films', (films) => {
     say(folder, `Folder: ${films.folder}`)

@@ -35,7 +35,7 @@ export function scoreboard(): Scoreboard {
       say(half, halfWords(game.half))
       say(time, clock(game.play_time))
       say(mode, modeWords(game.mode, game.teams))
-      mode.dataset['mode'] = game.mode
+      mode.dataset.mode = game.mode
     },
   }
 }

@@ -73,7 +73,7 @@ function squad(side: Side, follow: (player: Player) => void) {
     },
     mark(body: number | null) {
       for (const item of list.querySelectorAll('button')) {
-        item.setAttribute('aria-pressed', String(body !== null && item.dataset['body'] === String(body)))
+        item.setAttribute('aria-pressed', String(body !== null && item.dataset.body === String(body)))
       }
     },
   }

@@ -28,7 +28,7 @@ export function trainer(link: Link, soccer: SoccerInfo): Trainer {
   }
   const names = soccer.modes.map((mode) => ({ value: mode, label: modeWords(mode, ['left', 'right']) }))
   const modes = select(names, soccer.modes[0] ?? '', () => (chosen = true))
-  modes.dataset['test'] = 'mode-select'
+  modes.dataset.test = 'mode-select'
   let chosen = false
   const setMode = button(
     'Set',
@@ -131,7 +131,7 @@ function playerForm(link: Link, { field: [length, width], players_per_team }: So
       faces.input.value = value === 'left' ? '0' : '180'
     },
   )
-  side.dataset['test'] = 'player-side'
+  side.dataset.test = 'player-side'
   number.input.title = `Shirt number; ${players_per_team} players a team`
   const fields = [field('Side', side), number.element, faces.element, x.element, y.element]
   return orderForm(link, 'Player', 'Put the player', 'player-place', fields, () => {

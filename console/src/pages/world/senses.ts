@@ -30,7 +30,7 @@ export class Senses {
       'aria-label': 'Search senses',
       oninput: () => {
         const words = filter.value.trim().toLowerCase()
-        rows.forEach((row, at) => (row.hidden = !(senses[at]?.name ?? '').toLowerCase().includes(words)))
+        for (const [at, row] of rows.entries()) row.hidden = !senses[at]?.name.toLowerCase().includes(words)
       },
     })
     this.element = h('section', { class: 'stack', 'aria-label': 'Senses' }, h('h3', null, `Senses (${senses.length})`))

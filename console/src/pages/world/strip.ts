@@ -44,7 +44,7 @@ export function strip(link: Link, standstill: HTMLElement): { element: HTMLEleme
     '1',
     (value) => link.tell({ do: 'speed', factor: Number(value) }),
   )
-  speed.dataset['test'] = 'speed'
+  speed.dataset.test = 'speed'
 
   const number = (test: string, label: string) => {
     const value = h('dd', { 'data-test': test }, '–')
@@ -107,9 +107,9 @@ function inline(label: string, input: HTMLElement): HTMLElement {
 /** Shows the speed that the world has, also one that is not in the list; never while somebody chooses. */
 function showSpeed(speed: HTMLSelectElement, factor: number): void {
   const value = String(factor)
-  if (document.activeElement === speed && speed.value !== value && speed.dataset['asked'] !== value) {
+  if (document.activeElement === speed && speed.value !== value && speed.dataset.asked !== value) {
     // the list may be open
-    speed.dataset['asked'] = value
+    speed.dataset.asked = value
     return
   }
   if (![...speed.options].some((option) => option.value === value)) {

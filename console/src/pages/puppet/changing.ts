@@ -1,15 +1,15 @@
 // What others follow: it calls them back whenever it has changed.
 
 export abstract class Changing {
-  private readonly listeners = new Set<() => void>()
+  readonly #listeners = new Set<() => void>()
 
   /** Gives back a function that ends it. */
   onChange(changed: () => void): () => void {
-    this.listeners.add(changed)
-    return () => this.listeners.delete(changed)
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
   }
 
   protected changed(): void {
-    for (const listener of this.listeners) listener()
+    for (const listener of this.#listeners) listener()
   }
 }

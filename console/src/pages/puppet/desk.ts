@@ -27,8 +27,8 @@ export class Desk {
   puppet: Puppet | null = null
   readonly speech = new Speech()
   readonly faults: Faults
-  private readonly turned = new Map<string, { timer: number; order: PuppetCommand | null }>()
-  private readonly rests = new Map<string, number>()
+  readonly #turned = new Map<string, { timer: number; order: PuppetCommand | null }>()
+  readonly #rests = new Map<string, number>()
 
   constructor(
     readonly link: Link,
@@ -64,37 +64,37 @@ export class Desk {
 
   /** For sliders: gives the latest order of this name, at most 20 times a second, and logs where it came to rest. */
   turn(name: string, order: PuppetCommand, words: string): void {
-    const waiting = this.turned.get(name)
+    const waiting = this.#turned.get(name)
     if (waiting) {
       waiting.order = order
     } else {
       this.link.tell({ do: 'puppet', order })
-      this.pace(name)
+      this.#pace(name)
     }
-    clearTimeout(this.rests.get(name))
-    this.rests.set(
+    clearTimeout(this.#rests.get(name))
+    this.#rests.set(
       name,
       window.setTimeout(() => {
-        this.rests.delete(name)
+        this.#rests.delete(name)
         this.log.add('done', words)
       }, settled),
     )
   }
 
-  private pace(name: string): void {
+  #pace(name: string): void {
     const timer = window.setTimeout(() => {
-      const order = this.turned.get(name)?.order
-      this.turned.delete(name)
+      const order = this.#turned.get(name)?.order
+      this.#turned.delete(name)
       if (!order) return
       this.link.tell({ do: 'puppet', order })
-      this.pace(name)
+      this.#pace(name)
     }, orderGap)
-    this.turned.set(name, { timer, order: null })
+    this.#turned.set(name, { timer, order: null })
   }
 
   close(): void {
     this.faults.close()
-    for (const { timer } of this.turned.values()) clearTimeout(timer)
-    for (const timer of this.rests.values()) clearTimeout(timer)
+    for (const { timer } of this.#turned.values()) clearTimeout(timer)
+    for (const timer of this.#rests.values()) clearTimeout(timer)
   }
 }

@@ -135,20 +135,23 @@ class Figure {
     role: 'img',
     'aria-label': 'The robot from the front',
   })
-  private readonly leads = svg('g', { class: 'pp-leads' })
-  private readonly head = svg('g', {})
-  private readonly arms = both('g', {})
-  private readonly brows = both('path', { class: 'pp-stroke' })
-  private readonly whites = both('ellipse', { class: 'pp-white', cy: 150, rx: 16 })
-  private readonly pupils = both('circle', { class: 'pp-pupil', r: 6 })
-  private readonly mouth = svg('path', { class: 'pp-mouth' })
+  readonly #leads = svg('g', { class: 'pp-leads' })
+  readonly #head = svg('g', {})
+  readonly #arms = both('g', {})
+  readonly #brows = both('path', { class: 'pp-stroke' })
+  readonly #whites = both('ellipse', { class: 'pp-white', cy: 150, rx: 16 })
+  readonly #pupils = both('circle', { class: 'pp-pupil', r: 6 })
+  readonly #mouth = svg('path', { class: 'pp-mouth' })
   /** Shapes by the part that they belong to. */
-  private readonly shapes: { element: Element; part: string }[] = []
-  private readonly ids: Map<string, number>
+  readonly #shapes: { element: Element; part: string }[] = []
+  readonly #ids: Map<string, number>
 
-  constructor(private readonly parts: PartOfBody[]) {
-    this.ids = new Map(parts.flatMap((part) => part.servos.map((servo) => [servo.name, servo.id])))
-    this.draw(this.svg, [
+  readonly #parts: PartOfBody[]
+
+  constructor(parts: PartOfBody[]) {
+    this.#parts = parts
+    this.#ids = new Map(parts.flatMap((part) => part.servos.map((servo) => [servo.name, servo.id])))
+    this.#draw(this.svg, [
       ['rect', { x: 124, y: 262, width: 32, height: 70, rx: 8 }, 'neck_yaw'],
       ['path', { d: 'M70 372 Q74 326 124 322 L156 322 Q206 326 210 372 Z' }],
       ['rect', { x: middle - 10, y: 84, width: 20, height: 22, rx: 5 }, 'neck_yaw'],
@@ -166,63 +169,63 @@ class Figure {
         class: 'pp-limb',
         'stroke-width': thick,
       })
-      this.draw(this.svg, [
+      this.#draw(this.svg, [
         ['line', limb(14, 216, 16, 284, 24), `hip_pitch_${side}`],
         ['line', limb(16, 294, 16, 350, 20), `knee_pitch_${side}`],
         ['line', limb(16, 366, 24, 366, 20), `ankle_pitch_${side}`],
       ])
-      this.draw(this.arms[side], [
+      this.#draw(this.#arms[side], [
         ['line', limb(44, 114, 52, 158, 18), `shoulder_pitch_${side}`],
         ['line', limb(53, 166, 58, 208, 15), `elbow_pitch_${side}`],
         ['circle', { cx: middle + out * 60, cy: 228, r: 11 }, `grasp_${side}`],
       ])
-      this.svg.append(this.arms[side])
+      this.svg.append(this.#arms[side])
     }
-    this.draw(this.head, [['ellipse', { cx: 140, cy: 176, rx: 76, ry: 100 }]])
+    this.#draw(this.#head, [['ellipse', { cx: 140, cy: 176, rx: 76, ry: 100 }]])
     for (const side of ['right', 'left'] as const) {
       const x = eyeOf(side)
-      this.whites[side].setAttribute('cx', String(x))
-      this.head.append(this.whites[side], this.pupils[side], this.brows[side])
-      this.own(this.whites[side], `eye_yaw_${side}`)
-      this.own(this.brows[side], 'brows')
+      this.#whites[side].setAttribute('cx', String(x))
+      this.#head.append(this.#whites[side], this.#pupils[side], this.#brows[side])
+      this.#own(this.#whites[side], `eye_yaw_${side}`)
+      this.#own(this.#brows[side], 'brows')
     }
-    this.head.append(this.mouth)
-    this.own(this.mouth, 'jaw')
-    this.svg.append(this.head, this.leads)
+    this.#head.append(this.#mouth)
+    this.#own(this.#mouth, 'jaw')
+    this.svg.append(this.#head, this.#leads)
     this.move([])
   }
 
-  private draw(into: Element, shapes: Shape[]): void {
+  #draw(into: Element, shapes: Shape[]): void {
     for (const [tag, attributes, servo] of shapes) {
       const element = svg(tag, { class: 'pp-shape', ...attributes })
       into.append(element)
-      if (servo) this.own(element, servo)
+      if (servo) this.#own(element, servo)
     }
   }
 
-  private own(element: Element, servo: string): void {
-    const part = this.parts.find((part) => part.servos.some((other) => other.name === servo))
-    if (part) this.shapes.push({ element, part: part.name })
+  #own(element: Element, servo: string): void {
+    const part = this.#parts.find((part) => part.servos.some((other) => other.name === servo))
+    if (part) this.#shapes.push({ element, part: part.name })
   }
 
   lead(from: Spot, to: Spot): void {
-    this.leads.append(svg('line', { x1: from.x, y1: from.y, x2: to.x, y2: to.y }))
+    this.#leads.append(svg('line', { x1: from.x, y1: from.y, x2: to.x, y2: to.y }))
   }
 
   mark(part: string): void {
-    for (const shape of this.shapes) shape.element.classList.toggle('pp-chosen', shape.part === part)
+    for (const shape of this.#shapes) shape.element.classList.toggle('pp-chosen', shape.part === part)
   }
 
   move(positions: number[]): void {
     /** How far a servo is from its rest, in parts of its travel. */
-    const off = (servo: string, rest: number) => (positions[this.ids.get(servo) ?? -1] ?? rest) - rest
+    const off = (servo: string, rest: number) => (positions[this.#ids.get(servo) ?? -1] ?? rest) - rest
     const set = (element: Element, attributes: Attributes) => {
       for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
     }
     const turn = off('neck_yaw', 0.5) * 40
     const nod = off('neck_pitch', 0.5) * -30
     const tip = off('neck_roll', 0.5) * 40
-    set(this.head, {
+    set(this.#head, {
       transform: `translate(${turn.toFixed(1)} ${nod.toFixed(1)}) rotate(${tip.toFixed(1)} 140 260)`,
     })
     const open = clamp(16 * (1 + off('eyelids', 0.77) / 0.77), 1, 20)
@@ -231,20 +234,20 @@ class Figure {
     for (const side of ['left', 'right'] as const) {
       const x = eyeOf(side)
       const out = side === 'left' ? 1 : -1
-      set(this.whites[side], { ry: open })
-      set(this.pupils[side], {
+      set(this.#whites[side], { ry: open })
+      set(this.#pupils[side], {
         cx: x + off(`eye_yaw_${side}`, 0.5) * 18,
         cy: 150 - off('eyes_pitch', 0.5) * 14,
         r: Math.min(6, open),
       })
-      set(this.brows[side], { d: `M${x - out * 18} ${lift - tilt} L${x + out * 18} ${lift}` })
+      set(this.#brows[side], { d: `M${x - out * 18} ${lift - tilt} L${x + out * 18} ${lift}` })
       const raise = -out * off(`shoulder_roll_${side}`, 0.083) * 60
-      set(this.arms[side], { transform: `rotate(${raise.toFixed(1)} ${middle + out * 42} 110)` })
+      set(this.#arms[side], { transform: `rotate(${raise.toFixed(1)} ${middle + out * 42} 110)` })
     }
     const right = 224 - off('smile_right', 0.5) * 26
     const left = 224 - off('smile_left', 0.5) * 26
     const gape = 6 + Math.max(0, off('jaw', 0.05)) * 34
-    set(this.mouth, { d: `M108 ${right} Q140 228 172 ${left} Q140 ${228 + 2 * gape} 108 ${right} Z` })
+    set(this.#mouth, { d: `M108 ${right} Q140 228 172 ${left} Q140 ${228 + 2 * gape} 108 ${right} Z` })
   }
 }
 

@@ -4,13 +4,17 @@ import type { Puppet, PuppetEvent } from '../../api'
 import type { Desk } from './desk'
 
 export class EventLog {
-  constructor(private readonly desk: Desk) {}
+  readonly #desk: Desk
+
+  constructor(desk: Desk) {
+    this.#desk = desk
+  }
 
   /** Those that were not heard before: some may come again after another page or a reconnect. */
   fresh(events: PuppetEvent[]): PuppetEvent[] {
     const latest = Math.max(-1, ...events.map((event) => event.number))
     // a server that was started anew counts from the beginning
-    const { log } = this.desk
+    const { log } = this.#desk
     if (latest < log.lastEvent) log.lastEvent = -1
     const fresh = events.filter((event) => event.number > log.lastEvent)
     log.lastEvent = Math.max(log.lastEvent, latest)
@@ -18,7 +22,7 @@ export class EventLog {
   }
 
   heard(event: PuppetEvent): void {
-    const { log, info } = this.desk
+    const { log, info } = this.#desk
     const nameOf = (id: number) => info.gestures.find((gesture) => gesture.id === id)?.tag ?? String(id)
     switch (event.what) {
       case 'speak-begun':
@@ -41,7 +45,7 @@ export class EventLog {
 
   /** Whoever ordered it: the robot looks and faces otherwise now. */
   seen(puppet: Puppet): void {
-    const { log, info, puppet: before } = this.desk
+    const { log, info, puppet: before } = this.#desk
     if (!before) return
     const nameOf = (list: { id: number; name: string }[], number: number) =>
       list.find(({ id }) => id === number)?.name ?? String(number)

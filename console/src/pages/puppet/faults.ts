@@ -9,27 +9,27 @@ const parts = ['voice', 'loudspeaker', 'ears', 'recogniser', 'camera', 'faces']
 export class Faults {
   /** Leads to the page that says more; hidden while all is well. */
   readonly element = h('a', { class: 'pp-faults bad', href: '#health', hidden: true, 'data-test': 'faults' })
-  private readonly words = new Map<string, string>()
-  private readonly deaf: () => void
+  readonly #words = new Map<string, string>()
+  readonly #deaf: () => void
 
   constructor(link: Link) {
-    this.deaf = link.on('health', (health) => {
-      this.words.clear()
+    this.#deaf = link.on('health', (health) => {
+      this.#words.clear()
       for (const { name, works, words } of health.parts) {
-        if (!works && parts.includes(name)) this.words.set(name, words)
+        if (!works && parts.includes(name)) this.#words.set(name, words)
       }
-      this.element.hidden = this.words.size === 0
-      this.element.title = [...this.words].map(([name, words]) => `${name}: ${words}`).join('\n')
-      setText(this.element, `Not well: ${[...this.words.keys()].join(', ')}`)
+      this.element.hidden = this.#words.size === 0
+      this.element.title = [...this.#words].map(([name, words]) => `${name}: ${words}`).join('\n')
+      setText(this.element, `Not well: ${[...this.#words.keys()].join(', ')}`)
     })
   }
 
   /** Why this part does not work; null if it does, as far as is known. */
   of(part: string): string | null {
-    return this.words.get(part) ?? null
+    return this.#words.get(part) ?? null
   }
 
   close(): void {
-    this.deaf()
+    this.#deaf()
   }
 }

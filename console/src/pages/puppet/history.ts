@@ -9,14 +9,14 @@ export class History extends Changing {
   /** The latest last. */
   readonly texts: string[]
   /** What is leafed to; the length of `texts` is the new text. */
-  private place: number
+  #place: number
   /** The new text, while older ones are shown. */
-  private draft = ''
+  #draft = ''
 
   constructor() {
     super()
     this.texts = load()
-    this.place = this.texts.length
+    this.#place = this.texts.length
   }
 
   add(text: string): void {
@@ -24,8 +24,8 @@ export class History extends Changing {
     if (before >= 0) this.texts.splice(before, 1)
     this.texts.push(text)
     if (this.texts.length > most) this.texts.shift()
-    this.place = this.texts.length
-    this.draft = ''
+    this.#place = this.texts.length
+    this.#draft = ''
     try {
       sessionStorage.setItem(key, JSON.stringify(this.texts))
     } catch {
@@ -36,11 +36,11 @@ export class History extends Changing {
 
   /** The text before or after the one that is shown; null where there is none. */
   leaf(by: 1 | -1, shown: string): string | null {
-    const place = this.place + by
+    const place = this.#place + by
     if (place < 0 || place > this.texts.length) return null
-    if (this.place === this.texts.length) this.draft = shown
-    this.place = place
-    return this.texts[place] ?? this.draft
+    if (this.#place === this.texts.length) this.#draft = shown
+    this.#place = place
+    return this.texts[place] ?? this.#draft
   }
 }
 

@@ -22,27 +22,29 @@ export const deskKeys = [
 ]
 
 export class Hotkeys extends Changing {
-  private readonly hot = new Map<string, Hot>()
+  readonly #hot = new Map<string, Hot>()
   /** Keys that came with the desk; what is saved goes before them. */
-  private readonly standard = new Map<string, string>()
-  private saved: Record<string, string> = {}
-  private readonly own = new Map<string, () => void>()
-  private readonly ends: (() => void)[]
+  readonly #standard = new Map<string, string>()
+  #saved: Record<string, string> = {}
+  readonly #own = new Map<string, () => void>()
+  readonly #ends: (() => void)[]
 
-  /** `may` says whether the operator may give orders now, and tells why not. */
-  constructor(
-    private readonly link: Link,
-    private readonly may: () => boolean,
-  ) {
+  readonly #link: Link
+  readonly #may: () => boolean
+
+  /** `may` returns whether the operator may send commands now, and shows the reason if not. */
+  constructor(link: Link, may: () => boolean) {
     super()
-    const pressed = (event: KeyboardEvent) => this.pressed(event)
+    this.#link = link
+    this.#may = may
+    const pressed = (event: KeyboardEvent) => this.#pressed(event)
     document.addEventListener('keydown', pressed)
-    this.ends = [
+    this.#ends = [
       () => document.removeEventListener('keydown', pressed),
       link.on('saved', (saved) => {
         if (saved.key !== 'hotkeys' || !isRecord(saved.value)) return
         const pairs = Object.entries(saved.value)
-        this.saved = Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+        this.#saved = Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
         this.changed()
       }),
     ]
@@ -50,31 +52,31 @@ export class Hotkeys extends Changing {
 
   /** A key of the desk itself, from `deskKeys`. */
   desk(key: string, run: () => void): void {
-    this.own.set(key, run)
+    this.#own.set(key, run)
   }
 
   add(hot: Hot, standard?: string): void {
-    this.hot.set(hot.id, hot)
-    if (standard) this.standard.set(hot.id, standard)
+    this.#hot.set(hot.id, hot)
+    if (standard) this.#standard.set(hot.id, standard)
   }
 
   /** Puts these in the place of all whose id begins so. */
   replace(prefix: string, all: Hot[]): void {
-    for (const id of [...this.hot.keys()]) if (id.startsWith(prefix)) this.hot.delete(id)
-    for (const hot of all) this.hot.set(hot.id, hot)
+    for (const id of [...this.#hot.keys()]) if (id.startsWith(prefix)) this.#hot.delete(id)
+    for (const hot of all) this.#hot.set(hot.id, hot)
     this.changed()
   }
 
   all(): Hot[] {
-    return [...this.hot.values()]
+    return [...this.#hot.values()]
   }
 
   /** Empty if it has none. */
   keyOf(id: string): string {
-    const saved = this.saved[id]
+    const saved = this.#saved[id]
     if (saved !== undefined) return saved
-    const standard = this.standard.get(id) ?? ''
-    return [...this.hot.keys()].some((other) => this.saved[other] === standard) ? '' : standard
+    const standard = this.#standard.get(id) ?? ''
+    return [...this.#hot.keys()].some((other) => this.#saved[other] === standard) ? '' : standard
   }
 
   /** Why a key cannot be given; null if it can. */
@@ -85,31 +87,31 @@ export class Hotkeys extends Changing {
 
   /** Gives it this key, which is taken from whoever had it; an empty one takes its own away. */
   async assign(id: string, key: string): Promise<void> {
-    const saved = { ...this.saved, [id]: key }
-    for (const other of [...this.hot.keys(), ...Object.keys(this.saved)]) {
+    const saved = { ...this.#saved, [id]: key }
+    for (const other of [...this.#hot.keys(), ...Object.keys(this.#saved)]) {
       if (key !== '' && other !== id && this.keyOf(other) === key) saved[other] = ''
     }
-    await this.link.ask({ do: 'save', key: 'hotkeys', value: saved })
-    this.saved = saved
+    await this.#link.ask({ do: 'save', key: 'hotkeys', value: saved })
+    this.#saved = saved
     this.changed()
   }
 
-  private pressed(event: KeyboardEvent): void {
+  #pressed(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing || event.repeat) return
     if (event.ctrlKey || event.altKey || event.metaKey) return
     // stopping goes before everything; all other keys belong to the field that is typed in
     if (event.key !== 'Escape' && isTyping(event.target)) return
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
-    const own = this.own.get(key)
+    const own = this.#own.get(key)
     const hot = this.all().find((hot) => this.keyOf(hot.id) === key)
     if (!own && !hot) return
     event.preventDefault()
     if (own) own()
-    else if (this.may()) hot?.run()
+    else if (this.#may()) hot?.run()
   }
 
   close(): void {
-    for (const end of this.ends) end()
+    for (const end of this.#ends) end()
   }
 }
 

@@ -19,18 +19,18 @@ export class SessionLog {
   readonly entries: Entry[] = []
   /** Number of the robot's last event that is in it. */
   lastEvent = -1
-  private readonly listeners = new Set<(entry: Entry) => void>()
+  readonly #listeners = new Set<(entry: Entry) => void>()
 
   add(kind: Kind, text: string, time: number | null = null, options?: Entry['options']): void {
     const entry: Entry = { at: new Date(), time, kind, text, ...(options ? { options } : {}) }
     this.entries.push(entry)
     if (this.entries.length > most) this.entries.shift()
-    for (const listener of this.listeners) listener(entry)
+    for (const listener of this.#listeners) listener(entry)
   }
 
   onAdd(added: (entry: Entry) => void): () => void {
-    this.listeners.add(added)
-    return () => this.listeners.delete(added)
+    this.#listeners.add(added)
+    return () => this.#listeners.delete(added)
   }
 
   csv(): string {

@@ -9,12 +9,14 @@ export class Macros extends Changing {
   list: Macro[] = []
   /** The one that runs, and which of its acts it is at. */
   running: { name: string; place: number } | null = null
-  private stopping: AbortController | null = null
-  private readonly deaf: () => void
+  #stopping: AbortController | null = null
+  readonly #deaf: () => void
+  readonly #desk: Desk
 
-  constructor(private readonly desk: Desk) {
+  constructor(desk: Desk) {
     super()
-    this.deaf = desk.link.on('saved', (saved) => {
+    this.#desk = desk
+    this.#deaf = desk.link.on('saved', (saved) => {
       if (saved.key !== 'macros') return
       this.list = readMacros(saved.value)
       this.changed()
@@ -31,7 +33,7 @@ export class Macros extends Changing {
     const place = this.list.findIndex((other) => other.name === was)
     if (macro) list.splice(place < 0 ? list.length : place, 0, macro)
     try {
-      await this.desk.link.ask({ do: 'save', key: 'macros', value: list })
+      await this.#desk.link.ask({ do: 'save', key: 'macros', value: list })
     } catch (error) {
       notice(reason(error), 'error')
       return false
@@ -45,8 +47,8 @@ export class Macros extends Changing {
   async run(macro: Macro): Promise<void> {
     this.stop()
     const stopping = new AbortController()
-    this.stopping = stopping
-    this.desk.log.add('done', `Macro begins: ${macro.name}`)
+    this.#stopping = stopping
+    this.#desk.log.add('done', `Macro begins: ${macro.name}`)
     let complete = true
     for (const [place, act] of macro.acts.entries()) {
       this.running = { name: macro.name, place }
@@ -54,31 +56,31 @@ export class Macros extends Changing {
       if (act.do === 'wait') {
         await pause(act.seconds, stopping.signal)
       } else {
-        const begun = this.desk.speech.begun
-        complete = await this.desk.perform(act)
-        if (complete && act.do === 'say') await this.desk.speech.over(begun, stopping.signal)
+        const begun = this.#desk.speech.begun
+        complete = await this.#desk.perform(act)
+        if (complete && act.do === 'say') await this.#desk.speech.over(begun, stopping.signal)
       }
       if (stopping.signal.aborted) return
       if (!complete) break
     }
-    this.stopping = null
+    this.#stopping = null
     this.running = null
-    this.desk.log.add('done', complete ? `Macro is done: ${macro.name}` : `Macro broke off: ${macro.name}`)
+    this.#desk.log.add('done', complete ? `Macro is done: ${macro.name}` : `Macro broke off: ${macro.name}`)
     this.changed()
   }
 
   stop(): void {
-    if (!this.stopping) return
-    this.stopping.abort()
-    this.stopping = null
-    this.desk.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
+    if (!this.#stopping) return
+    this.#stopping.abort()
+    this.#stopping = null
+    this.#desk.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
     this.running = null
     this.changed()
   }
 
   close(): void {
     this.stop()
-    this.deaf()
+    this.#deaf()
   }
 }
 

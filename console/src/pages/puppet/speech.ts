@@ -5,22 +5,22 @@ import { Changing } from './changing'
 
 export class Speech extends Changing {
   /** Numbers of the speeches that began and are not over; -1 for one that only the state tells of. */
-  private readonly active = new Set<number>()
+  readonly #active = new Set<number>()
   /** How many speeches began. */
   begun = 0
 
   get speaking(): boolean {
-    return this.active.size > 0
+    return this.#active.size > 0
   }
 
   heard(event: PuppetEvent): void {
     if (event.what === 'speak-begun') {
       this.begun += 1
-      this.active.delete(-1)
-      this.active.add(event.speech)
+      this.#active.delete(-1)
+      this.#active.add(event.speech)
     } else if (event.what === 'speak-done') {
-      this.active.delete(event.speech)
-      this.active.delete(-1)
+      this.#active.delete(event.speech)
+      this.#active.delete(-1)
     } else {
       return
     }
@@ -29,8 +29,8 @@ export class Speech extends Changing {
 
   seen(puppet: Puppet): void {
     if (puppet.speaking === this.speaking) return
-    if (puppet.speaking) this.active.add(-1)
-    else this.active.clear()
+    if (puppet.speaking) this.#active.add(-1)
+    else this.#active.clear()
     this.changed()
   }
 

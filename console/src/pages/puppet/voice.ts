@@ -4,46 +4,46 @@
 const headStart = 0.08
 
 export class Voice {
-  private context: AudioContext | null = null
-  private gain: GainNode | null = null
-  private readonly playing = new Set<AudioBufferSourceNode>()
+  #context: AudioContext | null = null
+  #gain: GainNode | null = null
+  readonly #playing = new Set<AudioBufferSourceNode>()
   /** When the last piece ends, on the context's clock. */
-  private end = 0
-  private loudness = 1
+  #end = 0
+  #loudness = 1
 
   get on(): boolean {
-    return this.context !== null
+    return this.#context !== null
   }
 
   /** Must be called from a click or a key: browsers are silent until then. */
   async turnOn(): Promise<void> {
-    if (this.context) return
+    if (this.#context) return
     const context = new AudioContext()
-    this.gain = context.createGain()
-    this.gain.gain.value = this.loudness
-    this.gain.connect(context.destination)
-    this.context = context
+    this.#gain = context.createGain()
+    this.#gain.gain.value = this.#loudness
+    this.#gain.connect(context.destination)
+    this.#context = context
     await context.resume()
   }
 
   turnOff(): void {
-    this.cut()
-    void this.context?.close()
-    this.context = null
-    this.gain = null
+    this.#cut()
+    void this.#context?.close()
+    this.#context = null
+    this.#gain = null
   }
 
   /** 0 to 1. */
   set volume(volume: number) {
-    this.loudness = volume
-    if (this.gain) this.gain.gain.value = volume
+    this.#loudness = volume
+    if (this.#gain) this.#gain.gain.value = volume
   }
 
   /** A sound frame of the server. */
   hear(frame: DataView<ArrayBuffer>): void {
-    const { context, gain } = this
+    const [context, gain] = [this.#context, this.#gain]
     if (!context || !gain || frame.byteLength < 8) return
-    if (frame.getUint8(1) === 1) this.cut()
+    if (frame.getUint8(1) === 1) this.#cut()
     const rate = frame.getUint32(4, true)
     const samples = Math.floor((frame.byteLength - 8) / 2)
     // the rates that every browser must take
@@ -54,16 +54,16 @@ export class Voice {
     const source = context.createBufferSource()
     source.buffer = buffer
     source.connect(gain)
-    if (this.end < context.currentTime) this.end = context.currentTime + headStart
-    source.start(this.end)
-    this.end += buffer.duration
-    this.playing.add(source)
-    source.onended = () => this.playing.delete(source)
+    if (this.#end < context.currentTime) this.#end = context.currentTime + headStart
+    source.start(this.#end)
+    this.#end += buffer.duration
+    this.#playing.add(source)
+    source.onended = () => this.#playing.delete(source)
   }
 
-  private cut(): void {
-    for (const source of this.playing) source.stop()
-    this.playing.clear()
-    this.end = 0
+  #cut(): void {
+    for (const source of this.#playing) source.stop()
+    this.#playing.clear()
+    this.#end = 0
   }
 }

@@ -4,8 +4,8 @@ import type { Replay, RunDetail, RunSummary } from '../../api'
 import type { Link } from '../../link'
 import { Curves } from '../../plot'
 import { button, card, field, format, h, notice, reason, say, select } from '../../ui'
-import { arenaPlayer } from './arenaplayer'
-import { netDrawing } from './netdrawing'
+import { arenaPlayer } from './arena-player'
+import { netDrawing } from './net-drawing'
 import { STATES } from './runs'
 
 export interface ChosenRun {

@@ -1,7 +1,7 @@
 // The arena from above, on a canvas: ground, obstacles, the robot, its beams and its path.
 
 import type { Replay } from '../../api'
-import { fit, lengthWords, scaleBar } from './arenafit'
+import { fit, lengthWords, scaleBar } from './arena-fit'
 
 type Trial = Replay['trials'][number]
 

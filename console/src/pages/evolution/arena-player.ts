@@ -2,7 +2,7 @@
 
 import type { Replay } from '../../api'
 import { button, format, h, say, select } from '../../ui'
-import { ArenaPicture } from './arenapicture'
+import { ArenaPicture } from './arena-picture'
 
 const SPEEDS = [1, 2, 5, 10]
 

@@ -2,7 +2,7 @@
 
 import type { Net } from '../../api'
 import { fill, format, h } from '../../ui'
-import { type Layout, layOut, RADIUS, shortName } from './netlayout'
+import { type Layout, layOut, RADIUS, shortName } from './net-layout'
 
 const SVG = 'http://www.w3.org/2000/svg'
 

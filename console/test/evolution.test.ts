@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { faultOf, splitAddresses } from '../src/pages/evolution/addresses.ts'
-import { fit, lengthWords, scaleBar } from '../src/pages/evolution/arenafit.ts'
+import { fit, lengthWords, scaleBar } from '../src/pages/evolution/arena-fit.ts'
 import { padded } from '../src/pages/evolution/columns.ts'
-import { layOut } from '../src/pages/evolution/netlayout.ts'
+import { layOut } from '../src/pages/evolution/net-layout.ts'
 
 test('addresses as people write them', () => {
   assert.deepEqual(splitAddresses(' a:1, b\n[::1]:7720;c '), ['a:1', 'b', '[::1]:7720', 'c'])

@@ -9,7 +9,7 @@ export abstract class Changing {
     return () => this.#listeners.delete(changed)
   }
 
-  protected changed(): void {
+  changed(): void {
     for (const listener of this.#listeners) listener()
   }
 }

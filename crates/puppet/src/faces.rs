@@ -1,10 +1,10 @@
-//! Faces in the eye camera's pictures: where they are, which is which from picture to picture, and what they are called.
+//! Face detection, tracking and recognition in the images of the eye camera.
 //!
-//! [`Detector`] finds faces in one picture, [`Tracker`] gives them identities that last, [`Embedder`] describes one in 128
-//! numbers, by which [`Names`] knows it again. [`Watcher`] puts them together.
+//! [`Detector`] finds faces in one image, [`Tracker`] assigns identities that persist across images, [`Embedder`] computes
+//! a 128-dimensional embedding of a face, and [`Names`] recognises it. [`Watcher`] combines them.
 //!
-//! The networks are those of others, which `scripts/fetch-puppet faces` puts into a folder of the user's cache. They are
-//! read and checked here, and run on one core. The same pictures give the same faces on the same kind of processor.
+//! The neural networks are third-party models that `scripts/fetch-puppet faces` downloads into the user's cache. They are
+//! validated on loading and run on one core. The same images yield the same faces on the same kind of processor.
 
 mod boxes;
 mod detector;
@@ -23,102 +23,102 @@ pub use self::{
     detector::Detector,
     embedder::{Embedder, Embedding},
     names::{MAX_NAME_BYTES, MAX_NAMES, MAX_SAMPLES, NAME_DISTANCE, Names},
-    tracker::{Tracked, Tracker},
+    tracker::{TrackedFace, Tracker},
     watcher::{Face, Watcher},
 };
 
-/// Faces that are found and followed at once; more are left out, the least certain first.
+/// Maximum number of faces per image; the least certain ones are dropped.
 pub const MAX_FACES: usize = 16;
 
-/// What is wrong with the networks' files, with a name or with the file of names.
+/// Error of face recognition.
 #[derive(Debug, thiserror::Error)]
 pub enum FacesError {
     /// A file could not be read.
-    #[error("{} cannot be read ({source}); `scripts/fetch-puppet faces` fetches the networks", path.display())]
-    Unreadable {
-        /// The file.
+    #[error("failed to read {}: {source}; download the networks with `scripts/fetch-puppet faces`", path.display())]
+    Read {
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// A file could not be written.
-    #[error("{} cannot be written ({source})", path.display())]
-    Unwritable {
-        /// The file.
+    #[error("failed to write {}: {source}", path.display())]
+    Write {
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// Error of the operating system.
         source: std::io::Error,
     },
-    /// A file is larger than such files are.
+    /// A file exceeds the maximum size.
     #[error("{} is larger than {limit} bytes", path.display())]
-    Large {
-        /// The file.
+    TooLarge {
+        /// Path of the file.
         path: PathBuf,
-        /// The most bytes that are read.
+        /// Maximum size, in bytes.
         limit: u64,
     },
-    /// A file is not what it should be.
-    #[error("{} is broken: {reason}", path.display())]
-    Broken {
-        /// The file.
+    /// A file is corrupt or not the expected one.
+    #[error("{} is invalid: {reason}", path.display())]
+    Invalid {
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong, in words.
+        /// Description of the problem.
         reason: String,
     },
-    /// A network that was loaded does not run.
-    #[error("the network does not run: {reason}")]
+    /// A neural network failed.
+    #[error("the neural network failed: {reason}")]
     Run {
-        /// What rten says.
+        /// Message of the runtime.
         reason: String,
     },
-    /// A name is empty, too long or has control characters.
-    #[error("a name has 1 to {MAX_NAME_BYTES} bytes and no control characters, not {bytes} bytes")]
+    /// A name is empty, too long or contains control characters.
+    #[error("invalid name of {bytes} bytes: a name has 1 to {MAX_NAME_BYTES} bytes and no control characters")]
     Name {
-        /// Bytes of what was given.
+        /// Length of the name, in bytes.
         bytes: usize,
     },
-    /// There is no room for another name.
-    #[error("there are {MAX_NAMES} names already; forget one first")]
+    /// The maximum number of names is reached.
+    #[error("the maximum of {MAX_NAMES} names is reached; forget one first")]
     Full,
-    /// An embedding has a number that is not finite.
-    #[error("an embedding has a number that is not finite")]
+    /// An embedding contains a value that is not finite.
+    #[error("the embedding contains a value that is not finite")]
     NotFinite,
-    /// There is no such face in view.
-    #[error("{}", match id { Some(id) => format!("there is no face {id} in view"), None => "there is no face in view".into() })]
+    /// The face is not in view.
+    #[error("{}", match id { Some(id) => format!("no face {id} in view"), None => "no face in view".into() })]
     NoFace {
-        /// The face that was asked for; any if none.
+        /// The requested face; `None` for any.
         id: Option<u64>,
     },
 }
 
-/// A face in one picture.
+/// A face detected in one image.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
-    /// How certain it is that this is a face, 0 to 1.
+pub struct FaceDetection {
+    /// Confidence, 0 to 1.
     pub confidence: f32,
-    /// Centre of its box, -1 at the left edge to 1 at the right edge of the picture.
+    /// Centre of the bounding box, -1 (left edge of the image) to 1 (right edge).
     pub x: f32,
-    /// Centre of its box, -1 at the upper edge to 1 at the lower edge of the picture.
+    /// Centre of the bounding box, -1 (top of the image) to 1 (bottom).
     pub y: f32,
-    /// Width of its box, as a part of the picture's, 0 to 1.
+    /// Width of the bounding box, as a fraction of the image width, 0 to 1.
     pub width: f32,
-    /// Height of its box, as a part of the picture's, 0 to 1.
+    /// Height of the bounding box, as a fraction of the image height, 0 to 1.
     pub height: f32,
-    /// The two eyes in pixels of the picture, the one to the left in an upright picture first, if they are known.
+    /// The two eyes in pixels, left one in the image first, if known.
     pub eyes: Option<[[f32; 2]; 2]>,
-    /// The middle of the mouth in pixels of the picture, if it is known.
+    /// Centre of the mouth in pixels, if known.
     pub mouth: Option<[f32; 2]>,
 }
 
-/// Reads a file of at most so many bytes.
+/// Reads a file of at most `limit` bytes.
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FacesError> {
     use std::io::Read;
-    let unreadable = |source| FacesError::Unreadable { path: path.into(), source };
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let failed = |source| FacesError::Read { path: path.into(), source };
+    let file = std::fs::File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > limit {
-        return Err(FacesError::Large { path: path.into(), limit });
+        return Err(FacesError::TooLarge { path: path.into(), limit });
     }
     Ok(bytes)
 }

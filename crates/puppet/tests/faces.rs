@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use image::imageops::{self, FilterType};
 use image::{Rgb, RgbImage};
 use puppet::camera::Image;
-use puppet::faces::{Detector, Embedder, Embedding, Face, FacesError, Found, NAME_DISTANCE, Names, Watcher};
+use puppet::faces::{Detector, Embedder, Embedding, Face, FaceDetection, FacesError, NAME_DISTANCE, Names, Watcher};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -88,7 +88,7 @@ fn pasted(places: &[([f32; 2], f32)]) -> RgbImage {
 }
 
 /// Whether a face is at a place, in pixels of a camera picture.
-fn is_at(face: &Found, centre: [f32; 2], width: f32) -> bool {
+fn is_at(face: &FaceDetection, centre: [f32; 2], width: f32) -> bool {
     let x = (face.x + 1.0) / 2.0 * FRAME[0] as f32;
     let y = (face.y + 1.0) / 2.0 * FRAME[1] as f32;
     let ratio = face.width * FRAME[0] as f32 / width;
@@ -267,7 +267,7 @@ fn others_are_others() {
 
 /// Looks at a picture for so many frames.
 fn look(watcher: &mut Watcher, picture: &Image, frames: usize) -> Vec<Face> {
-    (0..frames).map(|_| watcher.look(picture, DT)).last().unwrap_or_default()
+    (0..frames).map(|_| watcher.process(picture, DT)).last().unwrap_or_default()
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn spoilt_networks_are_refused() {
         let spoilt = |bytes: &[u8], what: &str| {
             std::fs::write(&path, bytes).unwrap();
             let result = load(home.path());
-            assert!(matches!(result, Err(FacesError::Broken { .. })), "{file}, {what}: {result:?}");
+            assert!(matches!(result, Err(FacesError::Invalid { .. })), "{file}, {what}: {result:?}");
         };
         for part in [0.0, 0.001, 0.1, 0.5, 0.9, 0.999] {
             spoilt(&whole[..(whole.len() as f64 * part) as usize], &format!("{part} of it"));
@@ -349,9 +349,9 @@ fn spoilt_networks_are_refused() {
         spoilt(&vec![0; whole.len() / 2], "zeros");
         spoilt(&vec![0xff; whole.len() / 2], "ones");
         std::fs::write(&path, vec![0; 20 << 20]).unwrap();
-        assert!(matches!(load(home.path()), Err(FacesError::Large { .. })), "{file} is large");
+        assert!(matches!(load(home.path()), Err(FacesError::TooLarge { .. })), "{file} is large");
         std::fs::remove_file(&path).unwrap();
-        assert!(matches!(load(home.path()), Err(FacesError::Unreadable { .. })), "{file} is missing");
+        assert!(matches!(load(home.path()), Err(FacesError::Read { .. })), "{file} is missing");
         std::fs::write(&path, &whole).unwrap();
     }
 }
@@ -375,7 +375,7 @@ fn a_changed_byte_gives_an_error_or_a_network() {
         std::fs::write(&path, bytes).unwrap();
         match Detector::load(home.path()) {
             Ok(_) => fine += 1,
-            Err(FacesError::Broken { .. }) => broken += 1,
+            Err(FacesError::Invalid { .. }) => broken += 1,
             Err(error) => panic!("byte {place}: {error}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Knows faces by name, and keeps them in a file.
+//! The names of known faces, and their file.
 
 use std::path::Path;
 
@@ -8,19 +8,19 @@ use support::atomic_file;
 use super::embedder::Embedding;
 use super::{FacesError, read};
 
-/// Most bytes of a name, as many as an Oz client can take.
+/// Maximum length of a name, in bytes: the limit of Oz clients.
 pub const MAX_NAME_BYTES: usize = 1023;
-/// Most names.
+/// Maximum number of names.
 pub const MAX_NAMES: usize = 256;
-/// Most samples of one name; a further one replaces the oldest.
+/// Maximum number of samples per name; a further one replaces the oldest.
 pub const MAX_SAMPLES: usize = 8;
-/// Two faces whose embeddings are farther apart are of two people.
+/// Maximum distance between two embeddings of the same person.
 pub const NAME_DISTANCE: f32 = 0.45;
 
-/// Most bytes of a file of names.
+/// Maximum size of the file, in bytes.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// Names, each with some faces.
+/// Known people: names with sample embeddings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     people: Vec<Person>,
@@ -32,7 +32,7 @@ struct Person {
     samples: Vec<Embedding>,
 }
 
-/// A person as in the file.
+/// A person in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -41,12 +41,12 @@ struct Entry {
 }
 
 impl Names {
-    /// No names yet.
+    /// Without any names.
     pub fn new() -> Names {
         Names::default()
     }
 
-    /// Adds a face to a name.
+    /// Adds a sample to a name, which may be new.
     pub fn enrol(&mut self, name: &str, embedding: &Embedding) -> Result<(), FacesError> {
         check(name)?;
         if !embedding.iter().all(|number| number.is_finite()) {
@@ -68,7 +68,7 @@ impl Names {
         Ok(())
     }
 
-    /// The name of the nearest face, if it is near enough.
+    /// The name of the closest sample within [`NAME_DISTANCE`].
     pub fn name_of(&self, embedding: &Embedding) -> Option<&str> {
         let distance = |person: &Person| {
             let distances = person.samples.iter().map(|sample| distance(sample, embedding));
@@ -78,48 +78,48 @@ impl Names {
         nearest.filter(|(distance, _)| *distance <= NAME_DISTANCE).map(|(_, person)| person.name.as_str())
     }
 
-    /// Forgets a name with all its faces; says whether it was there.
+    /// Removes a name with all its samples. Returns whether it was known.
     pub fn forget(&mut self, name: &str) -> bool {
         let before = self.people.len();
         self.people.retain(|person| person.name != name);
         self.people.len() < before
     }
 
-    /// All names, in the order in which they were first given.
+    /// All names, in the order of enrolment.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.people.iter().map(|person| person.name.as_str())
     }
 
-    /// Reads the names in a file.
+    /// Loads names from a file.
     pub fn load(path: &Path) -> Result<Names, FacesError> {
         let bytes = read(path, MAX_FILE_BYTES)?;
-        let broken = |reason: String| FacesError::Broken { path: path.into(), reason };
-        let entries: Vec<Entry> = serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
+        let invalid = |reason: String| FacesError::Invalid { path: path.into(), reason };
+        let entries: Vec<Entry> = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
         let mut names = Names::new();
         for Entry { name, samples } in entries {
             if names.iter().any(|other| other == name) || samples.is_empty() || samples.len() > MAX_SAMPLES {
-                return Err(broken(format!("{name:?} is there twice or has not 1 to {MAX_SAMPLES} samples")));
+                return Err(invalid(format!("{name:?} is duplicated or does not have 1 to {MAX_SAMPLES} samples")));
             }
             for sample in samples {
                 let length = sample.len();
                 let sample = Embedding::try_from(sample)
-                    .map_err(|_| broken(format!("{name:?} has a sample of {length} numbers")))?;
-                names.enrol(&name, &sample).map_err(|error| broken(error.to_string()))?;
+                    .map_err(|_| invalid(format!("{name:?} has a sample of {length} values instead of 128")))?;
+                names.enrol(&name, &sample).map_err(|error| invalid(error.to_string()))?;
             }
         }
         Ok(names)
     }
 
-    /// Writes the names into a file, which is the old or the new one at any time.
+    /// Writes the names to a file, which is replaced atomically.
     pub fn save(&self, path: &Path) -> Result<(), FacesError> {
         let entry = |person: &Person| Entry {
             name: person.name.clone(),
             samples: person.samples.iter().map(|sample| sample.to_vec()).collect(),
         };
         let entries: Vec<Entry> = self.people.iter().map(entry).collect();
-        let unwritable = |source| FacesError::Unwritable { path: path.into(), source };
-        let text = serde_json::to_vec(&entries).map_err(|error| unwritable(error.into()))?;
-        atomic_file::replace(path, &text).map_err(unwritable)
+        let failed = |source| FacesError::Write { path: path.into(), source };
+        let text = serde_json::to_vec(&entries).map_err(|error| failed(error.into()))?;
+        atomic_file::replace(path, &text).map_err(failed)
     }
 }
 
@@ -130,7 +130,7 @@ fn check(name: &str) -> Result<(), FacesError> {
     Ok(())
 }
 
-/// How far apart two faces are.
+/// Euclidean distance of two embeddings.
 fn distance(a: &Embedding, b: &Embedding) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f32>().sqrt()
 }
@@ -139,7 +139,7 @@ fn distance(a: &Embedding, b: &Embedding) -> f32 {
 mod tests {
     use super::*;
 
-    /// A face so far from the one of all zeros, along one axis.
+    /// An embedding at this distance from the origin, along one axis.
     fn at(axis: usize, distance: f32) -> Embedding {
         let mut embedding = [0.0; 128];
         embedding[axis] = distance;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_face_has_the_name_of_the_nearest_one() {
+    fn a_face_has_the_name_of_the_closest_sample() {
         let names = known();
         for (axis, distance, name) in [
             (0, 0.1, Some("Ada")),
@@ -204,20 +204,20 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kept_in_a_file() {
+    fn names_round_trip_through_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("names.json");
         let names = known();
         names.save(&path).unwrap();
         assert_eq!(Names::load(&path).unwrap(), names);
         names.save(&path).unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
-        assert!(matches!(names.save(&folder.path().join("no/names.json")), Err(FacesError::Unwritable { .. })));
-        assert!(matches!(Names::load(&folder.path().join("none")), Err(FacesError::Unreadable { .. })));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+        assert!(matches!(names.save(&folder.path().join("no/names.json")), Err(FacesError::Write { .. })));
+        assert!(matches!(Names::load(&folder.path().join("none")), Err(FacesError::Read { .. })));
     }
 
     #[test]
-    fn what_is_wrong_in_a_file_is_refused() {
+    fn invalid_files_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("names.json");
         let zeros = vec!["0.5"; 128].join(",");
@@ -239,9 +239,9 @@ mod tests {
             &format!("[{{\"name\":\"Ada\",\"samples\":[[{zeros}]]}},{{\"name\":\"Ada\",\"samples\":[[{zeros}]]}}]"),
         ] {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(Names::load(&path), Err(FacesError::Broken { .. })), "{text}");
+            assert!(matches!(Names::load(&path), Err(FacesError::Invalid { .. })), "{text}");
         }
         std::fs::write(&path, vec![b' '; MAX_FILE_BYTES as usize + 1]).unwrap();
-        assert!(matches!(Names::load(&path), Err(FacesError::Large { .. })));
+        assert!(matches!(Names::load(&path), Err(FacesError::TooLarge { .. })));
     }
 }

@@ -1,7 +1,7 @@
-//! The networks: read from the files of others, checked, and run on one core.
+//! The neural networks: parsed, validated and run on one core.
 //!
-//! [`tflite`] reads the detector's file and [`mod@translate`] makes a [`plan`] of it, which is run here: there is no time to
-//! lose, and rten is slow at convolving each channel by itself. [`resnet`] makes a graph for rten of the embedding's weights.
+//! [`tflite`] parses the detector's model, and [`mod@translate`] turns it into a [`plan`] that is executed here, because
+//! depthwise convolutions are slow in rten. [`resnet`] builds an rten graph from the weights of the embedding network.
 
 mod graph;
 mod plan;

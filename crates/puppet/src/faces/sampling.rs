@@ -1,36 +1,36 @@
-//! Cuts pieces out of pictures, at the size that a network wants.
+//! Crops and scales images to the input of a network.
 //!
-//! What comes out is channel by channel, as the networks read it. What is outside the picture is black.
+//! The result is planar (channel by channel). Pixels outside the image are black.
 
 use crate::camera::Image;
 
-/// Most samples along each axis of a pixel that comes out.
+/// Maximum number of samples per output pixel along each axis.
 const MAX_SAMPLES: usize = 8;
 
-/// An upright part of a picture; it may reach outside.
+/// An axis-aligned area, which may extend beyond the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
-    /// The left edge, in pixels of the picture.
+    /// Left edge, in image pixels.
     pub(super) left: f32,
-    /// The upper edge, in pixels of the picture.
+    /// Top edge, in image pixels.
     pub(super) top: f32,
-    /// Pixels of the picture for one that comes out.
+    /// Image pixels per output pixel.
     pub(super) step: f32,
 }
 
-/// Whether the picture has as many bytes as it says, and at least one pixel.
-pub(super) fn whole(image: &Image) -> bool {
+/// Whether the image is not empty and its size matches its data.
+pub(super) fn is_valid(image: &Image) -> bool {
     let bytes = image.width.checked_mul(image.height).and_then(|pixels| pixels.checked_mul(3));
     !image.rgb.is_empty() && bytes == Some(image.rgb.len())
 }
 
-/// A part of a picture, `size` pixels wide and high, -1 for black to 1 for white. Each pixel is the mean of what it covers.
+/// Scales an area to `size` (width and height) with an area filter. Values are -1 (black) to 1 (white).
 pub(super) fn shrink(image: &Image, area: Area, size: [usize; 2]) -> Vec<f32> {
     let [width, height] = size;
     let columns = covers(area.left, area.step, width, image.width);
     let rows = covers(area.top, area.step, height, image.height);
     let mut planes = vec![-1.0; 3 * width * height];
-    // the rows that one row of the result covers, added up
+    // weighted sum of the image rows covered by one output row
     let mut sums = vec![0.0f32; 3 * image.width];
     let scale = 2.0 / (255.0 * area.step * area.step);
     for (y, rows) in rows.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn shrink(image: &Image, area: Area, size: [usize; 2]) -> Vec<f32> {
     planes
 }
 
-/// A picture of three channels, `size` pixels wide and high, at half of it.
+/// Halves a planar image of three channels and `size` (width and height).
 pub(super) fn halve(planes: &[f32], size: [usize; 2]) -> Vec<f32> {
     let rows = planes.chunks_exact(2 * size[0]).map(|rows| rows.split_at(size[0]));
     rows.flat_map(|(upper, lower)| {
@@ -66,7 +66,7 @@ pub(super) fn halve(planes: &[f32], size: [usize; 2]) -> Vec<f32> {
     .collect()
 }
 
-/// The pixels `first..end` of the picture that one pixel of the result covers: the first and the last one in part.
+/// The image pixels `first..end` covered by one output pixel; the first and the last one may be covered in part.
 #[derive(Clone, Copy, Debug)]
 struct Cover {
     first: usize,
@@ -94,17 +94,17 @@ fn covers(start: f32, step: f32, size: usize, limit: usize) -> Vec<Cover> {
         .collect()
 }
 
-/// A square of a picture that may be turned.
+/// A rotated square.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Turned {
-    /// Its centre, in pixels of the picture.
+pub(super) struct RotatedSquare {
+    /// Centre, in image pixels.
     pub(super) centre: [f32; 2],
-    /// The way along its upper edge, from left to right, in pixels of the picture.
+    /// Vector along the upper edge from left to right, in image pixels.
     pub(super) right: [f32; 2],
 }
 
-/// A turned square of a picture at `size` x `size` pixels, each less `mean` and divided by 255.
-pub(super) fn cut(image: &Image, square: Turned, size: usize, mean: [f32; 3]) -> Vec<f32> {
+/// Samples a rotated square at `size` x `size` pixels, subtracts `mean` and divides by 255.
+pub(super) fn crop(image: &Image, square: RotatedSquare, size: usize, mean: [f32; 3]) -> Vec<f32> {
     let [right_x, right_y] = square.right.map(|way| way / size as f32);
     let samples = (right_x.hypot(right_y).ceil() as usize).clamp(1, MAX_SAMPLES);
     let mut planes = vec![0.0; 3 * size * size];
@@ -128,7 +128,7 @@ pub(super) fn cut(image: &Image, square: Turned, size: usize, mean: [f32; 3]) ->
     planes
 }
 
-/// Adds the colour at a place between four pixels' centres.
+/// Adds the bilinear sample at a position.
 fn add(image: &Image, x: f32, y: f32, pixel: &mut [f32; 3]) {
     let (left, top) = (x.floor(), y.floor());
     let (beside, below) = (x - left, y - top);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pixel_is_the_mean_of_what_it_covers() {
+    fn scaling_uses_an_area_filter() {
         let image = ramp(60, 40);
         for (left, step, size, at, red, green) in [
             (0.0, 4.0, [10, 10], (0, 0), 1.5, 1.5),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_picture_is_as_if_shrunk_at_once() {
+    fn halving_equals_scaling_by_two() {
         let image = ramp(60, 40);
         let shrunk = |step, size| shrink(&image, Area { left: -2.0, top: 3.0, step }, size);
         let (half, at_once) = (halve(&shrunk(1.5, [44, 20]), [44, 20]), shrunk(3.0, [22, 10]));
@@ -189,12 +189,12 @@ mod tests {
         let planes = shrink(&image, Area { left: 0.0, top: -10.0, step: 1.0 }, [60, 60]);
         assert_eq!(planes[5], -1.0, "above");
         assert!(planes[10 * 60 + 5] > -1.0, "the first row");
-        let planes = cut(&image, Turned { centre: [-100.0, 0.0], right: [10.0, 0.0] }, 4, [0.0; 3]);
+        let planes = crop(&image, RotatedSquare { centre: [-100.0, 0.0], right: [10.0, 0.0] }, 4, [0.0; 3]);
         assert!(planes.iter().all(|&value| value == 0.0));
     }
 
     #[test]
-    fn a_square_can_be_turned() {
+    fn rotated_squares_are_sampled() {
         let image = ramp(60, 40);
         for (right, size, red, green) in [
             ([20.0, 0.0], 20, (20.0, 29.0), (10.0, 10.0)),
@@ -202,7 +202,7 @@ mod tests {
             ([-20.0, 0.0], 20, (39.0, 30.0), (29.0, 29.0)),
             ([20.0, 0.0], 5, (21.5, 29.5), (11.5, 11.5)),
         ] {
-            let planes = cut(&image, Turned { centre: [30.0, 20.0], right }, size, [0.0; 3]);
+            let planes = crop(&image, RotatedSquare { centre: [30.0, 20.0], right }, size, [0.0; 3]);
             let of = |channel: usize, x: usize| planes[channel * size * size + x] * 255.0;
             // the first pixel of the upper row and one in the middle of it
             let middle = if size == 20 { 9 } else { 2 };

@@ -1,115 +1,114 @@
-//! Watches the camera's pictures: finds, follows and names the faces in them.
+//! Detects, tracks and recognises the faces in a sequence of images.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Detector, Embedder, FacesError, Names, Tracked, Tracker};
+use super::{Detector, Embedder, FacesError, Names, TrackedFace, Tracker};
 use crate::camera::Image;
 
-/// A face without a name is asked for it again after so many seconds.
-const UNNAMED_AGAIN: f32 = 1.0;
-/// A face with a name is asked for it again after so many seconds, as two faces may have been taken for one another.
-const NAMED_AGAIN: f32 = 5.0;
+/// Interval between recognition attempts of an unknown face, in s.
+const UNKNOWN_INTERVAL: f32 = 1.0;
+/// Interval between recognitions of a known face, in s, as two tracks may have been swapped.
+const KNOWN_INTERVAL: f32 = 5.0;
 
-/// A face loses its name when it was asked for it so many times in a row and was nobody known.
+/// Number of consecutive failed recognitions after which a face loses its name.
 const MAX_MISSES: u32 = 2;
 
 /// A face in view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Face {
-    /// Its identity, as long as it is in view.
+    /// Identity of the face while it is in view.
     pub id: u64,
-    /// How certain it is that this is a face, 0 to 1.
+    /// Confidence of the detection, 0 to 1.
     pub confidence: f32,
-    /// Centre of its box, -1 at the left edge to 1 at the right edge of the picture.
+    /// Centre of the bounding box, -1 (left edge of the image) to 1 (right edge).
     pub x: f32,
-    /// Centre of its box, -1 at the upper edge to 1 at the lower edge of the picture.
+    /// Centre of the bounding box, -1 (top of the image) to 1 (bottom).
     pub y: f32,
-    /// Width of its box, as a part of the picture's, 0 to 1.
+    /// Width of the bounding box, as a fraction of the image width, 0 to 1.
     pub width: f32,
-    /// Height of its box, as a part of the picture's, 0 to 1.
+    /// Height of the bounding box, as a fraction of the image height, 0 to 1.
     pub height: f32,
-    /// Its name, empty if it is not known.
+    /// Name, empty if unknown.
     pub name: String,
 }
 
-/// What is known of one who is in view.
+/// Recognition state of a face in view.
 #[derive(Clone, Debug, Default)]
-struct Acquaintance {
+struct Recognition {
     name: String,
-    /// Seconds until it is asked for its name again.
+    /// Time until the next attempt, in s.
     wait: f32,
-    /// How often in a row it was nobody known.
+    /// Consecutive failed attempts.
     misses: u32,
 }
 
-impl Acquaintance {
-    /// It was asked for its name: who it is, if that is somebody known.
-    fn answered(&mut self, name: Option<&str>) {
+impl Recognition {
+    /// Takes the result of an attempt: the name, or `None` if the face is unknown.
+    fn update(&mut self, name: Option<&str>) {
         self.misses = if name.is_some() { 0 } else { self.misses.saturating_add(1) };
         match name {
             Some(name) => name.clone_into(&mut self.name),
-            // one picture may be a bad one
+            // a single failure may be due to a bad image
             None if self.misses >= MAX_MISSES => self.name.clear(),
             None => {}
         }
     }
 }
 
-/// Finds, follows and names faces.
+/// Detects, tracks and recognises faces.
 #[derive(Debug)]
 pub struct Watcher {
     detector: Detector,
     tracker: Tracker,
     embedder: Embedder,
     names: Names,
-    in_view: BTreeMap<u64, Acquaintance>,
-    /// The last picture, for naming a face in it.
+    in_view: BTreeMap<u64, Recognition>,
+    /// The last image, for enrolling a face in it.
     last: Image,
 }
 
 impl Watcher {
-    /// Reads the networks from the folder that `scripts/fetch-puppet faces` gives. `names` are those known so far.
+    /// Loads the models that `scripts/fetch-puppet faces` has downloaded into `folder`.
     pub fn load(folder: &Path, names: Names) -> Result<Watcher, FacesError> {
         Ok(Watcher::new(Detector::load(folder)?, Embedder::load(folder)?, names))
     }
 
-    /// A watcher that has seen nothing yet.
+    /// A watcher before its first image.
     pub fn new(detector: Detector, embedder: Embedder, names: Names) -> Watcher {
         let (tracker, last) = (Tracker::new(), Image::new(1, 1));
         Watcher { detector, tracker, embedder, names, in_view: BTreeMap::new(), last }
     }
 
-    /// Looks at a picture, `dt` seconds after the last one. Gives the faces in view, who came first first.
+    /// Processes an image, `dt` seconds after the last one. Returns the faces in view, oldest first.
     ///
-    /// One face at most is asked for its name in each picture, as that takes longer than finding all of them.
-    pub fn look(&mut self, image: &Image, dt: f32) -> Vec<Face> {
+    /// Recognises at most one face per image, as that takes longer than detecting all of them.
+    pub fn process(&mut self, image: &Image, dt: f32) -> Vec<Face> {
         let found = self.detector.detect(image);
         self.tracker.update(&found, dt);
         self.last.clone_from(image);
         self.wait(dt);
-        self.ask();
+        self.recognise_one();
         self.faces()
     }
 
-    /// The camera has turned since the last picture, by so much to the left and up, with pictures that span so much, all in
-    /// rad: see [`Tracker::turned`].
-    pub fn turned(&mut self, by: [f32; 2], span: [f32; 2]) {
-        self.tracker.turned(by, span);
+    /// Compensates for a rotation of the camera since the last image; see [`Tracker::compensate_rotation`].
+    pub fn compensate_rotation(&mut self, by: [f32; 2], span: [f32; 2]) {
+        self.tracker.compensate_rotation(by, span);
     }
 
-    /// Goes on for `dt` seconds without a picture: where the faces in view are expected to be now.
+    /// Extrapolates by `dt` seconds without an image. Returns the faces in view.
     pub fn predict(&mut self, dt: f32) -> Vec<Face> {
         self.tracker.predict(dt);
         self.wait(dt);
         self.faces()
     }
 
-    /// Gives a face in view a name, the largest face if none is said, and says which one it was.
+    /// Enrols a face in view, or the largest one if `id` is `None`, under a name. Returns its id.
     pub fn enrol(&mut self, id: Option<u64>, name: &str) -> Result<u64, FacesError> {
-        let area = |tracked: &&Tracked| tracked.face.width * tracked.face.height;
+        let area = |tracked: &&TrackedFace| tracked.face.width * tracked.face.height;
         let faces = self.tracker.faces().iter();
         let tracked = match id {
             Some(id) => faces.clone().find(|tracked| tracked.id == id),
@@ -118,24 +117,24 @@ impl Watcher {
         let tracked = tracked.ok_or(FacesError::NoFace { id })?;
         let embedding = self.embedder.embed(&self.last, &tracked.face)?;
         self.names.enrol(name, &embedding)?;
-        let acquaintance = Acquaintance { name: name.into(), wait: NAMED_AGAIN, misses: 0 };
-        self.in_view.insert(tracked.id, acquaintance);
-        // others may be the same one, or may have been taken for it
+        let recognition = Recognition { name: name.into(), wait: KNOWN_INTERVAL, misses: 0 };
+        self.in_view.insert(tracked.id, recognition);
+        // other faces may belong to the same person, or may have been mistaken for them
         for (_, other) in self.in_view.iter_mut().filter(|(id, _)| **id != tracked.id) {
             other.wait = 0.0;
         }
         Ok(tracked.id)
     }
 
-    /// Forgets a name with all its faces, also those in view; says whether it was there.
+    /// Removes a name, also from faces in view. Returns whether it was known.
     pub fn forget(&mut self, name: &str) -> bool {
-        for acquaintance in self.in_view.values_mut().filter(|other| other.name == name) {
-            *acquaintance = Acquaintance::default();
+        for recognition in self.in_view.values_mut().filter(|other| other.name == name) {
+            *recognition = Recognition::default();
         }
         self.names.forget(name)
     }
 
-    /// The names known so far, to be saved.
+    /// The known names.
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -144,27 +143,27 @@ impl Watcher {
         let faces = self.tracker.faces();
         self.in_view.retain(|id, _| faces.iter().any(|tracked| tracked.id == *id));
         for tracked in faces {
-            let acquaintance = self.in_view.entry(tracked.id).or_default();
-            acquaintance.wait -= dt.max(0.0);
+            let recognition = self.in_view.entry(tracked.id).or_default();
+            recognition.wait -= dt.max(0.0);
         }
     }
 
-    /// Asks for the name of the one that waits longest and was found in the last picture.
-    fn ask(&mut self) {
-        let wait = |tracked: &Tracked| self.in_view.get(&tracked.id).map_or(0.0, |other| other.wait);
+    /// Recognises the face that has waited longest, of those detected in the last image.
+    fn recognise_one(&mut self) {
+        let wait = |tracked: &TrackedFace| self.in_view.get(&tracked.id).map_or(0.0, |other| other.wait);
         let faces = self.tracker.faces().iter().filter(|tracked| tracked.seen == 0.0 && wait(tracked) <= 0.0);
         let Some(tracked) = faces.min_by(|a, b| wait(a).total_cmp(&wait(b))) else { return };
-        let acquaintance = self.in_view.entry(tracked.id).or_default();
+        let recognition = self.in_view.entry(tracked.id).or_default();
         match self.embedder.embed(&self.last, &tracked.face) {
-            Ok(embedding) => acquaintance.answered(self.names.name_of(&embedding)),
-            // that says nothing about who it is
-            Err(error) => tracing::warn!(%error, "a face cannot be asked for its name"),
+            Ok(embedding) => recognition.update(self.names.name_of(&embedding)),
+            // does not count as a failed recognition
+            Err(error) => tracing::warn!(%error, "face recognition failed"),
         }
-        acquaintance.wait = if acquaintance.name.is_empty() { UNNAMED_AGAIN } else { NAMED_AGAIN };
+        recognition.wait = if recognition.name.is_empty() { UNKNOWN_INTERVAL } else { KNOWN_INTERVAL };
     }
 
     fn faces(&self) -> Vec<Face> {
-        let face = |tracked: &Tracked| Face {
+        let face = |tracked: &TrackedFace| Face {
             id: tracked.id,
             confidence: tracked.face.confidence,
             x: tracked.face.x,
@@ -182,8 +181,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_taken_back_after_two_misses_in_a_row() {
-        let mut one = Acquaintance::default();
+    fn a_name_is_dropped_after_two_consecutive_misses() {
+        let mut one = Recognition::default();
         for (answer, expected) in [
             (None, ""),
             (Some("Ada"), "Ada"),
@@ -196,7 +195,7 @@ mod tests {
             (None, ""),
             (Some("Ada"), "Ada"),
         ] {
-            one.answered(answer);
+            one.update(answer);
             assert_eq!(one.name, expected);
         }
     }

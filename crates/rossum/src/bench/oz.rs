@@ -96,7 +96,7 @@ fn faces() -> anyhow::Result<Vec<Figure>> {
         let mut frame = Image::new(640, 480);
         paste(&mut frame, &picture.resized(256, 256), 20 + 6 * round, 100);
         let began = cpu_time();
-        found += usize::from(!watcher.look(&frame, 1.0 / 30.0).is_empty());
+        found += usize::from(!watcher.process(&frame, 1.0 / 30.0).is_empty());
         times.push((cpu_time() - began).as_secs_f64() * 1e3);
     }
     let detail = format!("CPU, median of 60 pictures of 640x480, names included; a face in {found}");

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, anyhow, ensure};
 use puppet::{
     camera::Image,
-    faces::{Detector, Embedder, Embedding, FacesError, Found, MAX_SAMPLES, Names},
+    faces::{Detector, Embedder, Embedding, FaceDetection, FacesError, MAX_SAMPLES, Names},
 };
 
 /// Most bytes of a picture.
@@ -59,7 +59,7 @@ pub(super) fn run(options: &EnrolOptions, out: &mut dyn Write) -> anyhow::Result
 fn networks(folder: &Path) -> anyhow::Result<(Detector, Embedder)> {
     let load = || -> Result<_, FacesError> { Ok((Detector::load(folder)?, Embedder::load(folder)?)) };
     load().map_err(|error| match error {
-        FacesError::Unreadable { path, source } => anyhow!(
+        FacesError::Read { path, source } => anyhow!(
             "the networks that find and know faces are missing; run `scripts/fetch-puppet faces` ({}: {source})",
             path.display()
         ),
@@ -67,7 +67,7 @@ fn networks(folder: &Path) -> anyhow::Result<(Detector, Embedder)> {
     })
 }
 
-fn look(detector: &mut Detector, embedder: &Embedder, path: &Path) -> anyhow::Result<(Found, Embedding)> {
+fn look(detector: &mut Detector, embedder: &Embedder, path: &Path) -> anyhow::Result<(FaceDetection, Embedding)> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_PICTURE + 1).read_to_end(&mut bytes)?;
     ensure!(bytes.len() as u64 <= MAX_PICTURE, "it has more than {MAX_PICTURE} bytes");
@@ -77,7 +77,7 @@ fn look(detector: &mut Detector, embedder: &Embedder, path: &Path) -> anyhow::Re
     Ok((face, embedding))
 }
 
-fn largest(faces: Vec<Found>) -> Option<Found> {
+fn largest(faces: Vec<FaceDetection>) -> Option<FaceDetection> {
     faces.into_iter().max_by(|a, b| (a.width * a.height).total_cmp(&(b.width * b.height)))
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_largest_face_counts() {
-        let found = |side: f32| Found {
+        let found = |side: f32| FaceDetection {
             confidence: 1.0 - side,
             x: 0.0,
             y: 0.0,

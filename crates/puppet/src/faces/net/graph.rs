@@ -1,7 +1,7 @@
-//! A graph of operators that grows value by value and is then run by rten.
+//! Builds a graph of operators, which rten executes.
 //!
-//! Every value has one picture of `[channels, height, width]`. The shapes are followed here, so that what does not fit is
-//! an error when the graph is built and nothing is allocated for it.
+//! Every value has the shape `[channels, height, width]`. Shapes are checked while the graph is built, before memory is
+//! allocated.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use rten_onnx::onnx::{
 };
 use rten_tensor::{NdTensor, Tensor};
 
-/// Most numbers in a value: four times the largest one of the networks that are run.
-const MAX_NUMBERS: usize = 2 << 20;
-/// Most operators in a graph.
+/// Maximum number of elements of a value: four times the largest one in use.
+const MAX_ELEMENTS: usize = 2 << 20;
+/// Maximum number of operators.
 const MAX_NODES: usize = 1024;
-/// Most multiplications in a run. The networks have about 3e8.
+/// Maximum number of multiplications per run. The networks in use have about 3e8.
 const MAX_MULTIPLICATIONS: u64 = 2_000_000_000;
-/// Largest window and step of a convolution or pool.
+/// Maximum window and stride of a convolution or pool.
 const MAX_WINDOW: usize = 16;
 
-/// Why a graph cannot be built, in words.
+/// The error is a human-readable message.
 pub(super) type Result<T> = std::result::Result<T, String>;
 
-/// A picture inside the network.
+/// An intermediate result.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     name: String,
@@ -33,25 +33,25 @@ pub(super) struct Value {
     pub(super) shape: [usize; 3],
 }
 
-/// A window that moves over a picture.
+/// The window of a convolution or pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     /// Height and width.
     pub(super) size: [usize; 2],
-    /// Steps down and to the right.
+    /// Vertical and horizontal stride.
     pub(super) step: [usize; 2],
-    /// Zeros around the picture, so that there are as many windows as steps in it; none otherwise.
+    /// `SAME` padding with zeros; no padding otherwise.
     pub(super) same: bool,
 }
 
 impl Window {
-    /// Height and width of the result, and rows above, columns left, rows below, columns right that are added.
+    /// Height and width of the result, and the padding: top, left, bottom, right.
     fn over(&self, shape: [usize; 3]) -> Result<([usize; 2], [i64; 4])> {
         let (mut size, mut pads) = ([0; 2], [0; 4]);
         for axis in 0..2 {
             let (length, window, step) = (shape[axis + 1], self.size[axis], self.step[axis]);
             if !(1..=MAX_WINDOW).contains(&window) || !(1..=MAX_WINDOW).contains(&step) {
-                return Err(format!("a window of {window} with steps of {step}"));
+                return Err(format!("unsupported window {window} with stride {step}"));
             }
             if self.same {
                 size[axis] = length.div_ceil(step);
@@ -59,7 +59,7 @@ impl Window {
                 pads[axis] = (added / 2) as i64;
                 pads[axis + 2] = (added - added / 2) as i64;
             } else {
-                let rest = length.checked_sub(window).ok_or("a window is larger than its picture")?;
+                let rest = length.checked_sub(window).ok_or("a window is larger than its input")?;
                 size[axis] = rest / step + 1;
             }
         }
@@ -67,7 +67,7 @@ impl Window {
     }
 }
 
-/// A graph that is being built.
+/// A graph under construction.
 #[derive(Default)]
 pub(super) struct Graph {
     nodes: Vec<NodeProto>,
@@ -76,26 +76,25 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The value that goes into the graph, called `input`.
+    /// The input of the graph.
     pub(super) fn input(&self, shape: [usize; 3]) -> Result<Value> {
         checked("input".into(), shape)
     }
 
-    /// A convolution: `weights` has a filter for each channel that comes out, each with the rows of each channel that goes
-    /// in.
+    /// A convolution. `weights` has the layout `[out, in, height, width]`.
     pub(super) fn convolve(&mut self, from: &Value, weights: &[f32], bias: &[f32], window: Window) -> Result<Value> {
         let ([height, width], pads) = window.over(from.shape)?;
         let inputs = from.shape[0];
         let filter = inputs * window.size[0] * window.size[1];
         if weights.len() != bias.len() * filter {
-            return Err(format!("{} weights for {} filters of {filter}", weights.len(), bias.len()));
+            return Err(format!("{} weights for {} filters of {filter} weights", weights.len(), bias.len()));
         }
         if !weights.iter().chain(bias).all(|weight| weight.is_finite()) {
             return Err("a weight is not finite".into());
         }
         self.multiplications += (weights.len() * height) as u64 * width as u64;
         if self.multiplications > MAX_MULTIPLICATIONS {
-            return Err("it is too much work".into());
+            return Err("too many multiplications".into());
         }
         let dims = [bias.len(), inputs, window.size[0], window.size[1]];
         let (weights, bias) = (self.floats(&dims, weights), self.floats(&[bias.len()], bias));
@@ -104,12 +103,12 @@ impl Graph {
         self.node("Conv", &[&from.name, &weights, &bias], &attributes, [dims[0], height, width])
     }
 
-    /// The largest value in each window.
+    /// Maximum of each window.
     pub(super) fn max_pool(&mut self, from: &Value, window: Window) -> Result<Value> {
         self.pool("MaxPool", from, window)
     }
 
-    /// The mean of each window.
+    /// Mean of each window.
     pub(super) fn average_pool(&mut self, from: &Value, window: Window) -> Result<Value> {
         self.pool("AveragePool", from, window)
     }
@@ -121,36 +120,36 @@ impl Graph {
         self.node(operator, &[&from.name], &attributes, [from.shape[0], height, width])
     }
 
-    /// The mean of each channel.
+    /// Mean of each channel.
     pub(super) fn average(&mut self, from: &Value) -> Result<Value> {
         self.node("GlobalAveragePool", &[&from.name], &[], [from.shape[0], 1, 1])
     }
 
-    /// What is below zero becomes zero.
+    /// Replaces negative values by 0.
     pub(super) fn relu(&mut self, from: &Value) -> Result<Value> {
         self.node("Relu", &[&from.name], &[], from.shape)
     }
 
-    /// The sum of two values of one shape.
+    /// Sum of two values of the same shape.
     pub(super) fn add(&mut self, left: &Value, right: &Value) -> Result<Value> {
         if left.shape != right.shape {
-            return Err(format!("{:?} and {:?} are to be added", left.shape, right.shape));
+            return Err(format!("cannot add shapes {:?} and {:?}", left.shape, right.shape));
         }
         self.node("Add", &[&left.name, &right.name], &[], left.shape)
     }
 
-    /// Zeros after the last channel, row and column, until it has this shape.
+    /// Pads with zeros after the last channel, row and column to this shape.
     pub(super) fn pad(&mut self, from: &Value, shape: [usize; 3]) -> Result<Value> {
         let mut pads = [0; 8];
         for axis in 0..3 {
-            let added = shape[axis].checked_sub(from.shape[axis]).ok_or("a value is padded to less than it is")?;
+            let added = shape[axis].checked_sub(from.shape[axis]).ok_or("padding to a smaller shape")?;
             pads[axis + 5] = added as i64;
         }
         let pads = self.integers(&pads);
         self.node("Pad", &[&from.name, &pads], &[], shape)
     }
 
-    /// Makes a network of the graph that gives these values.
+    /// Builds a network with these outputs.
     pub(super) fn finish(self, input: &Value, outputs: &[&Value]) -> Result<Network> {
         let graph = GraphProto {
             node: self.nodes,
@@ -183,7 +182,7 @@ impl Graph {
         shape: [usize; 3],
     ) -> Result<Value> {
         if self.nodes.len() == MAX_NODES {
-            return Err("it has too many operators".into());
+            return Err("too many operators".into());
         }
         let value = checked(format!("value{}", self.nodes.len()), shape)?;
         self.nodes.push(NodeProto {
@@ -227,8 +226,8 @@ fn integers(numbers: [usize; 2]) -> [i64; 2] {
 fn checked(name: String, shape: [usize; 3]) -> Result<Value> {
     let numbers = shape.iter().try_fold(1usize, |product, &length| product.checked_mul(length));
     match numbers {
-        Some(1..=MAX_NUMBERS) => Ok(Value { name, shape }),
-        _ => Err(format!("a value of {shape:?}")),
+        Some(1..=MAX_ELEMENTS) => Ok(Value { name, shape }),
+        _ => Err(format!("invalid shape {shape:?}")),
     }
 }
 
@@ -252,7 +251,7 @@ fn described(value: &Value) -> ValueInfoProto {
     }
 }
 
-/// A network that can be run, on one core.
+/// An executable network, which runs on one core.
 pub(in crate::faces) struct Network {
     model: Model,
     input: NodeId,
@@ -262,11 +261,11 @@ pub(in crate::faces) struct Network {
 }
 
 impl Network {
-    /// What comes out for a picture, channel by channel and row by row: an output's numbers each.
+    /// Runs the network on a planar image and returns its outputs.
     pub(in crate::faces) fn run(&self, picture: Vec<f32>) -> Result<Vec<Vec<f32>>> {
         let [channels, height, width] = self.shape;
         if picture.len() != channels * height * width {
-            return Err(format!("a picture of {} numbers", picture.len()));
+            return Err(format!("input of {} values", picture.len()));
         }
         let picture = NdTensor::from_data([1, channels, height, width], picture);
         let mut options = RunOptions::default();
@@ -278,7 +277,7 @@ impl Network {
         outputs
             .into_iter()
             .map(|output| {
-                let output: Tensor<f32> = output.try_into().map_err(|_| "an output has no numbers")?;
+                let output: Tensor<f32> = output.try_into().map_err(|_| "an output is not a float tensor")?;
                 Ok(output.into_data())
             })
             .collect()

@@ -1,27 +1,27 @@
-//! What the detector's network does, step by step: built operator by operator with all shapes checked, then run as often
-//! as wanted in memory that is set aside once.
+//! The execution plan of the detector: built operator by operator with all shapes checked, then run repeatedly in memory
+//! that is allocated once.
 
 use rten_simd::SimdOp;
 
 use super::planes::{self, Depthwise, GROUP, Pointwise, Shape};
 
-/// Most numbers in a picture inside the network: some four times what the largest has.
-const MAX_NUMBERS: usize = 8 << 20;
-/// Most numbers in all the memory that is set aside: some ten times what is needed.
+/// Maximum number of elements of a value: about four times the largest one in use.
+const MAX_ELEMENTS: usize = 8 << 20;
+/// Maximum number of elements of all buffers: about ten times what is needed.
 const MAX_MEMORY: usize = 32 << 20;
-/// Most steps.
+/// Maximum number of steps.
 const MAX_STEPS: usize = 1024;
-/// Most multiplications in a run; the detector has about 2e8.
+/// Maximum number of multiplications per run; the detector has about 2e8.
 const MAX_MULTIPLICATIONS: usize = 2_000_000_000;
 
-/// Why a plan cannot be made or run, in words.
+/// The error is a human-readable message.
 pub(super) type Result<T> = std::result::Result<T, String>;
 
-/// A picture inside the network.
+/// An intermediate result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Value {
     index: usize,
-    /// What it is for the operators. It may have more channels than are stored: the rest is zero.
+    /// Shape as seen by operators. It may have more channels than are stored; the rest are zero.
     pub(super) shape: Shape,
 }
 
@@ -43,27 +43,27 @@ struct Step {
     relu: bool,
 }
 
-/// A plan that is being made.
+/// A plan under construction.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What is stored of each value.
+    /// Stored shape of each value.
     shapes: Vec<Shape>,
     steps: Vec<Step>,
     multiplications: usize,
 }
 
 impl Plan {
-    /// A plan for pictures of this shape, and the value that goes into it.
+    /// A plan for inputs of this shape, and its input value.
     pub(super) fn new(shape: Shape) -> Result<(Plan, Value)> {
         let plan = Plan { shapes: vec![checked(shape)?], steps: Vec::new(), multiplications: 0 };
         Ok((plan, Value { index: 0, shape }))
     }
 
-    /// A convolution with a window of one pixel. `weights` has those of each channel that goes in, for each that comes out.
+    /// A 1x1 convolution. `weights` has the layout `[out, in]`.
     pub(super) fn pointwise(&mut self, from: Value, weights: &[f32], bias: &[f32]) -> Result<Value> {
         let inputs = self.stored(from)?.channels;
         if bias.is_empty() || weights.len() != inputs * bias.len() {
-            return Err(format!("{} weights from {inputs} to {} channels", weights.len(), bias.len()));
+            return Err(format!("{} weights for {inputs} input and {} output channels", weights.len(), bias.len()));
         }
         self.work(weights, bias, from.shape)?;
         let groups = bias.len().div_ceil(GROUP);
@@ -78,7 +78,7 @@ impl Plan {
         self.step(Operation::Pointwise { weights: grouped, bias }, from, shape)
     }
 
-    /// A convolution of each channel with its own window of three by three pixels, at each or at each second pixel.
+    /// A 3x3 depthwise convolution with stride 1 or 2.
     pub(super) fn depthwise(&mut self, from: Value, weights: &[f32], bias: &[f32], halves: bool) -> Result<Value> {
         let shape = self.stored(from)?;
         if weights.len() != 9 * shape.channels || bias.len() != shape.channels {
@@ -89,7 +89,7 @@ impl Plan {
         self.step(Operation::Depthwise { weights: weights.to_vec(), bias: bias.to_vec() }, from, result)
     }
 
-    /// A convolution at each second pixel, with windows of three by three pixels of all channels, row by row.
+    /// A 3x3 convolution with stride 2.
     pub(super) fn convolve(&mut self, from: Value, weights: &[f32], bias: &[f32]) -> Result<Value> {
         let shape = half(self.stored(from)?)?;
         let unfolded = Shape { channels: 9 * shape.channels, ..shape };
@@ -97,42 +97,42 @@ impl Plan {
         self.pointwise(unfolded, weights, bias)
     }
 
-    /// The largest of each two by two pixels.
+    /// 2x2 maximum pooling with stride 2.
     pub(super) fn max_pool(&mut self, from: Value) -> Result<Value> {
         let shape = half(self.stored(from)?)?;
         self.step(Operation::MaxPool, from, shape)
     }
 
-    /// The picture twice as large.
+    /// Bilinear upsampling by 2.
     pub(super) fn double(&mut self, from: Value) -> Result<Value> {
         let Shape { channels, height, width } = self.stored(from)?;
         let shape = Shape { channels, height: 2 * height, width: 2 * width };
         self.step(Operation::Double, from, shape)
     }
 
-    /// Channels of zeros after the others. Only a sum can be made of it.
+    /// Appends zero channels. The result can only be used in a sum.
     pub(super) fn pad(&mut self, from: Value, channels: usize) -> Result<Value> {
         let channels = from.shape.channels.checked_add(channels).ok_or("too many channels")?;
         let shape = checked(Shape { channels, ..from.shape })?;
         Ok(Value { shape, ..from })
     }
 
-    /// The sum of two pictures of one shape.
+    /// Sum of two values of the same shape.
     pub(super) fn add(&mut self, left: Value, right: Value) -> Result<Value> {
         if left.shape != right.shape {
-            return Err(format!("{:?} and {:?} are to be added", left.shape, right.shape));
+            return Err(format!("cannot add shapes {:?} and {:?}", left.shape, right.shape));
         }
         let (short, long) = if self.stored(left).is_ok() { (right, left) } else { (left, right) };
         let shape = self.stored(long)?;
         self.step(Operation::Add { long: long.index }, short, shape)
     }
 
-    /// What is below zero becomes zero. The value itself is changed, so nothing else may use it as it was.
+    /// Replaces negative values by 0 in place, so the value must not have other uses.
     pub(super) fn relu(&mut self, value: Value) -> Result<Value> {
         let step = self.steps.iter_mut().find(|step| step.to == value.index);
         match step {
             Some(Step { operation: Operation::Unfold | Operation::MaxPool | Operation::Double, .. }) | None => {
-                Err("what is rectified is no sum".into())
+                Err("ReLU of an unsupported operation".into())
             }
             Some(step) => {
                 step.relu = true;
@@ -141,11 +141,11 @@ impl Plan {
         }
     }
 
-    /// Makes a network of the plan that gives these values.
+    /// Allocates the buffers and builds a network with these outputs.
     pub(super) fn finish(self, outputs: &[Value]) -> Result<Network> {
         let outputs =
             outputs.iter().map(|&output| self.stored(output).map(|_| output.index)).collect::<Result<Vec<_>>>()?;
-        // each value needs a place from when it is made until it is used for the last time
+        // a buffer is reused after the last use of its value
         let mut last_use = vec![0; self.shapes.len()];
         for (index, step) in self.steps.iter().enumerate() {
             last_use[step.from] = index;
@@ -157,27 +157,27 @@ impl Plan {
             last_use[output] = usize::MAX;
         }
         let mut taken: Vec<(usize, usize)> = vec![(last_use[0], self.shapes[0].numbers())];
-        let mut places = vec![0; self.shapes.len()];
+        let mut buffers = vec![0; self.shapes.len()];
         for (index, step) in self.steps.iter().enumerate() {
             let numbers = self.shapes[step.to].numbers();
-            let free = |place: &(usize, usize)| place.0 < index && place.1 >= numbers;
-            let place = taken.iter().position(free).unwrap_or_else(|| {
+            let is_free = |buffer: &(usize, usize)| buffer.0 < index && buffer.1 >= numbers;
+            let buffer = taken.iter().position(is_free).unwrap_or_else(|| {
                 taken.push((0, numbers));
                 taken.len() - 1
             });
-            taken[place].0 = last_use[step.to].max(index);
-            places[step.to] = place;
+            taken[buffer].0 = last_use[step.to].max(index);
+            buffers[step.to] = buffer;
         }
-        if taken.iter().map(|place| place.1).sum::<usize>() > MAX_MEMORY {
-            return Err("it needs too much memory".into());
+        if taken.iter().map(|buffer| buffer.1).sum::<usize>() > MAX_MEMORY {
+            return Err("too much memory required".into());
         }
-        let memory = taken.iter().map(|place| vec![0.0; place.1]).collect();
-        Ok(Network { plan: self, outputs, places, memory })
+        let memory = taken.iter().map(|buffer| vec![0.0; buffer.1]).collect();
+        Ok(Network { plan: self, outputs, buffers, memory })
     }
 
     fn stored(&self, value: Value) -> Result<Shape> {
         let stored = self.shapes[value.index];
-        if stored == value.shape { Ok(stored) } else { Err("channels of zeros are used for more than a sum".into()) }
+        if stored == value.shape { Ok(stored) } else { Err("padded channels are used other than in a sum".into()) }
     }
 
     fn work(&mut self, weights: &[f32], bias: &[f32], shape: Shape) -> Result<()> {
@@ -186,13 +186,13 @@ impl Plan {
         }
         let own = weights.len().checked_mul(shape.height * shape.width);
         let all = own.and_then(|own| own.checked_add(self.multiplications));
-        self.multiplications = all.filter(|&all| all <= MAX_MULTIPLICATIONS).ok_or("it is too much work")?;
+        self.multiplications = all.filter(|&all| all <= MAX_MULTIPLICATIONS).ok_or("too many multiplications")?;
         Ok(())
     }
 
     fn step(&mut self, operation: Operation, from: Value, shape: Shape) -> Result<Value> {
         if self.steps.len() == MAX_STEPS {
-            return Err("it has too many steps".into());
+            return Err("too many steps".into());
         }
         let to = self.shapes.len();
         self.shapes.push(checked(shape)?);
@@ -203,9 +203,9 @@ impl Plan {
 
 fn checked(shape: Shape) -> Result<Shape> {
     let lengths = [shape.channels, shape.height, shape.width];
-    // no product below overflows
-    if lengths.iter().any(|&length| length == 0 || length > MAX_NUMBERS / 256) || shape.numbers() > MAX_NUMBERS {
-        return Err(format!("a value of {lengths:?}"));
+    // so that no product below overflows
+    if lengths.iter().any(|&length| length == 0 || length > MAX_ELEMENTS / 256) || shape.numbers() > MAX_ELEMENTS {
+        return Err(format!("invalid shape {lengths:?}"));
     }
     Ok(shape)
 }
@@ -213,39 +213,39 @@ fn checked(shape: Shape) -> Result<Shape> {
 fn half(shape: Shape) -> Result<Shape> {
     let Shape { channels, height, width } = shape;
     if height % 2 != 0 || width % 2 != 0 {
-        return Err(format!("half of {height} x {width}"));
+        return Err(format!("cannot halve {height} x {width}"));
     }
     Ok(Shape { channels, height: height / 2, width: width / 2 })
 }
 
-/// A network that can be run.
+/// An executable network.
 #[derive(Debug)]
 pub(in crate::faces) struct Network {
     plan: Plan,
     outputs: Vec<usize>,
-    places: Vec<usize>,
+    buffers: Vec<usize>,
     memory: Vec<Vec<f32>>,
 }
 
 impl Network {
-    /// What comes out for a picture, channel by channel and row by row: an output's numbers each.
+    /// Runs the network on a planar image and returns its outputs.
     pub(in crate::faces) fn run(&mut self, picture: &[f32]) -> Result<Vec<Vec<f32>>> {
         let shape = self.plan.shapes[0];
         if picture.len() != shape.channels * shape.height * shape.width {
-            return Err(format!("a picture of {} numbers", picture.len()));
+            return Err(format!("input of {} values", picture.len()));
         }
-        planes::spread(picture, shape, &mut self.memory[self.places[0]][..shape.numbers()]);
+        planes::spread(picture, shape, &mut self.memory[self.buffers[0]][..shape.numbers()]);
         for step in &self.plan.steps {
-            let place = self.places[step.to];
-            let mut to = std::mem::take(&mut self.memory[place]);
+            let buffer = self.buffers[step.to];
+            let mut to = std::mem::take(&mut self.memory[buffer]);
             self.perform(step, &mut to[..self.plan.shapes[step.to].numbers()]);
-            self.memory[place] = to;
+            self.memory[buffer] = to;
         }
         Ok(self.outputs.iter().map(|&output| planes::gather(self.numbers(output), self.plan.shapes[output])).collect())
     }
 
     fn numbers(&self, value: usize) -> &[f32] {
-        &self.memory[self.places[value]][..self.plan.shapes[value].numbers()]
+        &self.memory[self.buffers[value]][..self.plan.shapes[value].numbers()]
     }
 
     fn perform(&self, step: &Step, to: &mut [f32]) {
@@ -273,18 +273,18 @@ mod tests {
         Shape { channels, height, width }
     }
 
-    /// Numbers that look random, -1 to 1.
+    /// Pseudo-random values, -1 to 1.
     fn numbers(count: usize, seed: usize) -> Vec<f32> {
         (0..count).map(|index| ((index * 7919 + seed * 104_729) % 2003) as f32 / 1001.0 - 1.0).collect()
     }
 
-    /// The number at a place, zero outside.
+    /// The value at a position, zero outside.
     fn at(numbers: &[f32], shape: Shape, channel: usize, y: isize, x: isize) -> f32 {
         let inside = (0..shape.height as isize).contains(&y) && (0..shape.width as isize).contains(&x);
         if inside { numbers[(channel * shape.height + y as usize) * shape.width + x as usize] } else { 0.0 }
     }
 
-    /// What one step makes of a picture, and what it should.
+    /// Compares the result of one step with a reference implementation.
     fn check(
         what: &str,
         shape: Shape,
@@ -313,7 +313,7 @@ mod tests {
     const SHAPES: [(usize, usize, usize); 5] = [(1, 2, 2), (3, 4, 6), (8, 6, 10), (12, 16, 20), (5, 34, 2)];
 
     #[test]
-    fn convolutions_are_as_their_definition() {
+    fn convolutions_match_their_definition() {
         for (channels, height, width) in SHAPES {
             let from = shape(channels, height, width);
             for outputs in [1, 4, 6] {

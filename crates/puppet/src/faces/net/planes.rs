@@ -1,17 +1,16 @@
-//! A picture inside the detector's network, and what is done with it.
+//! Memory layout and kernels of the detector.
 //!
-//! Each channel has a plane, row after row, with a zero between two rows and rows of zeros above and below. So windows of
-//! three pixels need no care at the edges, and a plane can be walked through from its start to its end, as many pixels at
-//! once as the processor can.
+//! Each channel is a plane of rows, with one zero between rows and rows of zeros above and below. So 3x3 windows need no
+//! special cases at the edges, and SIMD kernels can run over a plane from start to end.
 
 use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp};
 
-/// Zeros before the row above the picture.
+/// Zeros before the padding row at the top.
 const FRONT: usize = 1;
-/// A plane is a multiple of this long: twice as many pixels as any processor can do at once.
+/// The length of a plane is a multiple of this: twice the widest SIMD register.
 const BLOCK: usize = 32;
-/// Channels that are made together.
+/// Output channels computed together.
 pub(super) const GROUP: usize = 4;
 
 /// Channels, height and width.
@@ -27,22 +26,22 @@ impl Shape {
         self.width + 1
     }
 
-    /// Numbers of a plane, with what is read behind it.
+    /// Elements of a plane, including what kernels read past its end.
     fn plane(&self) -> usize {
         (FRONT + (self.height + 2) * self.pitch() + 1 + BLOCK).next_multiple_of(BLOCK)
     }
 
-    /// Numbers of all planes.
+    /// Elements of all planes.
     pub(super) fn numbers(&self) -> usize {
         self.channels * self.plane()
     }
 
-    /// Where a row starts in a plane.
+    /// Offset of a row in a plane.
     fn row(&self, y: usize) -> usize {
         FRONT + (y + 1) * self.pitch()
     }
 
-    /// Sets to zero what is not the picture, and what is below zero too if so wanted.
+    /// Clears the padding, and negative values if `relu`.
     fn finish(&self, plane: &mut [f32], relu: bool) {
         plane[..self.row(0)].fill(0.0);
         plane[self.row(self.height)..].fill(0.0);
@@ -57,7 +56,7 @@ impl Shape {
     }
 }
 
-/// Puts numbers that have no zeros between them into planes.
+/// Copies dense values into padded planes.
 pub(super) fn spread(numbers: &[f32], shape: Shape, planes: &mut [f32]) {
     let pictures = numbers.chunks_exact(shape.height * shape.width);
     for (plane, picture) in planes.chunks_exact_mut(shape.plane()).zip(pictures) {
@@ -68,7 +67,7 @@ pub(super) fn spread(numbers: &[f32], shape: Shape, planes: &mut [f32]) {
     }
 }
 
-/// The numbers in planes without the zeros between them.
+/// Copies padded planes into dense values.
 pub(super) fn gather(planes: &[f32], shape: Shape) -> Vec<f32> {
     let planes = planes.chunks_exact(shape.plane()).take(shape.channels);
     planes
@@ -77,7 +76,7 @@ pub(super) fn gather(planes: &[f32], shape: Shape) -> Vec<f32> {
         .collect()
 }
 
-/// Nine planes for each one: at each second pixel, the nine from there to the right and down.
+/// im2col for a 3x3 window with stride 2: nine planes for each input plane.
 pub(super) fn unfold(from: &[f32], shape: Shape, to: &mut [f32], half: Shape) {
     for (index, plane) in to.chunks_exact_mut(half.plane()).enumerate() {
         let source = &from[index / 9 * shape.plane()..][..shape.plane()];
@@ -92,7 +91,7 @@ pub(super) fn unfold(from: &[f32], shape: Shape, to: &mut [f32], half: Shape) {
     }
 }
 
-/// The largest of each two by two pixels.
+/// 2x2 maximum pooling.
 pub(super) fn max_pool(from: &[f32], shape: Shape, to: &mut [f32], half: Shape) {
     for (source, plane) in from.chunks_exact(shape.plane()).zip(to.chunks_exact_mut(half.plane())) {
         for y in 0..half.height {
@@ -106,12 +105,12 @@ pub(super) fn max_pool(from: &[f32], shape: Shape, to: &mut [f32], half: Shape) 
     }
 }
 
-/// The picture twice as large, interpolated between the pixels' centres.
+/// Bilinear upsampling by 2 with half-pixel centres.
 pub(super) fn double(from: &[f32], shape: Shape, to: &mut [f32], large: Shape) {
     let mut blend = vec![0.0; shape.width];
     for (source, plane) in from.chunks_exact(shape.plane()).zip(to.chunks_exact_mut(large.plane())) {
         for y in 0..large.height {
-            // three quarters of the nearer row, one of the other
+            // three quarters of the nearer row, one quarter of the other
             let near = y / 2;
             let far = if y % 2 == 0 { near.saturating_sub(1) } else { (near + 1).min(shape.height - 1) };
             let near = &source[shape.row(near)..][..shape.width];
@@ -130,7 +129,7 @@ pub(super) fn double(from: &[f32], shape: Shape, to: &mut [f32], large: Shape) {
     }
 }
 
-/// The sum of two pictures, of which the first may have fewer channels.
+/// Sum of two values, of which the first may have fewer channels.
 pub(super) fn add(short: &[f32], long: &[f32], to: &mut [f32], relu: bool) {
     let floor = if relu { 0.0 } else { f32::NEG_INFINITY };
     let (both, rest) = to.split_at_mut(short.len().min(to.len()));
@@ -142,13 +141,13 @@ pub(super) fn add(short: &[f32], long: &[f32], to: &mut [f32], relu: bool) {
     }
 }
 
-/// Every pixel's channels from those of the same pixel.
+/// A 1x1 convolution.
 pub(super) struct Pointwise<'a> {
     pub(super) from: &'a [f32],
     pub(super) shape: Shape,
-    /// For each group of channels that come out, for each that goes in: a weight for each of the group.
+    /// Layout `[group of output channels, input channel, channel within the group]`.
     pub(super) weights: &'a [f32],
-    /// For each channel of all groups.
+    /// For each channel of all groups, padded to whole groups.
     pub(super) bias: &'a [f32],
     pub(super) to: &'a mut [f32],
     pub(super) relu: bool,
@@ -193,7 +192,7 @@ impl SimdOp for Pointwise<'_> {
     }
 }
 
-/// Each channel convolved with its own three by three weights.
+/// A 3x3 depthwise convolution.
 pub(super) struct Depthwise<'a> {
     pub(super) from: &'a [f32],
     pub(super) shape: Shape,
@@ -201,7 +200,7 @@ pub(super) struct Depthwise<'a> {
     pub(super) weights: &'a [f32],
     pub(super) bias: &'a [f32],
     pub(super) to: &'a mut [f32],
-    /// If every second pixel only, the picture that comes out.
+    /// Shape of the result, for stride 2.
     pub(super) half: Option<Shape>,
     pub(super) relu: bool,
 }
@@ -218,13 +217,13 @@ impl SimdOp for Depthwise<'_> {
         let planes = self.from.chunks_exact(plane).zip(self.to.chunks_exact_mut(result.plane()));
         for ((source, to), (weights, &bias)) in planes.zip(weights) {
             match self.half {
-                // the window's first pixel is the one above and to the left
+                // the window is centred at the pixel
                 None => {
                     let (start, length) = (shape.row(0), shape.height * shape.pitch());
                     let window = start - shape.pitch() - 1;
                     windows(isa, &source[window..], shape.pitch(), (weights, bias), &mut to[start..], length);
                 }
-                // the window's first pixel is the one itself, as in an even picture the zeros come after it
+                // the window starts at the pixel: for even sizes, `SAME` padding is at the end only
                 Some(half) => {
                     for y in 0..half.height {
                         let source = &source[shape.row(2 * y)..];
@@ -241,7 +240,7 @@ impl SimdOp for Depthwise<'_> {
     }
 }
 
-/// The sum over a window of three by three, for each pixel it may start at. A few more are written than asked for.
+/// The weighted sum over the 3x3 window that starts at each pixel. Writes slightly past `length`.
 #[inline(always)]
 fn windows<I: Isa>(isa: I, from: &[f32], pitch: usize, (weights, bias): (&[f32], f32), to: &mut [f32], length: usize) {
     let ops = isa.f32();

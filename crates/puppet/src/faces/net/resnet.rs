@@ -1,5 +1,4 @@
-//! The network of the face's embedding: dlib's residual network, most of its weights in eight bits each, with a list of
-//! them.
+//! The embedding network: dlib's residual network, with mostly 8-bit quantised weights and a JSON manifest.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +6,14 @@ use serde::Deserialize;
 
 use super::graph::{Graph, Network, Result, Value, Window};
 
-/// Height and width of the picture that goes in, in pixels.
+/// Height and width of the input, in pixels.
 const SIDE: usize = 150;
-/// Numbers that come out.
+/// Length of the output.
 const LENGTH: usize = 128;
-/// Most weights that are listed.
+/// Maximum number of entries in the manifest.
 const MAX_ENTRIES: usize = 1024;
 
-/// The blocks after the first pool, each of two convolutions: name, and whether it halves the picture. The channels are as
-/// in the weights.
+/// The residual blocks of two convolutions each: name, and whether the block halves the image.
 const BLOCKS: [(&str, bool); 14] = [
     ("conv32_1", false),
     ("conv32_2", false),
@@ -46,7 +44,7 @@ struct Entry {
     quantization: Option<Quantization>,
 }
 
-/// A byte stands for `min + scale * byte`. Without this, a weight is a real number of 32 bits.
+/// A byte stands for `min + scale * byte`. Weights without quantisation are 32-bit floats.
 #[derive(Deserialize)]
 struct Quantization {
     dtype: String,
@@ -58,7 +56,7 @@ struct Weights {
     by_name: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
 }
 
-/// Weights from their bytes: real numbers of 32 bits, or of eight if they were made smaller.
+/// Decodes 32-bit floats or quantised bytes. `None` for other types.
 fn numbers(bytes: &[u8], dtype: &str, quantization: Option<Quantization>) -> Option<Vec<f32>> {
     match quantization {
         _ if dtype != "float32" => None,
@@ -75,19 +73,20 @@ impl Weights {
         let groups: Vec<Group> = serde_json::from_slice(list).map_err(|error| error.to_string())?;
         let entries: Vec<Entry> = groups.into_iter().flat_map(|group| group.weights).collect();
         if entries.len() > MAX_ENTRIES {
-            return Err(format!("{} weights", entries.len()));
+            return Err(format!("{} weights, at most {MAX_ENTRIES}", entries.len()));
         }
         let (mut by_name, mut rest) = (BTreeMap::new(), bytes);
         for Entry { name, shape, dtype, quantization } in entries {
-            // with nothing in it the other lengths could be anything
+            // otherwise the other lengths would be unchecked
             if shape.contains(&0) {
                 return Err(format!("{name} is empty"));
             }
             let size = if quantization.is_some() { 1 } else { 4 };
             let length = shape.iter().try_fold(size, |product: usize, &length| product.checked_mul(length));
-            let length = length.filter(|&length| length <= rest.len()).ok_or_else(|| format!("{name} is cut off"))?;
+            let length = length.filter(|&length| length <= rest.len()).ok_or_else(|| format!("{name} is truncated"))?;
             let (own, others) = rest.split_at(length);
-            let numbers = numbers(own, &dtype, quantization).ok_or_else(|| format!("{name} has a strange type"))?;
+            let numbers =
+                numbers(own, &dtype, quantization).ok_or_else(|| format!("{name} has an unsupported type"))?;
             by_name.insert(name, (shape, numbers));
             rest = others;
         }
@@ -98,36 +97,36 @@ impl Weights {
     }
 
     fn get(&self, name: &str) -> Result<(&[usize], &[f32])> {
-        let (shape, numbers) = self.by_name.get(name).ok_or_else(|| format!("there is no {name}"))?;
+        let (shape, numbers) = self.by_name.get(name).ok_or_else(|| format!("no weights named {name}"))?;
         Ok((shape, numbers))
     }
 
-    /// A convolution's filters, channels first, and biases, with the scale that follows it in both.
+    /// Filter size, filters (channels first) and biases of a convolution, with the following scale layer folded in.
     fn filters(&self, name: &str) -> Result<(usize, Vec<f32>, Vec<f32>)> {
         let (shape, numbers) = self.get(&format!("{name}/conv/filters"))?;
-        let [height, width, inputs, outputs] = *shape else { return Err(format!("{name} has no four axes")) };
+        let [height, width, inputs, outputs] = *shape else { return Err(format!("{name} does not have four axes")) };
         let [bias, factors, offsets] = ["conv/bias", "scale/weights", "scale/biases"].map(|part| {
             let numbers = self.get(&format!("{name}/{part}"))?.1;
-            if numbers.len() == outputs { Ok(numbers) } else { Err(format!("{name}/{part} has another length")) }
+            if numbers.len() == outputs { Ok(numbers) } else { Err(format!("{name}/{part} has the wrong length")) }
         });
         let (bias, factors, offsets) = (bias?, factors?, offsets?);
         if height != width {
-            return Err(format!("{name} has no square filters"));
+            return Err(format!("{name} does not have square filters"));
         }
-        let mut turned = Vec::with_capacity(numbers.len());
+        let mut transposed = Vec::with_capacity(numbers.len());
         for (output, factor) in factors.iter().enumerate() {
             for input in 0..inputs {
                 let pixels = (0..height * width).map(|pixel| (pixel * inputs + input) * outputs + output);
-                turned.extend(pixels.map(|at| numbers[at] * factor));
+                transposed.extend(pixels.map(|at| numbers[at] * factor));
             }
         }
         let biases = (0..outputs).map(|output| bias[output] * factors[output] + offsets[output]).collect();
-        Ok((height, turned, biases))
+        Ok((height, transposed, biases))
     }
 }
 
-/// The network in the bytes of its list of weights and of the weights themselves. In go red, green and blue of
-/// 150 x 150 pixels, out come 128 numbers.
+/// Builds the network from the manifest and the weights. The input is a planar RGB image of 150 x 150 pixels, the output
+/// has 128 values.
 pub(in crate::faces) fn embedding_network(list: &[u8], bytes: &[u8]) -> Result<Network> {
     let weights = Weights::read(list, bytes)?;
     let mut graph = Graph::default();
@@ -141,10 +140,10 @@ pub(in crate::faces) fn embedding_network(list: &[u8], bytes: &[u8]) -> Result<N
     let mean = graph.average(&value)?;
     let (shape, numbers) = weights.get("fc")?;
     let [inputs, LENGTH] = *shape else { return Err(format!("fc has {shape:?} weights")) };
-    let turned: Vec<f32> =
+    let transposed: Vec<f32> =
         (0..LENGTH).flat_map(|output| (0..inputs).map(move |input| numbers[input * LENGTH + output])).collect();
     let pixel = Window { size: [1, 1], step: [1, 1], same: false };
-    let output = graph.convolve(&mean, &turned, &[0.0; LENGTH], pixel)?;
+    let output = graph.convolve(&mean, &transposed, &[0.0; LENGTH], pixel)?;
     graph.finish(&input, &[&output])
 }
 
@@ -162,7 +161,7 @@ fn block(graph: &mut Graph, weights: &Weights, from: &Value, name: &str, halves:
     let mut past = from.clone();
     if halves {
         past = graph.average_pool(from, Window { size: [2, 2], step: [2, 2], same: false })?;
-        // the convolution may lose a row and a column more than the pool, and has more channels
+        // the convolution may have one row and column less than the pool, and has more channels
         let shape = [0, 1, 2].map(|axis| inner.shape[axis].max(past.shape[axis]));
         if inner.shape != shape {
             inner = graph.pad(&inner, shape)?;
@@ -180,12 +179,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_that_cannot_be_are_refused() {
+    fn invalid_manifests_are_refused() {
         for (shape, bytes, expected) in [
             ("[0, 0, 1000000000000, 1]", 0, "is empty"),
             ("[3, 3, 0, 16]", 0, "is empty"),
-            ("[4294967296, 4294967296, 2, 2]", 16, "is cut off"),
-            ("[2, 2]", 3, "is cut off"),
+            ("[4294967296, 4294967296, 2, 2]", 16, "is truncated"),
+            ("[2, 2]", 3, "is truncated"),
             ("[2, 2]", 5, "left over"),
         ] {
             let weight = format!(

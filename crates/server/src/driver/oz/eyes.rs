@@ -345,9 +345,9 @@ fn watch_faces(
     for Frame { image, tick, dt, span, view } in std::iter::once(first).chain(frames) {
         line.read_answers();
         if let (Some(from), Some(to)) = (std::mem::replace(&mut last_view, view), view) {
-            watcher.turned(turn(from, to), span);
+            watcher.compensate_rotation(turn(from, to), span);
         }
-        let faces = watcher.look(&image, dt);
+        let faces = watcher.process(&image, dt);
         for (naming, answer) in stage.take_namings() {
             // the client may have disconnected
             let _ = answer.send(name(&mut watcher, naming, names));

@@ -110,7 +110,7 @@ fn console_pages() -> Finding {
         return Lacking("the program was built without its console; install Node.js 20 and build again".to_owned());
     }
     let kilobytes = console::PAGES.iter().map(|page| page.bytes.len()).sum::<usize>() / 1000;
-    let tokens = server::keeping::folder().join("tokens.toml");
+    let tokens = server::user_data::folder().join("tokens.toml");
     Good(format!("{} files, {kilobytes} kB; its tokens are in {}", console::PAGES.len(), tokens.display()))
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use server::logbook::LOGBOOK;
+use server::log_buffer::LOG_BUFFER;
 use tracing::{
     Event, Subscriber,
     field::{Field, Visit},
@@ -66,7 +66,7 @@ impl<S: Subscriber> Layer<S> for ForConsole {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         let mut line = Line::default();
         event.record(&mut line);
-        LOGBOOK.add(time, event.metadata().level().as_str(), line.message + &line.fields);
+        LOG_BUFFER.add(time, event.metadata().level().as_str(), line.message + &line.fields);
     }
 }
 

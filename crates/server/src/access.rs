@@ -1,4 +1,4 @@
-//! Who may talk to the server.
+//! Which peers may use the server, and how often.
 
 use std::{
     collections::BTreeMap,
@@ -10,12 +10,12 @@ use ipnet::IpNet;
 
 use crate::limits;
 
-/// Addresses that are served. The machine itself always is.
+/// Addresses that are served. Loopback addresses always are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowList(Vec<IpNet>);
 
 impl AllowList {
-    /// The machine itself and these networks.
+    /// Serves loopback addresses and these networks.
     pub fn new(networks: Vec<IpNet>) -> Self {
         Self(networks)
     }
@@ -27,23 +27,23 @@ impl AllowList {
     }
 }
 
-/// Why the server does not listen on an address.
+/// The server would listen on an address that other machines can reach, without an allow-list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "binding to {address} lets other machines in; name those that may talk to the server in `allow` of [server], for \
-     example allow = [\"192.168.1.0/24\"]"
+    "binding to {address} admits other machines; list those that may connect in `allow` of [server], for example \
+     allow = [\"192.168.1.0/24\"]"
 )]
 pub struct OpenBind {
-    /// The address.
+    /// The address to listen on.
     pub address: IpAddr,
 }
 
-/// An address other than the machine itself needs an allow-list.
+/// Refuses an address other than a loopback address if there is no allow-list.
 pub fn check_bind(address: IpAddr, allow: &[IpNet]) -> Result<(), OpenBind> {
     if address.is_loopback() || !allow.is_empty() { Ok(()) } else { Err(OpenBind { address }) }
 }
 
-/// How often each peer may send: a bucket of tokens that fills up over time.
+/// Limits how often each peer may send: a token bucket per peer, see [`limits::DATAGRAMS_PER_SECOND`].
 #[derive(Debug, Default)]
 pub struct RateLimit {
     peers: BTreeMap<SocketAddr, Bucket>,
@@ -73,7 +73,7 @@ impl RateLimit {
         true
     }
 
-    /// What the peer sent makes more work than most.
+    /// Takes more tokens from a peer for a datagram that costs more than others.
     pub fn charge(&mut self, peer: SocketAddr, tokens: f64) {
         if let Some(bucket) = self.peers.get_mut(&peer) {
             bucket.tokens -= tokens;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_itself_and_the_list_are_served() {
+    fn loopback_and_the_list_are_served() {
         let list = AllowList::new(vec!["10.1.0.0/16".parse().unwrap()]);
         for (address, served) in [
             ("127.0.0.1:5", true),
@@ -138,7 +138,7 @@ mod tests {
         }
         let most = limits::DATAGRAM_BURST + limits::DATAGRAMS_PER_SECOND;
         assert!((most - 5.0..=most).contains(&f64::from(served)), "{served} served");
-        // and far fewer of those that make work
+        // and far fewer of those that cost more
         let mut costly = 0;
         for i in 0..1_000_000 {
             if limit.admits(loud, start + Duration::from_secs(1) + Duration::from_micros(i)) {

@@ -1,34 +1,33 @@
-//! What works and what does not, for people: a page that names the part that fails.
+//! Which components of the server work: the source of the health page.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
-/// How a part is doing.
+use parking_lot::Mutex;
+
+/// State of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Whether it does what it is there for.
+    /// Whether it does its job.
     pub works: bool,
-    /// In words.
+    /// Human-readable description of the state.
     pub words: String,
 }
 
-/// How all parts of a server are doing, by name. Cheap to copy.
+/// States of all components, by name. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<Mutex<BTreeMap<&'static str, Condition>>>);
 
 impl Health {
-    /// A part says how it is doing. False if it has said the same before.
-    pub fn note(&self, part: &'static str, works: bool, words: impl Into<String>) -> bool {
+    /// Sets the state of a component. False if it was the same before.
+    pub fn note(&self, component: &'static str, works: bool, words: impl Into<String>) -> bool {
         let condition = Condition { works, words: words.into() };
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.insert(part, condition.clone()) != Some(condition)
+        let mut components = self.0.lock();
+        components.insert(component, condition.clone()) != Some(condition)
     }
 
-    /// All parts that have said something.
-    pub fn parts(&self) -> Vec<(&'static str, Condition)> {
-        let parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.iter().map(|(&name, condition)| (name, condition.clone())).collect()
+    /// All components that have reported a state, sorted by name.
+    pub fn components(&self) -> Vec<(&'static str, Condition)> {
+        let components = self.0.lock();
+        components.iter().map(|(&name, condition)| (name, condition.clone())).collect()
     }
 }

@@ -37,11 +37,11 @@ use crate::{
         stream::{Doors, accept},
     },
     health::{Condition, Health},
-    keeping::Tokens,
     limits,
     serve::{Address, first_screen},
     session::console as desk,
     sim_thread::{STANDSTILL, SimHandle},
+    user_data::Tokens,
 };
 
 /// What a browser may load, and from where: nothing from elsewhere, and nothing that a page has not brought with it.
@@ -246,7 +246,7 @@ async fn health(State(shared): State<Shared>) -> (StatusCode, String) {
 
 /// How the parts are doing, line by line: all of them, or those that do not work.
 fn conditions(health: &Health, all: bool) -> String {
-    let parts = health.parts().into_iter().filter(|(_, condition)| all || !condition.works);
+    let parts = health.components().into_iter().filter(|(_, condition)| all || !condition.works);
     let line =
         |(part, Condition { works, words })| format!("  {part}: {}{words}\n", if works { "" } else { "NOT WORKING: " });
     parts.map(line).collect()

@@ -5,16 +5,15 @@
 pub mod access;
 pub mod backstage;
 pub mod config;
+mod cpu_affinity;
 pub mod driver;
 pub mod health;
 pub mod http;
-pub mod keeping;
 pub mod library;
 pub mod limits;
-pub mod logbook;
+pub mod log_buffer;
+pub mod log_player;
 pub mod metrics;
-pub mod playback;
-mod processor;
 pub mod recording;
 pub mod roster;
 pub mod serve;
@@ -22,6 +21,7 @@ pub mod session;
 pub mod sim_thread;
 #[cfg(test)]
 mod testing;
+pub mod user_data;
 
 pub use crate::{
     config::Scenario,

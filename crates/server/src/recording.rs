@@ -1,4 +1,4 @@
-//! Writes recordings to disk, away from the sim thread.
+//! Writes recordings to disk on a thread of their own.
 
 use std::{
     error::Error,
@@ -18,26 +18,26 @@ use world::{
 
 use crate::{limits, metrics};
 
-/// A recording that was cut off lacks no more than this.
+/// How often a recording is flushed: one that is cut off lacks at most this much.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Takes ticks to the recording.
+/// Sends ticks to the thread that writes them.
 #[derive(Clone, Debug)]
 pub struct RecordingSender(pub(crate) SyncSender<TickRecord>);
 
-/// Why a recording takes no more.
+/// Why a record was not accepted. The recording ends there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
-    /// Too many ticks wait for the disk.
-    #[error("the disk does not keep up")]
+    /// [`limits::RECORD_QUEUE`] records wait for the disk.
+    #[error("the disk is too slow")]
     Behind,
-    /// The recording has ended, and said why.
+    /// The recording has ended; its thread has logged why.
     #[error("the recording has ended")]
     Ended,
 }
 
 impl RecordingSender {
-    /// Hands a tick over, unless too many are waiting.
+    /// Queues a record. Never blocks.
     pub fn send(&self, record: TickRecord) -> Result<(), RecordingError> {
         self.0.try_send(record).map_err(|error| match error {
             TrySendError::Full(_) => RecordingError::Behind,
@@ -46,41 +46,41 @@ impl RecordingSender {
     }
 }
 
-/// Why a recording could not begin.
+/// Why a recording could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The file could not be made.
+    /// The file, or the thread, could not be created.
     #[error("cannot create the recording {path}: {cause}")]
     Create {
-        /// Where.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What went wrong.
         cause: std::io::Error,
     },
-    /// Others may wait for ever to be opened, or cannot be read again.
-    #[error("cannot record to {path}: it is there already and is not a plain file")]
+    /// The path is a folder, a pipe or a device: opening it may block for ever, and it cannot be read back.
+    #[error("cannot record to {path}: it exists and is not a regular file")]
     NotAFile {
-        /// Where.
+        /// The file.
         path: PathBuf,
     },
-    /// The beginning could not be written.
-    #[error("cannot begin the recording {path}: {}", with_causes(.cause))]
+    /// The header could not be written.
+    #[error("cannot start the recording {path}: {}", with_causes(.cause))]
     Begin {
-        /// Where.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// What went wrong.
         cause: RecordError,
     },
 }
 
-/// A recording in progress. Ends when all its senders are gone.
+/// A recording in progress. It ends when all its senders are dropped.
 #[derive(Debug)]
 pub struct Recording {
     thread: JoinHandle<()>,
 }
 
 impl Recording {
-    /// Begins to record a world that was just made from `setup`.
+    /// Starts to record a world that has just been built from `setup`.
     pub fn start(path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(StartError::NotAFile { path: path.to_owned() });
@@ -89,7 +89,7 @@ impl Recording {
         Self::start_on(BufWriter::new(file), path, setup, world)
     }
 
-    /// Begins to record onto anything; `path` is what messages call it.
+    /// Records to any writer; `path` appears in messages.
     fn start_on<W>(out: W, path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError>
     where
         W: Write + Seek + Send + 'static,
@@ -106,7 +106,7 @@ impl Recording {
                 Err(cause) => {
                     metrics::recording_ended_early();
                     let cause = with_causes(&cause);
-                    error!(path = %shown.display(), "recording stopped, what was written stays readable: {cause}");
+                    error!(path = %shown.display(), "recording stopped, readable up to here: {cause}");
                 }
             })
             .map_err(|cause| StartError::Create { path: path.to_owned(), cause })?;
@@ -116,12 +116,12 @@ impl Recording {
     /// Waits until everything is on disk.
     pub fn finish(self) {
         if self.thread.join().is_err() {
-            error!("the recording thread ended with a panic");
+            error!("recording thread panicked");
         }
     }
 }
 
-/// What an error says, and what those behind it say that it does not.
+/// The message of an error and of its sources, without repetitions.
 fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,51 +1,44 @@
-//! Who is connected, for people.
+//! The list of connected clients, which the health page and the console show.
 
-use std::{
-    collections::BTreeMap,
-    net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
+use parking_lot::Mutex;
 use wire::console::Role;
 use world::SessionId;
 
-/// Somebody who is connected.
+/// A connected client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     /// Name of the protocol.
     pub protocol: &'static str,
-    /// Where it is; not known of a socket for everybody until somebody uses it.
+    /// Its address. `None` for a shared socket until a peer uses it.
     pub peer: Option<SocketAddr>,
-    /// What it may do, if it is a browser.
+    /// The role of a browser; `None` for other clients.
     pub role: Option<Role>,
 }
 
-/// All who are connected, by their sessions. Cheap to copy.
+/// All connected clients, by session. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Roster(Arc<Mutex<BTreeMap<SessionId, Client>>>);
 
 impl Roster {
-    fn hold(&self) -> MutexGuard<'_, BTreeMap<SessionId, Client>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn enter(&self, session: SessionId, client: Client) {
-        self.hold().insert(session, client);
+        self.0.lock().insert(session, client);
     }
 
     pub(crate) fn leave(&self, session: SessionId) {
-        self.hold().remove(&session);
+        self.0.lock().remove(&session);
     }
 
-    /// Somebody uses a socket that is for everybody.
+    /// Sets the peer that last used a session's shared socket.
     pub(crate) fn note_peer(&self, session: SessionId, peer: SocketAddr) {
-        if let Some(client) = self.hold().get_mut(&session) {
+        if let Some(client) = self.0.lock().get_mut(&session) {
             client.peer = Some(peer);
         }
     }
 
-    /// All who are connected, in the order in which they came.
+    /// All connected clients, in the order in which they connected.
     pub fn clients(&self) -> Vec<(SessionId, Client)> {
-        self.hold().iter().map(|(&session, client)| (session, client.clone())).collect()
+        self.0.lock().iter().map(|(&session, client)| (session, client.clone())).collect()
     }
 }

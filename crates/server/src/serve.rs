@@ -33,15 +33,14 @@ use crate::{
         stream::{self, Doors},
     },
     health::Health,
-    http,
-    keeping::{self, Drawer, Tokens},
-    limits,
+    http, limits,
     recording::{Recording, StartError},
     session::{
         Beside, Direction, Endpoint, EndpointKind, Log,
         console::{Shared, SharedParts},
     },
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
+    user_data::{self, SavedItems, Tokens},
 };
 
 /// Why a server could not start.
@@ -172,7 +171,7 @@ impl Server {
         for (_, service) in &scenario.services {
             beside.extend(service.start_beside(sim.handle(), &health)?);
         }
-        let tokens = Tokens::of_user(&keeping::folder()).map_err(ServeError::Tokens)?;
+        let tokens = Tokens::load_or_create(&user_data::folder()).map_err(ServeError::Tokens)?;
         let backstage = Backstage::of(scenario, doors.clone())?;
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
         let shared = shared(scenario, &about, sim.handle(), metrics.clone(), &backstage, tick_seconds, record);
@@ -414,7 +413,7 @@ fn shared(
         evolution,
         demo: demo.clone(),
         films: films.clone(),
-        drawer: Drawer::open(&keeping::folder()),
+        saved_items: SavedItems::open(&user_data::folder()),
         recording: record.map(|path| path.display().to_string()),
     })
 }

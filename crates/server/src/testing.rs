@@ -12,10 +12,10 @@ use crate::{
     Scenario,
     backstage::{Demo, Films, Runs},
     health::Health,
-    keeping::Drawer,
     recording::RecordingSender,
     session::console::{Shared, SharedParts},
     sim_thread::{Delivery, SessionSender, SimHandle, SimOptions, SimThread, Ticks},
+    user_data::SavedItems,
 };
 
 /// Far longer than anything here takes, also on a busy machine.
@@ -100,7 +100,7 @@ pub(crate) fn shared(sim: &SimHandle, metrics: metrics_exporter_prometheus::Prom
         evolution: None,
         demo: Demo::new(),
         films: Films::new(nowhere.clone()),
-        drawer: Drawer::open(&nowhere),
+        saved_items: SavedItems::open(&nowhere),
         recording: None,
     })
 }

@@ -5,7 +5,7 @@ use std::{io::Write, path::Path};
 use anyhow::Context;
 use server::{
     access::{AllowList, check_bind},
-    playback::Playback,
+    log_player::LogPlayer,
 };
 use tokio::{
     net::TcpListener,
@@ -25,7 +25,7 @@ pub(super) fn run(options: &Options, log: &Path, out: &mut dyn Write) -> anyhow:
     runtime.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let playback = Playback::open(log, options.speed.unwrap_or(1.0)).await?;
+        let player = LogPlayer::open(log, options.speed.unwrap_or(1.0)).await?;
         let listener = TcpListener::bind((bind, port)).await;
         let listener = listener.with_context(|| format!("cannot listen on {bind}:{port} for monitors"))?;
         greet(options, log, &listener, out)?;
@@ -38,7 +38,7 @@ pub(super) fn run(options: &Options, log: &Path, out: &mut dyn Write) -> anyhow:
             }
             stopping.cancel();
         });
-        Ok(playback.run(listener, AllowList::new(allow), stop).await?)
+        Ok(player.run(listener, AllowList::new(allow), stop).await?)
     })
 }
 

@@ -152,7 +152,7 @@ fn kind_of(path: &Path) -> Option<PlaybackKind> {
 
 fn read(path: &Path, kind: PlaybackKind, mut reel: Reel) {
     // computing is not urgent, ticks are
-    crate::processor::leave_first();
+    crate::cpu_affinity::avoid_first();
     let outcome = match kind {
         PlaybackKind::Recording => recording::read(path, &mut reel),
         PlaybackKind::Log => log::read(path, &mut reel),

@@ -251,7 +251,7 @@ fn work(errand: Errand, shared: &Shared) -> Result<Found, String> {
         }
         Errand::OpenFilm(name) => Found { messages: Vec::new(), film: Some(shared.films.open(&name)?) },
         Errand::Save(key, value) => {
-            shared.drawer.save(&key, value)?;
+            shared.saved_items.save(&key, value).map_err(|error| error.to_string())?;
             Found::default()
         }
         // it has its own way

@@ -141,7 +141,7 @@ fn a_disk_that_is_full_from_the_start_is_named_with_the_cause() {
     let error = Recording::start_on(disk, Path::new("small disk"), &small_setup(), &small_world()).unwrap_err();
     let error = error.to_string();
     let cause = io::Error::from(ErrorKind::StorageFull).to_string();
-    assert!(error.contains("cannot begin the recording small disk") && error.ends_with(&cause), "{error}");
+    assert!(error.contains("cannot start the recording small disk") && error.ends_with(&cause), "{error}");
     assert_eq!(error.matches(&cause).count(), 1, "{error}");
 }
 

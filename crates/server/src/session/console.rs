@@ -216,13 +216,13 @@ impl ConsoleSession {
     }
 
     fn tell_saved(&mut self, out: &mut Out) {
-        let version = self.shared.drawer.version();
+        let version = self.shared.saved_items.version();
         // macros and scripts are the operators' business
         if self.role == Role::Viewer {
             self.sights.saved = version;
             return;
         }
-        for (key, value) in self.shared.drawer.since(self.sights.saved) {
+        for (key, value) in self.shared.saved_items.since(self.sights.saved) {
             out.say(&Message::Saved { key, value });
         }
         self.sights.saved = version;

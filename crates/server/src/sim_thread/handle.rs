@@ -16,7 +16,7 @@ use world::{Command, SessionId, Snapshot, World};
 
 use super::{Delivery, Message, SimOptions, Ticks, builder, handoff::Handoff, sim_loop::SimLoop};
 use crate::{
-    limits, processor,
+    cpu_affinity, limits,
     roster::{Client, Roster},
 };
 
@@ -64,7 +64,7 @@ impl SimThread {
         let builder = builder::start(handle.inbox.clone(), Arc::clone(&handoff))?;
         let thread = thread::Builder::new().name("sim".into()).spawn(move || {
             if options.steady {
-                processor::keep_first();
+                cpu_affinity::pin_to_first();
             }
             handoff.run(SimLoop::new(world, options, received, publish, failed, builder));
         })?;

@@ -15,7 +15,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{backstage::wait_for, processor};
+use crate::{backstage::wait_for, cpu_affinity};
 
 /// Longest line that a process prints for a generation, in bytes; what is longer counts as several.
 const MAX_LINE: u64 = 64 * 1024;
@@ -68,7 +68,7 @@ impl Process {
         let version = version.clone();
         let supervise = move || {
             // what it computes must not take the world's processor
-            processor::leave_first();
+            cpu_affinity::avoid_first();
             let child = match command.spawn() {
                 Ok(child) => child,
                 // whoever waits for the report does not go before it has it

@@ -184,7 +184,7 @@ fn a_port_in_use_is_said_so_or_passed_over() {
     assert!(error.contains("another server"), "{error}");
     let open = Reception { bind: Ipv4Addr::UNSPECIFIED.into(), ..Reception::default() };
     let error = serve_world(&plan(""), &options, &open).unwrap_err().to_string();
-    assert!(error.contains("lets other machines in"), "{error}");
+    assert!(error.contains("admits other machines"), "{error}");
     let options = WorldOptions { ports: vec![0, 0], ..WorldOptions::default() };
     assert!(serve_world(&plan(""), &options, &Reception::default()).is_err());
     first.stop();

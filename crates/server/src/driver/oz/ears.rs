@@ -17,9 +17,9 @@ use puppet::{
 
 use super::{Line, note, spawn};
 use crate::{
+    cpu_affinity,
     driver::{now, rest_until},
     health::Health,
-    processor,
     serve::ServeError,
     session::{
         Beside,
@@ -211,7 +211,7 @@ impl Pace {
 
 /// Recognises utterances until the channel is closed. Loads the models with the first one.
 fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
-    processor::leave_first();
+    cpu_affinity::avoid_first();
     let mut loaded = None;
     for utterance in utterances {
         // the rest of the queue no longer matters

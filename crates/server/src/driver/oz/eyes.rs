@@ -19,9 +19,9 @@ use world::Snapshot;
 
 use super::{Line, frame_grabber::FrameGrabber, note, thread};
 use crate::{
+    cpu_affinity,
     driver::{now, rest_until},
     health::Health,
-    processor,
     serve::ServeError,
     session::{
         Beside,
@@ -161,7 +161,7 @@ struct Eyes {
 impl Eyes {
     /// Produces images until the world ends, while operators are connected.
     fn run(self) {
-        processor::leave_first();
+        cpu_affinity::avoid_first();
         let (width, height) = SIZE;
         let mut renderer = Renderer::new(width, height);
         let mut open_source = OpenSource::Closed;
@@ -325,7 +325,7 @@ fn watch_faces(
     sim: &SimHandle,
     health: &Health,
 ) {
-    processor::leave_first();
+    cpu_affinity::avoid_first();
     let known = match names.map(Names::load).transpose() {
         Ok(names) => names.unwrap_or_default(),
         Err(error) => {

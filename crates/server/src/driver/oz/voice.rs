@@ -21,9 +21,9 @@ use world::Answer;
 
 use super::{Line, note, thread};
 use crate::{
+    cpu_affinity,
     driver::now,
     health::Health,
-    processor,
     serve::ServeError,
     session::{
         Beside,
@@ -54,7 +54,7 @@ pub(super) fn start(
     let (config, stage, health) = (config.clone(), Arc::clone(stage), health.clone());
     thread("oz-voice", move || {
         // also for the engine's process, which comes from here
-        processor::leave_first();
+        cpu_affinity::avoid_first();
         let (voice, voice_words) = find_voice(config.voice);
         let (sink, sink_words) = open_sink(&config.sound);
         // for whoever looks; the log is told when somebody wants to hear it

@@ -20,10 +20,10 @@ use crate::{
     backstage::{Demo, Films, Runs},
     driver::stream::Doors,
     health::Health,
-    keeping::Drawer,
     limits,
     session::oz::Desk,
     sim_thread::{STANDSTILL, SimHandle},
+    user_data::SavedItems,
 };
 
 /// What browsers are shown besides the world, and what they can have done.
@@ -56,7 +56,7 @@ pub struct SharedParts {
     /// Recordings and logs.
     pub films: Films,
     /// What operators save.
-    pub drawer: Drawer,
+    pub saved_items: SavedItems,
     /// File of the recording that is being made.
     pub recording: Option<String>,
 }
@@ -170,7 +170,7 @@ impl Shared {
             part("ports", true, format!("{} listen", self.addresses.len())),
             recorder,
         ];
-        let said = self.health.parts().into_iter().map(|(name, said)| part(name, said.works, said.words));
+        let said = self.health.components().into_iter().map(|(name, said)| part(name, said.works, said.words));
         parts.extend(said);
         parts
     }

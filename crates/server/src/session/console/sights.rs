@@ -14,7 +14,7 @@ use wire::console::{AgentReadings, Client, Frame, Game, Message, Puppet, Role, T
 use world::{Snapshot, VariableId, interface, snapshot::EventCard};
 
 use super::{ConsoleSession, Errand, Out, Shared, puppet, words};
-use crate::{logbook::LOGBOOK, roster};
+use crate::{log_buffer::LOG_BUFFER, roster};
 
 /// How often the state of the world is told.
 const STATE: Duration = Duration::from_millis(200);
@@ -130,7 +130,7 @@ impl ConsoleSession {
             self.look_at_values(world, now, out);
         }
         self.look_at_film(out);
-        if self.sights.saved != self.shared.drawer.version() {
+        if self.sights.saved != self.shared.saved_items.version() {
             self.tell_saved(out);
         }
     }
@@ -295,7 +295,7 @@ impl ConsoleSession {
     fn look_at_health(&mut self, world: &Snapshot, now: Instant, out: &mut Out) {
         // whoever may look on has no business in the log: it names addresses and files
         if self.role == Role::Operator {
-            let (lines, next) = LOGBOOK.since(self.sights.log);
+            let (lines, next) = LOG_BUFFER.since(self.sights.log);
             self.sights.log = next;
             if !lines.is_empty() {
                 out.say(&Message::Log { lines });

@@ -9,7 +9,7 @@ fn line(time: f64, kind: &str) -> String {
     format!("((RSMP 1 0)((gt 1 0){time:.2})((sg 1 0){kind}(nd))((gs 1 0)(time 0.0)))\n")
 }
 
-/// A whole picture, then changes, then another whole one and changes.
+/// A full update, then differential ones, then another full one and differential ones.
 fn log() -> String {
     let kind = |index: u32| if index.is_multiple_of(10) { "full" } else { "diff" };
     (0..20).map(|index| line(f64::from(index) * 0.04, kind(index))).collect()
@@ -18,18 +18,18 @@ fn log() -> String {
 struct Playing {
     address: SocketAddr,
     stop: CancellationToken,
-    played: tokio::task::JoinHandle<Result<(), PlaybackError>>,
+    played: tokio::task::JoinHandle<Result<(), LogPlayerError>>,
     _folder: TempDir,
 }
 
-async fn play(text: &str) -> Result<Playing, PlaybackError> {
+async fn play(text: &str) -> Result<Playing, LogPlayerError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("game.log");
     fs::write(&path, text).unwrap();
-    let playback = Playback::open(&path, 1.0).await?;
+    let player = LogPlayer::open(&path, 1.0).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, stop) = (listener.local_addr().unwrap(), CancellationToken::new());
-    let played = tokio::spawn(playback.run(listener, AllowList::new(Vec::new()), stop.clone()));
+    let played = tokio::spawn(player.run(listener, AllowList::new(Vec::new()), stop.clone()));
     Ok(Playing { address, stop, played, _folder: folder })
 }
 
@@ -46,7 +46,7 @@ async fn send(stream: &mut TcpStream, text: &str) {
 }
 
 #[tokio::test]
-async fn every_line_is_shown_in_order_and_late_comers_get_what_they_missed() {
+async fn every_line_is_shown_in_order_and_late_monitors_get_what_they_missed() {
     let playing = play(&log()).await.unwrap();
     let mut first = TcpStream::connect(playing.address).await.unwrap();
     let lines: Vec<_> = log().lines().map(str::to_owned).collect();
@@ -55,7 +55,7 @@ async fn every_line_is_shown_in_order_and_late_comers_get_what_they_missed() {
     }
     let mut late = TcpStream::connect(playing.address).await.unwrap();
     for line in &lines[10..] {
-        assert_eq!(next(&mut late).await, *line, "the last whole picture, and what follows");
+        assert_eq!(next(&mut late).await, *line, "the last full update, and what follows");
     }
     playing.stop.cancel();
     within("the end", playing.played).await.unwrap().unwrap();
@@ -63,7 +63,7 @@ async fn every_line_is_shown_in_order_and_late_comers_get_what_they_missed() {
 }
 
 #[tokio::test]
-async fn a_monitor_stops_time_and_lets_it_go_on() {
+async fn a_monitor_can_pause_and_resume() {
     let long: String = (0..1000).map(|index| line(f64::from(index) * 0.04, "diff")).collect();
     let playing = play(&long).await.unwrap();
     let mut monitor = TcpStream::connect(playing.address).await.unwrap();
@@ -80,23 +80,23 @@ async fn a_monitor_stops_time_and_lets_it_go_on() {
 }
 
 #[tokio::test]
-async fn what_is_no_log_is_refused_with_its_line() {
+async fn a_file_that_is_not_a_log_is_refused_with_the_line() {
     for (text, wanted) in [
-        ("", "no whole line"),
+        ("", "no complete line"),
         ("hello\n", "line 1"),
         ("((RSMP 1 0)((sg 1 0)full(nd)))\n", "line 1"),
         ("((RSMP 1 0)((gt 1 0)nan)((sg 1 0)full(nd)))\n", "line 1"),
-        ("((RSMP 1 0)((gt 1 0)1.0)", "no whole line"),
+        ("((RSMP 1 0)((gt 1 0)1.0)", "no complete line"),
     ] {
         let error = play(text).await.map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(wanted), "{text}: {error}");
     }
-    let missing = Playback::open(Path::new("missing.log"), 1.0).await.unwrap_err().to_string();
+    let missing = LogPlayer::open(Path::new("missing.log"), 1.0).await.unwrap_err().to_string();
     assert!(missing.contains("missing.log"), "{missing}");
 }
 
 #[tokio::test]
-async fn a_bad_line_in_between_is_passed_over() {
+async fn an_invalid_line_in_between_is_skipped() {
     let playing = play(&format!("{}oops\n\n{}", log(), log())).await.unwrap();
     let mut monitor = TcpStream::connect(playing.address).await.unwrap();
     for line in log().lines().chain(log().lines()) {

@@ -30,8 +30,8 @@ struct Stage {
 static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let scenario = Scenario::load("playground").expect("the scenario is sound");
     let (_, mut world) = build_world(&scenario).expect("the world can be built");
-    let snapshot = world.snapshot();
-    let options = SimOptions { pace: Pace::Free, silence: Duration::from_secs(1), steady: false, recording: None };
+    let snapshot = world.take_snapshot();
+    let options = SimOptions { pace: Pace::Lockstep, silence: Duration::from_secs(1), steady: false, recording: None };
     let sim = SimThread::start(world, options).expect("a thread");
     let nowhere = PathBuf::from("/nowhere");
     let shared = Shared::new(SharedParts {

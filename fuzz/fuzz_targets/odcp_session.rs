@@ -17,7 +17,7 @@ const PEERS: u8 = 4;
 
 static WORLD: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
     let setup = Scenario::load("small").and_then(|scenario| scenario.setup()).expect("the scenario is sound");
-    World::new(&setup).expect("the world can be built").snapshot()
+    World::new(&setup).expect("the world can be built").take_snapshot()
 });
 
 fuzz_target!(|input: &[u8]| {

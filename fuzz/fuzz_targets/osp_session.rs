@@ -24,9 +24,9 @@ struct Stage {
 static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let setup = Scenario::load("orcs").and_then(|scenario| scenario.setup()).expect("the scenario is sound");
     let mut world = World::new(&setup).expect("the world can be built");
-    let before = world.snapshot();
+    let before = world.take_snapshot();
     world.reset(Some(7));
-    Stage { before, after: world.snapshot(), start: Instant::now() }
+    Stage { before, after: world.take_snapshot(), start: Instant::now() }
 });
 
 fuzz_target!(|input: &[u8]| {

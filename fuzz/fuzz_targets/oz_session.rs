@@ -32,13 +32,13 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let scenario = Scenario::load("oz").expect("the scenario is sound");
     let (_, mut world) = build_world(&scenario).expect("the world can be built");
     let oz = scenario.services.iter().find(|(name, _)| *name == "oz").expect("there is a puppet");
-    let endpoints = oz.1.endpoints(world.catalogue(), Pace::Wall).expect("it has a port");
+    let endpoints = oz.1.endpoints(world.catalogue(), Pace::Realtime).expect("it has a port");
     let service = endpoints.into_iter().find_map(|endpoint| match endpoint.kind {
         EndpointKind::Stream(service) => Some(service),
         EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => None,
     });
     let puppet = PuppetConfig { robot: "Alice".to_owned(), blinks: 2.0, gestures: Vec::new() };
-    Stage { service: service.expect("operators connect"), snapshot: world.snapshot(), puppet }
+    Stage { service: service.expect("operators connect"), snapshot: world.take_snapshot(), puppet }
 });
 
 fn peer(index: u8) -> SocketAddr {

@@ -25,12 +25,12 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let scenario = Scenario::load("soccer").expect("the scenario is sound");
     let (_, mut world) = build_world(&scenario).expect("the world can be built");
     let soccer = scenario.services.iter().find(|(name, _)| *name == "soccer").expect("soccer is played");
-    let endpoints = soccer.1.endpoints(world.catalogue(), Pace::Wall).expect("it has ports");
+    let endpoints = soccer.1.endpoints(world.catalogue(), Pace::Realtime).expect("it has ports");
     let services = endpoints.into_iter().filter_map(|endpoint| match endpoint.kind {
         EndpointKind::Stream(service) => Some(service),
         EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => None,
     });
-    Stage { services: services.collect(), snapshot: world.snapshot() }
+    Stage { services: services.collect(), snapshot: world.take_snapshot() }
 });
 
 fn peer(index: u8) -> SocketAddr {

@@ -197,7 +197,7 @@ impl Studio {
     fn portrait(&self, sitting: &Sitting) -> anyhow::Result<Image> {
         let mut world = World::with_directors(&self.setup, vec![Box::new(PuppetDirector::new(&self.config)?)])?;
         PuppetDirector::check(world.catalogue(), ROBOT)?;
-        let start = world.glimpse();
+        let start = world.snapshot();
         let site = start.catalogue.site_named(&format!("{ROBOT}:eye")).and_then(|site| start.site_pose(site));
         let camera = self.view.camera(&site.context("the robot has no site `eye`")?);
         for order in &sitting.pose {
@@ -210,10 +210,10 @@ impl Studio {
         let moment = match sitting.at {
             Some(at) => {
                 run_for(&mut world, at);
-                world.glimpse()
+                world.snapshot()
             }
             None if sitting.act.is_some() => at_its_most(&mut world),
-            None => world.glimpse(),
+            None => world.snapshot(),
         };
         if let Some(fault) = world.failure() {
             bail!("the simulation failed: {fault}");
@@ -279,14 +279,14 @@ fn run_for(world: &mut World, seconds: f64) {
 
 /// Runs on until the robot has finished, and tells the moment at which its joints were farthest from where they were.
 fn at_its_most(world: &mut World) -> Arc<Snapshot> {
-    let start = world.glimpse();
+    let start = world.snapshot();
     let away = |snapshot: &Snapshot| -> f64 {
         snapshot.motors.iter().zip(&start.motors).map(|(now, before)| (now - before).abs()).sum()
     };
     let mut most = (0.0, Arc::clone(&start));
     for _ in 0..(PATIENCE / world.tick_seconds()) as usize {
         world.tick();
-        let snapshot = world.glimpse();
+        let snapshot = world.snapshot();
         let distance = away(&snapshot);
         let is_over = snapshot.view::<PuppetView>().is_none_or(|view| view.gestures == 0 && view.wanted.is_none());
         if distance > most.0 {

@@ -3,10 +3,12 @@
 use std::{io::Write, net::IpAddr, path::PathBuf};
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use server::{
     Scenario, Server,
-    config::PaceConfig,
     serve::{End, first_screen},
 };
 use tokio::{
@@ -15,6 +17,7 @@ use tokio::{
 };
 use tracing::info;
 use wire::console::Role;
+use world::clock::Pace;
 
 /// What runs when nothing else is asked for.
 pub(crate) const DEFAULT_SCENARIO: &str = "playground";
@@ -31,8 +34,8 @@ pub(crate) struct Options {
     /// Seed of the first try
     #[arg(long)]
     seed: Option<u64>,
-    /// What sets the speed
-    #[arg(long, value_enum)]
+    /// Speed of the simulation
+    #[arg(long, value_parser = pace_parser())]
     pace: Option<Pace>,
     /// Address to listen on; other machines also need --allow
     #[arg(long, value_name = "ADDRESS")]
@@ -51,16 +54,17 @@ pub(crate) struct Options {
     print_config: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Pace {
-    /// One second of simulation in one second
-    Realtime,
-    /// As fast as lockstep clients ask for it; stands still without them
-    Lockstep,
-    /// As fast as lockstep clients ask for it; in real time without them
-    Eager,
-    /// As fast as the machine can
-    Fast,
+/// The paces and their help.
+const PACES: [(Pace, &str); 4] = [
+    (Pace::Realtime, "One second of simulation per second"),
+    (Pace::Lockstep, "As fast as lockstep clients vote; stands still without them"),
+    (Pace::Eager, "As fast as lockstep clients vote; in real time without them"),
+    (Pace::Fast, "As fast as the machine allows"),
+];
+
+fn pace_parser() -> impl TypedValueParser<Value = Pace> {
+    let values = PACES.map(|(pace, help)| PossibleValue::new(pace.name()).help(help));
+    PossibleValuesParser::new(values).try_map(|name| name.parse::<Pace>())
 }
 
 impl Options {
@@ -68,13 +72,7 @@ impl Options {
         let mut scenario = Scenario::load(&self.scenario)?;
         let base = &mut scenario.base;
         base.world.seed = self.seed.unwrap_or(base.world.seed);
-        base.world.pace = match self.pace {
-            None => base.world.pace,
-            Some(Pace::Realtime) => PaceConfig::Realtime,
-            Some(Pace::Lockstep) => PaceConfig::Lockstep,
-            Some(Pace::Eager) => PaceConfig::Eager,
-            Some(Pace::Fast) => PaceConfig::Fast,
-        };
+        base.world.pace = self.pace.unwrap_or(base.world.pace);
         base.server.bind = self.bind.unwrap_or(base.server.bind);
         for network in &self.allow {
             let parsed =

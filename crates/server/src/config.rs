@@ -81,7 +81,7 @@ pub struct WorldConfig {
     /// Seed of the first try.
     pub seed: u64,
     /// What sets the speed.
-    pub pace: PaceConfig,
+    pub pace: Pace,
     /// A lockstep client silent for this long, in s, no longer holds up the world.
     pub silence: f64,
     /// A recording notes the hash of the state every so many ticks.
@@ -95,46 +95,9 @@ impl Default for WorldConfig {
             timestep: None,
             steps_per_tick: 4,
             seed: 1,
-            pace: PaceConfig::Realtime,
+            pace: Pace::Realtime,
             silence: 5.0,
             hash_every: 50,
-        }
-    }
-}
-
-/// What sets the speed of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PaceConfig {
-    /// One second of simulation in one second.
-    Realtime,
-    /// As fast as lockstep clients ask for it; stands still without them.
-    Lockstep,
-    /// As fast as lockstep clients ask for it; in real time without them.
-    Eager,
-    /// As fast as the machine can.
-    Fast,
-}
-
-impl PaceConfig {
-    /// As in a scenario.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Realtime => "realtime",
-            Self::Lockstep => "lockstep",
-            Self::Eager => "eager",
-            Self::Fast => "fast",
-        }
-    }
-}
-
-impl From<PaceConfig> for Pace {
-    fn from(pace: PaceConfig) -> Self {
-        match pace {
-            PaceConfig::Realtime => Self::Wall,
-            PaceConfig::Lockstep => Self::Free,
-            PaceConfig::Eager => Self::Eager,
-            PaceConfig::Fast => Self::Flat,
         }
     }
 }

@@ -159,7 +159,7 @@ impl Server {
             None => (None, None),
         };
         let steady = scenario.services.iter().any(|(_, service)| service.is_busy_beside());
-        let (pace, tick_seconds) = (scenario.base.world.pace.into(), world.tick_seconds());
+        let (pace, tick_seconds) = (scenario.base.world.pace, world.tick_seconds());
         let options = SimOptions { pace, silence: scenario.silence(), steady, recording: sender };
         let sim = SimThread::start(world, options).map_err(ServeError::Thread)?;
 
@@ -312,7 +312,7 @@ impl Sockets {
         let chosen = |port| SocketAddr::new(bind, if free_ports { 0 } else { port });
         let (mut addresses, mut open) = (Vec::new(), Vec::new());
         for (protocol, service) in &scenario.services {
-            let endpoints = service.endpoints(world.catalogue(), scenario.base.world.pace.into());
+            let endpoints = service.endpoints(world.catalogue(), scenario.base.world.pace);
             for endpoint in endpoints.map_err(|reason| ServeError::Protocol { protocol, reason })? {
                 let (address, bound) = open_endpoint(chosen(endpoint.port), endpoint).await?;
                 addresses.push(address);

@@ -49,7 +49,7 @@ pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T 
     timeout(DEADLINE, future).await.unwrap_or_else(|_| panic!("{what}: not within {DEADLINE:?}"))
 }
 
-/// Lets the time of a [`Pace::Free`] world pass, tick by tick.
+/// Lets the time of a [`Pace::Lockstep`] world pass, tick by tick.
 pub(crate) struct Stepper {
     sender: SessionSender,
     deliveries: mpsc::Receiver<Delivery>,

@@ -1,40 +1,83 @@
-//! When the world may take its next tick.
+//! Decides when the world may take its next tick.
 //!
-//! The gate asks two independent questions: has every lockstep agent voted, and is the tick due?
+//! Two independent conditions: every lockstep agent has voted, and the tick is due.
 //!
-//! | votes needed | pace  | the world                                 |
-//! | ------------ | ----- | ----------------------------------------- |
-//! | none         | wall  | real time                                 |
-//! | some         | free  | lockstep as fast as clients answer        |
-//! | some         | wall  | lockstep, never faster than real time     |
-//! | none         | free  | waits for somebody to vote                |
-//! | some         | eager | lockstep as fast as clients answer        |
-//! | none         | eager | real time                                 |
-//! | any          | flat  | as fast as it can; waits only for votes   |
+//! | voters | pace     | the world                                    |
+//! | ------ | -------- | -------------------------------------------- |
+//! | none   | realtime | runs in real time                            |
+//! | some   | realtime | runs in lockstep, at most in real time       |
+//! | none   | lockstep | waits for a voter                            |
+//! | some   | lockstep | runs in lockstep, as fast as clients answer  |
+//! | none   | eager    | runs in real time                            |
+//! | some   | eager    | runs in lockstep, as fast as clients answer  |
+//! | none   | fast     | runs as fast as the machine allows           |
+//! | some   | fast     | runs in lockstep, as fast as clients answer  |
 //!
-//! A lockstep agent that is on its way is waited for, so that no tick passes without it once it is there.
+//! While a lockstep agent is joining, no tick is taken: it misses none once it has joined.
 
 use std::{
     collections::BTreeMap,
+    fmt,
+    str::FromStr,
     time::{Duration, Instant},
 };
+
+use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentId;
 
 /// How far a paced world may lag and still catch up, in ticks. Beyond that it starts a new schedule.
 pub const CATCH_UP_TICKS: u32 = 2;
 
-/// What sets the speed of the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Sets the speed of the world. Text and serde form are the lower-case names, as in scenario files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Pace {
-    /// One tick per wall-clock period.
-    Wall,
-    /// As fast as the votes come in.
-    Free,
-    /// As fast as the votes come in; one tick per wall-clock period while nobody votes.
+    /// At most one tick per wall-clock period.
+    Realtime,
+    /// As fast as the votes come in; stands still without voters.
+    Lockstep,
+    /// As fast as the votes come in; one tick per wall-clock period without voters.
     Eager,
-    /// As fast as the machine can, also when nobody votes.
-    Flat,
+    /// As fast as the machine allows; waits only for votes.
+    Fast,
+}
+
+impl Pace {
+    /// All paces.
+    pub const ALL: [Self; 4] = [Self::Realtime, Self::Lockstep, Self::Eager, Self::Fast];
+
+    /// Name in scenario files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Realtime => "realtime",
+            Self::Lockstep => "lockstep",
+            Self::Eager => "eager",
+            Self::Fast => "fast",
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Pace {
+    type Err = UnknownPace;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPace> {
+        Self::ALL.into_iter().find(|pace| pace.name() == name).ok_or_else(|| UnknownPace { name: name.to_owned() })
+    }
+}
+
+/// The text names no [`Pace`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown pace `{name}`; available: realtime, lockstep, eager, fast")]
+pub struct UnknownPace {
+    /// The text.
+    pub name: String,
 }
 
 /// The answer of [`Clock::gate`].
@@ -127,7 +170,7 @@ impl Clock {
         if self.is_paced() && now < self.next_due {
             return Gate::Until(self.next_due);
         }
-        if self.pace == Pace::Free && self.voters.is_empty() { Gate::Waiting } else { Gate::Open }
+        if self.pace == Pace::Lockstep && self.voters.is_empty() { Gate::Waiting } else { Gate::Open }
     }
 
     /// How late a tick that begins at `now` would be; none where ticks do not keep to wall time.
@@ -138,9 +181,9 @@ impl Clock {
     /// Whether ticks keep to wall time.
     fn is_paced(&self) -> bool {
         match self.pace {
-            Pace::Wall => true,
+            Pace::Realtime => true,
             Pace::Eager => self.voters.is_empty(),
-            Pace::Free | Pace::Flat => false,
+            Pace::Lockstep | Pace::Fast => false,
         }
     }
 
@@ -296,7 +339,7 @@ impl Clock {
         self.pace
     }
 
-    /// Changes the length of a tick in wall time, for [`Pace::Wall`].
+    /// Changes the length of a tick in wall time, for [`Pace::Realtime`].
     pub fn set_period(&mut self, period: Duration) {
         self.period = period;
     }
@@ -326,16 +369,25 @@ mod tests {
     }
 
     #[test]
+    fn a_pace_has_one_name_everywhere() {
+        for pace in Pace::ALL {
+            assert_eq!(pace.to_string().parse(), Ok(pace));
+            assert_eq!(serde_json::to_string(&pace).unwrap(), format!("\"{pace}\""));
+        }
+        assert!("wall".parse::<Pace>().unwrap_err().to_string().contains("`wall`"));
+    }
+
+    #[test]
     fn the_table_of_votes_and_pace() {
         for (pace, voters, votes, gate) in [
-            (Pace::Wall, 0, 0, Gate::Open),
-            (Pace::Free, 0, 0, Gate::Waiting),
-            (Pace::Flat, 0, 0, Gate::Open),
+            (Pace::Realtime, 0, 0, Gate::Open),
+            (Pace::Lockstep, 0, 0, Gate::Waiting),
+            (Pace::Fast, 0, 0, Gate::Open),
             (Pace::Eager, 0, 0, Gate::Open),
             (Pace::Eager, 2, 2, Gate::Open),
-            (Pace::Free, 2, 2, Gate::Open),
-            (Pace::Wall, 2, 2, Gate::Open),
-            (Pace::Flat, 2, 2, Gate::Open),
+            (Pace::Lockstep, 2, 2, Gate::Open),
+            (Pace::Realtime, 2, 2, Gate::Open),
+            (Pace::Fast, 2, 2, Gate::Open),
         ] {
             let (mut clock, now) = clock(pace);
             for agent in 0..voters {
@@ -354,7 +406,7 @@ mod tests {
 
     #[test]
     fn paced_ticks_keep_their_schedule() {
-        let (mut clock, start) = clock(Pace::Wall);
+        let (mut clock, start) = clock(Pace::Realtime);
         for tick in 0..5 {
             let due = start + TICK * tick;
             assert_eq!(clock.gate(due), Gate::Open);
@@ -385,7 +437,7 @@ mod tests {
 
     #[test]
     fn who_is_on_its_way_is_waited_for() {
-        for pace in [Pace::Wall, Pace::Free, Pace::Eager, Pace::Flat] {
+        for pace in [Pace::Realtime, Pace::Lockstep, Pace::Eager, Pace::Fast] {
             let (mut clock, start) = clock(pace);
             clock.enter(A, start);
             clock.vote(A, Vote::Step, start);
@@ -407,7 +459,7 @@ mod tests {
 
     #[test]
     fn after_a_stall_the_world_does_not_sprint() {
-        let (mut clock, start) = clock(Pace::Wall);
+        let (mut clock, start) = clock(Pace::Realtime);
         clock.ticked(start);
         let woken = start + Duration::from_secs(10);
         let mut burst = 0;
@@ -421,7 +473,7 @@ mod tests {
 
     #[test]
     fn a_silent_voter_loses_its_vote_and_the_rest_go_on() {
-        let (mut clock, start) = clock(Pace::Free);
+        let (mut clock, start) = clock(Pace::Lockstep);
         clock.enter(A, start);
         clock.enter(B, start);
         clock.vote(A, Vote::Step, start);
@@ -434,7 +486,7 @@ mod tests {
 
     #[test]
     fn a_reset_needs_everyone_and_takes_the_last_seed() {
-        let (mut clock, now) = clock(Pace::Free);
+        let (mut clock, now) = clock(Pace::Lockstep);
         clock.enter(A, now);
         clock.enter(B, now);
         clock.vote(B, Vote::Reset(Some(7)), now);
@@ -449,7 +501,7 @@ mod tests {
 
     #[test]
     fn a_wish_for_a_reset_outlives_the_steps_of_others() {
-        let (mut clock, now) = clock(Pace::Free);
+        let (mut clock, now) = clock(Pace::Lockstep);
         clock.enter(A, now);
         clock.enter(B, now);
         clock.vote(A, Vote::Reset(Some(3)), now);
@@ -462,7 +514,7 @@ mod tests {
 
     #[test]
     fn pausing_stops_everything_and_resuming_does_not_sprint() {
-        let (mut clock, start) = clock(Pace::Wall);
+        let (mut clock, start) = clock(Pace::Realtime);
         clock.pause(true, start);
         clock.enter(A, start);
         assert_eq!(clock.gate(start + SILENCE), Gate::Waiting);

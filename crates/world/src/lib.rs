@@ -14,7 +14,7 @@ pub mod interface;
 mod journal;
 mod light;
 pub mod record;
-pub mod run;
+pub mod runner;
 pub mod setup;
 pub mod snapshot;
 pub mod structure;
@@ -25,7 +25,7 @@ pub mod world;
 pub use crate::{
     agent::{Action, AgentId, JointTarget},
     command::{Answer, Command, CommandRefusal},
-    run::Run,
+    runner::Runner,
     setup::{Robot, Setup},
     snapshot::{Catalogue, Snapshot, Tick},
     value::{Value, ValueKind},

@@ -48,7 +48,7 @@ pub struct Snapshot {
     pub lockstep: Vec<AgentId>,
     /// Agents that somebody brought in, votes for or has moved, and the last session that did. Those of sessions that
     /// have ended are nobody's.
-    pub hands: Arc<BTreeMap<AgentId, SessionId>>,
+    pub controllers: Arc<BTreeMap<AgentId, SessionId>>,
     /// Whether somebody has asked for time to stand still.
     pub paused: bool,
     /// How many times real time, where the pace follows the clock.

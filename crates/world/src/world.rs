@@ -98,7 +98,7 @@ pub struct World {
     randomise: Vec<(VariableId, Value, Value)>,
     observed: BTreeMap<VariableId, u32>,
     lockstep: BTreeSet<AgentId>,
-    hands: Arc<BTreeMap<AgentId, SessionId>>,
+    controllers: Arc<BTreeMap<AgentId, SessionId>>,
     speed: f64,
     recent: Arc<Recent>,
     /// Events that are not kept, as of a generation of the catalogue.
@@ -152,7 +152,7 @@ impl World {
             randomise: Vec::new(),
             observed: BTreeMap::new(),
             lockstep: BTreeSet::new(),
-            hands: Arc::default(),
+            controllers: Arc::default(),
             speed: 1.0,
             recent: Arc::default(),
             incessant: (u64::MAX, BTreeSet::new()),
@@ -277,25 +277,25 @@ impl World {
     }
 
     /// Tells who moves this agent, if anybody does.
-    pub fn note_hand(&mut self, agent: AgentId, session: Option<SessionId>) {
-        if self.hands.get(&agent).copied() != session {
-            let hands = Arc::make_mut(&mut self.hands);
+    pub fn set_controller(&mut self, agent: AgentId, session: Option<SessionId>) {
+        if self.controllers.get(&agent).copied() != session {
+            let controllers = Arc::make_mut(&mut self.controllers);
             match session {
-                Some(session) => hands.insert(agent, session),
-                None => hands.remove(&agent),
+                Some(session) => controllers.insert(agent, session),
+                None => controllers.remove(&agent),
             };
         }
     }
 
     /// Whether nobody moves this agent.
-    pub(crate) fn is_nobodys(&self, agent: AgentId) -> bool {
-        !self.hands.contains_key(&agent)
+    pub(crate) fn has_no_controller(&self, agent: AgentId) -> bool {
+        !self.controllers.contains_key(&agent)
     }
 
     /// Tells that a session has ended.
     pub fn note_end(&mut self, session: SessionId) {
-        if self.hands.values().any(|hand| *hand == session) {
-            Arc::make_mut(&mut self.hands).retain(|_, hand| *hand != session);
+        if self.controllers.values().any(|hand| *hand == session) {
+            Arc::make_mut(&mut self.controllers).retain(|_, hand| *hand != session);
         }
     }
 
@@ -550,8 +550,8 @@ impl World {
 
     // --- showing -----------------------------------------------------------------------------------------------------
 
-    /// What the world looks like after a tick or a reset. Takes the raised events out.
-    pub fn snapshot(&mut self) -> Arc<Snapshot> {
+    /// The state after a tick or a reset, with the events that were raised since the last call.
+    pub fn take_snapshot(&mut self) -> Arc<Snapshot> {
         let events: Vec<EventId> = std::mem::take(&mut self.raised).into_iter().collect();
         self.keep_events(&events);
         self.look(events)
@@ -568,8 +568,8 @@ impl World {
         }
     }
 
-    /// What the world looks like between ticks. Events wait for the next tick.
-    pub fn glimpse(&self) -> Arc<Snapshot> {
+    /// The current state, without events: these wait for [`World::take_snapshot`].
+    pub fn snapshot(&self) -> Arc<Snapshot> {
         self.look(Vec::new())
     }
 
@@ -587,7 +587,7 @@ impl World {
             motors: self.agents.values().flat_map(|agent| agent.readings(sim)).collect(),
             recent: Arc::clone(&self.recent),
             lockstep: self.lockstep.iter().copied().collect(),
-            hands: Arc::clone(&self.hands),
+            controllers: Arc::clone(&self.controllers),
             paused: self.paused,
             speed: self.speed,
             performance: self.performance,

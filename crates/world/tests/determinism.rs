@@ -60,13 +60,13 @@ fn a_world_that_is_prepared_ahead_goes_the_same_way_and_looks_the_same() {
             }
             drive(world, tick);
         }
-        let [seen, expected] = [&prepared, &plain].map(|world| world.glimpse());
+        let [seen, expected] = [&prepared, &plain].map(|world| world.snapshot());
         assert_eq!(seen.positions, expected.positions, "before tick {tick}");
         assert_eq!(seen.sensors, expected.sensors, "before tick {tick}");
         prepared.tick();
         plain.tick();
         assert_eq!(prepared.state_hash(), plain.state_hash(), "tick {tick}");
-        let [seen, expected] = [&prepared, &plain].map(|world| world.glimpse());
+        let [seen, expected] = [&prepared, &plain].map(|world| world.snapshot());
         assert_eq!(seen.sensors, expected.sensors, "tick {tick}");
     }
 }
@@ -95,7 +95,7 @@ fn looking_changes_nothing() {
             world.tick();
         }
         let before = seen.state_hash();
-        seen.snapshot();
+        seen.take_snapshot();
         for card in &seen.catalogue().variables {
             assert!(seen.read(card.id).is_ok(), "{}", card.name);
         }

@@ -109,7 +109,7 @@ fn a_director_moves_shows_and_is_recorded() {
     }
     assert_eq!(read(&world, "/Game/Before"), Value::Integer(30));
     assert_eq!(read(&world, "/Game/X"), Value::Double(0.5));
-    let shown = world.snapshot().view::<i64>().copied();
+    let shown = world.take_snapshot().view::<i64>().copied();
     assert_eq!(shown, Some(30));
     world.reset(None);
     assert_eq!(read(&world, "/Game/X"), Value::Double(0.0), "a try begins anew");

@@ -131,7 +131,7 @@ fn an_output_never_leaves_its_range() {
     for (way, reading) in [(0.0, 0.0), (2.0, 0.5), (-4.0, -1.0), (50.0, 1.0), (-50.0, -1.0)] {
         write(&mut world, "/Sim/Cart/rail/Angle", Value::Double(way));
         assert_eq!(number(&world, "/Sim/Cart/Way"), reading, "at {way} m");
-        let snapshot = world.snapshot();
+        let snapshot = world.take_snapshot();
         let card = agent(&snapshot.catalogue, "Cart");
         assert_eq!(snapshot.sensed(card, Role::Output).collect::<Vec<_>>(), [reading], "at {way} m");
     }
@@ -145,7 +145,7 @@ fn a_distance_sensor_that_sees_nothing_reads_its_full_range() {
     for sensor in 1..=8 {
         assert_eq!(number(&world, &format!("/Sim/Rover/Distance/{sensor}")), 1.0, "sensor {sensor}");
     }
-    let snapshot = world.snapshot();
+    let snapshot = world.take_snapshot();
     let card = agent(&snapshot.catalogue, "Rover");
     assert_eq!(snapshot.sensed(card, Role::Output).take(8).collect::<Vec<_>>(), [1.0; 8]);
 }
@@ -217,7 +217,7 @@ fn ranges_without_a_sensible_end_do_not_end_the_process() {
             let target = world::JointTarget { q: 1.0, dq: 1.0, kp: 1e5, kd: 1e3, tau: 1.0 };
             world.stage(card.id, SessionId(0), 1, vec![Action::Joint { motor: 0, target }]);
             world.tick();
-            let snapshot = world.snapshot();
+            let snapshot = world.take_snapshot();
             assert!(snapshot.sensed(&card, Role::Output).all(|x| (-1.0..=1.0).contains(&x)), "{actuator} {sensor}");
         }
     }

@@ -107,7 +107,7 @@ fn what_a_leaver_had_is_gone_and_ids_are_never_given_again() {
         assert_eq!(world.read(variable), Err(VariableError::Unknown));
     }
     assert!(world.catalogue().agent(rover.id).is_none());
-    assert_eq!(world.snapshot().observed, []);
+    assert_eq!(world.take_snapshot().observed, []);
 
     let other = join(&mut world, robot("Other", "rover", 0.0, 0.0));
     assert!(other > rover.id);
@@ -120,7 +120,7 @@ fn what_a_leaver_had_is_gone_and_ids_are_never_given_again() {
     let back = join(&mut world, robot("Rover", "rover", 1.0, 0.0));
     assert!(back > other);
     assert_eq!(id(&world, "/Sim/Rover/Position"), position);
-    assert_eq!(world.snapshot().observed.len(), 1);
+    assert_eq!(world.take_snapshot().observed.len(), 1);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_new_size_shows_and_things_are_seen_where_they_are() {
     write(&mut world, "/Sim/World/ball/Size", Value::Point3D([0.5; 3]));
     assert_eq!(ball(&world).shape, LookShape::Sphere { radius: 0.25 });
     ticks(&mut world, 10);
-    let snapshot = world.snapshot();
+    let snapshot = world.take_snapshot();
     let place = snapshot.look_pose(&ball(&world)).unwrap().pos;
     assert!(place[2] < 2.0 && snapshot.positions.contains(&place), "{place:?}");
 }

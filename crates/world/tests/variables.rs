@@ -344,11 +344,11 @@ fn observed_variables_are_in_every_snapshot() {
     world.observe(time);
     world.observe(time);
     ticks(&mut world, 3);
-    let ids = |world: &mut World| world.snapshot().observed.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+    let ids = |world: &mut World| world.take_snapshot().observed.iter().map(|(id, _)| *id).collect::<Vec<_>>();
     let mut both = [time, height];
     both.sort();
     assert_eq!(ids(&mut world), both);
-    assert_eq!(world.snapshot().observed.iter().find(|(id, _)| *id == time).unwrap().1, Value::Double(0.006));
+    assert_eq!(world.take_snapshot().observed.iter().find(|(id, _)| *id == time).unwrap().1, Value::Double(0.006));
     world.unobserve(time);
     assert_eq!(ids(&mut world), both, "two asked for it");
     world.unobserve(time);

@@ -47,7 +47,7 @@ fn run(world: &mut World, seconds: f64) {
 
 /// Angles of all servos' joints, in rad.
 fn angles(world: &World) -> Vec<f64> {
-    let snapshot = world.glimpse();
+    let snapshot = world.snapshot();
     let card = snapshot.catalogue.agent_named("Alice").unwrap();
     (0..COUNT).map(|motor| snapshot.motor(card, motor).unwrap()).collect()
 }
@@ -83,7 +83,7 @@ fn she_stands_and_her_joints_follow_the_mixer() {
     run(&mut world, 9.0);
     let angles = angles(&world);
     assert!(angles[index::NECK_PITCH].abs() < 0.05, "the nod is over");
-    let snapshot = world.glimpse();
+    let snapshot = world.snapshot();
     let eye = snapshot.site_pose(snapshot.catalogue.site_named("Alice:eye").unwrap()).unwrap();
     assert!(eye.pos[2] > 0.8, "she stands: {:?}", eye.pos);
 }
@@ -110,7 +110,7 @@ fn a_reset_of_the_world_is_one_of_the_puppet() {
     tell(&mut world, PuppetOrder::Expression(4));
     run(&mut world, 2.0);
     world.reset(None);
-    let snapshot = world.snapshot();
+    let snapshot = world.take_snapshot();
     let view = snapshot.view::<PuppetView>().unwrap();
     assert!(view.wanted.is_none() && view.expression == 0 && view.positions == rest());
 }
@@ -152,6 +152,6 @@ fn real_servos_move_as_the_simulated_ones() {
     (0..20).for_each(|_| world.tick());
     let moved: Vec<Positions> = moved.try_iter().collect();
     assert_eq!(moved.len(), 20, "once a tick");
-    assert_eq!(moved.last().unwrap(), &world.glimpse().view::<PuppetView>().unwrap().positions);
+    assert_eq!(moved.last().unwrap(), &world.snapshot().view::<PuppetView>().unwrap().positions);
     assert!(moved.last().unwrap()[index::NECK_PITCH] < 0.5);
 }

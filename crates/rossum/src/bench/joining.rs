@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
     let world = World::new(&t1_setup(ROBOTS_BEFORE)?)?;
     let catalogue = world.catalogue().clone();
-    let options = SimOptions { pace: Pace::Wall, silence: DEADLINE, steady: false, recording: None };
+    let options = SimOptions { pace: Pace::Realtime, silence: DEADLINE, steady: false, recording: None };
     let sim = SimThread::start(world, options)?;
     let (commands, deliveries) = sim.handle().open(Ticks::AtEnd)?;
     let source = library::model(ModelKind::Robot, "T1", std::path::Path::new(""))?;

@@ -46,7 +46,7 @@ fn timed_tick(world: &mut World, behaviour: Behaviour, tick: u32) -> Duration {
     }
     let began = cpu_time();
     world.tick();
-    let snapshot = world.snapshot();
+    let snapshot = world.take_snapshot();
     let took = cpu_time() - began;
     drop(snapshot);
     took

@@ -21,7 +21,7 @@ struct Served {
 
 impl Served {
     async fn start(bind: &str, allow: AllowList) -> Self {
-        Self::start_with(running(Pace::Flat), bind, allow).await
+        Self::start_with(running(Pace::Fast), bind, allow).await
     }
 
     async fn start_with(sim: SimThread, bind: &str, allow: AllowList) -> Self {
@@ -163,7 +163,7 @@ async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
     // what happens before there are metrics is not counted
     crate::metrics::install().unwrap();
     let source = Source::from_text("mine", MINE, &Limits::default()).unwrap();
-    let sim = running_recorded(World::new(&Setup::new(source)).unwrap(), Pace::Flat, None);
+    let sim = running_recorded(World::new(&Setup::new(source)).unwrap(), Pace::Fast, None);
     let Served { sim, address, .. } = Served::start_with(sim, "127.0.0.1:0", AllowList::default()).await;
     let health = async || get(address, "/health", "localhost").await;
     within("the failure", async { while health().await.0 == 200 {} }).await;

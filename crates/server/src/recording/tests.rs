@@ -50,7 +50,7 @@ async fn a_recording_replays_bit_for_bit() {
     let path = folder.path().join("run.mcap");
     let (setup, world) = (small_setup(), small_world());
     let (recording, sender) = Recording::start(&path, &setup, &world).unwrap();
-    let sim = running_recorded(world, Pace::Free, Some((sender, HASH_EVERY)));
+    let sim = running_recorded(world, Pace::Lockstep, Some((sender, HASH_EVERY)));
     let mut stepper = Stepper::new(sim.handle());
     eventful_run(&mut stepper).await;
     tokio::task::spawn_blocking(|| {
@@ -105,7 +105,7 @@ async fn a_full_disk_ends_the_recording_and_not_the_world() {
     let room = beginning.written.lock().unwrap().position() + 1_000;
     let disk = SmallDisk { written: Arc::default(), room };
     let (recording, sender) = Recording::start_on(disk.clone(), Path::new("small disk"), &setup, &world).unwrap();
-    let sim = running_recorded(world, Pace::Flat, Some((sender, 1)));
+    let sim = running_recorded(world, Pace::Fast, Some((sender, 1)));
 
     let mut snapshots = sim.handle().watch();
     within("the end of the recording", tokio::task::spawn_blocking(|| recording.finish())).await.unwrap();

@@ -57,7 +57,7 @@ impl SimThread {
         if options.recording.is_some() {
             world.keep_journal();
         }
-        let (publish, snapshots) = watch::channel(world.glimpse());
+        let (publish, snapshots) = watch::channel(world.snapshot());
         let (failed, failure) = watch::channel(None);
         let handle = SimHandle::new(inbox, snapshots, failure);
         let handoff = Arc::clone(&handle.handoff);

@@ -13,7 +13,8 @@ use std::{
 use tokio::sync::{mpsc, watch};
 use tracing::{error, warn};
 use world::{
-    Command, Run, SessionId, Snapshot, World, clock::Gate, record::TickRecord, run::Progress, structure::Blueprint,
+    Command, Runner, SessionId, Snapshot, World, clock::Gate, record::TickRecord, runner::Progress,
+    structure::Blueprint,
 };
 
 use super::{
@@ -30,7 +31,7 @@ use crate::{
 
 /// A world with its clock, its sessions and its inbox.
 pub(super) struct SimLoop {
-    pub(super) run: Run,
+    pub(super) run: Runner,
     pub(super) recording: Option<(RecordingSender, u64)>,
     inbox: Receiver<Message>,
     publish: watch::Sender<Arc<Snapshot>>,
@@ -101,7 +102,7 @@ impl SimLoop {
         let now = now();
         Self {
             meter: Meter::new(&world, now),
-            run: Run::new(world, options.pace, options.silence, now),
+            run: Runner::new(world, options.pace, options.silence, now),
             recording: options.recording,
             inbox,
             publish,
@@ -185,7 +186,7 @@ impl SimLoop {
 
     /// Publishes the state between two ticks.
     fn publish_now(&mut self) -> Arc<Snapshot> {
-        let snapshot = self.run.world().glimpse();
+        let snapshot = self.run.world().snapshot();
         self.publish.send_replace(Arc::clone(&snapshot));
         snapshot
     }

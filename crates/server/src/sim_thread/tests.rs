@@ -10,7 +10,7 @@ use world::{
     Action, AgentId, Robot, Value, VariableId, World,
     clock::Vote,
     director::{Director, NoJoinRequest, Spawn, View},
-    run::Progress,
+    runner::Progress,
 };
 
 use super::{
@@ -55,7 +55,7 @@ async fn join(sender: &mut SessionSender, deliveries: &mut mpsc::Receiver<Delive
 #[tokio::test]
 async fn answers_do_not_wait_for_the_next_command() {
     let check = async |silence: Duration, command: Command, wanted: fn(&Answer) -> bool| {
-        let options = SimOptions { pace: Pace::Free, silence, steady: false, recording: None };
+        let options = SimOptions { pace: Pace::Lockstep, silence, steady: false, recording: None };
         let sim = SimThread::start(small_world(), options).unwrap();
         let (mut sender, mut deliveries) = sim.handle().open(Ticks::Never).unwrap();
         sender.send(command.clone()).unwrap();
@@ -73,7 +73,7 @@ async fn answers_do_not_wait_for_the_next_command() {
 
 #[tokio::test]
 async fn answers_go_to_the_session_that_asked() {
-    let sim = running(Pace::Wall);
+    let sim = running(Pace::Realtime);
     let names = ["/Sim/Rover/Heading", "/Sim/Rover/Position"];
     let mut sessions = Vec::new();
     for name in names {
@@ -96,7 +96,7 @@ async fn answers_go_to_the_session_that_asked() {
 
 #[tokio::test]
 async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
-    let sim = running(Pace::Free);
+    let sim = running(Pace::Lockstep);
     let mut stepper = Stepper::new(sim.handle());
     let (mut lazy_sender, mut lazy) = sim.handle().open(Ticks::AtEnd).unwrap();
     join(&mut lazy_sender, &mut lazy, "Lazy").await;
@@ -122,7 +122,7 @@ async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
 
 #[tokio::test]
 async fn a_session_that_would_rather_miss_a_tick_is_not_dropped() {
-    let sim = running(Pace::Free);
+    let sim = running(Pace::Lockstep);
     let mut stepper = Stepper::new(sim.handle());
     let (_sender, mut slow) = sim.handle().open(Ticks::WhenFree).unwrap();
     let ticks = limits::SESSION_QUEUE as u64 + 50;
@@ -153,7 +153,7 @@ fn the_time_of_a_sessions_commands_is_limited() {
 
 #[tokio::test]
 async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
-    let sim = running(Pace::Wall);
+    let sim = running(Pace::Realtime);
     let (mut sender, mut deliveries) = sim.handle().open(Ticks::AtEnd).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
     assert_eq!(next_answer(&mut deliveries).await, Answer::Entered(ROVER));
@@ -184,7 +184,7 @@ fn a_panic_of_the_builder_is_an_error() {
 /// A world that no thread runs yet, and access to it.
 fn not_started(world: World, pace: Pace, recording: Option<(RecordingSender, u64)>) -> (SimHandle, SimLoop) {
     let (inbox, received) = sync_channel(8);
-    let (publish, snapshots) = watch::channel(world.glimpse());
+    let (publish, snapshots) = watch::channel(world.snapshot());
     let (failed, failure) = watch::channel(None);
     let handle = SimHandle::new(inbox, snapshots, failure);
     let builder = builder::start(handle.inbox.clone(), Arc::clone(&handle.handoff)).unwrap();
@@ -194,7 +194,7 @@ fn not_started(world: World, pace: Pace, recording: Option<(RecordingSender, u64
 
 #[test]
 fn another_thread_can_take_a_turn() {
-    let (handle, sim) = not_started(small_world(), Pace::Free, None);
+    let (handle, sim) = not_started(small_world(), Pace::Lockstep, None);
     handle.handoff.put(State { world: sim, sleep: NextTurn::OnMessage });
     let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
     sender.enqueue(Command::EnterLockstep(ROVER)).unwrap();
@@ -215,7 +215,7 @@ fn another_thread_can_take_a_turn() {
 
 #[tokio::test]
 async fn every_vote_is_a_tick_whether_the_sim_thread_is_alert_or_asleep() {
-    let sim = running(Pace::Free);
+    let sim = running(Pace::Lockstep);
     let handle = sim.handle().clone();
     let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
@@ -247,12 +247,12 @@ fn the_sim_thread_wakes_up_when_it_has_to() {
         drop(handle);
     };
     let in_an_hour = NextTurn::At(now() + Duration::from_secs(3600));
-    check(Pace::Free, NextTurn::OnMessage, false, "there is nothing to wait for");
-    check(Pace::Free, in_an_hour, false, "it may sleep longer than it does");
-    check(Pace::Wall, NextTurn::OnMessage, true, "the next tick has its time");
-    check(Pace::Wall, in_an_hour, true, "and that is earlier");
-    check(Pace::Wall, NextTurn::At(now()), false, "it wakes up in time");
-    check(Pace::Flat, NextTurn::OnMessage, true, "the next tick is due");
+    check(Pace::Lockstep, NextTurn::OnMessage, false, "there is nothing to wait for");
+    check(Pace::Lockstep, in_an_hour, false, "it may sleep longer than it does");
+    check(Pace::Realtime, NextTurn::OnMessage, true, "the next tick has its time");
+    check(Pace::Realtime, in_an_hour, true, "and that is earlier");
+    check(Pace::Realtime, NextTurn::At(now()), false, "it wakes up in time");
+    check(Pace::Fast, NextTurn::OnMessage, true, "the next tick is due");
 }
 
 /// Makes a mistake in each tick.
@@ -288,7 +288,7 @@ impl Director for Clumsy {
 #[test]
 fn a_panic_in_another_thread_ends_the_world() {
     let world = World::with_directors(&small_setup(), vec![Box::new(Clumsy)]).unwrap();
-    let (handle, sim) = not_started(world, Pace::Free, None);
+    let (handle, sim) = not_started(world, Pace::Lockstep, None);
     let handoff = Arc::clone(&handle.handoff);
     let thread = thread::spawn(move || handoff.run(sim));
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
@@ -308,7 +308,7 @@ fn the_journal_ends_with_the_recording() {
     world.keep_journal();
     let (record, records) = sync_channel(8);
     drop(records);
-    let (_handle, mut sim) = not_started(world, Pace::Flat, Some((RecordingSender(record), 1)));
+    let (_handle, mut sim) = not_started(world, Pace::Fast, Some((RecordingSender(record), 1)));
     for sequence in 0..3 {
         let action = Action::Set { motor: 0, target: Some(1.0), torque: None };
         sim.run.handle(SessionId(0), sequence, Command::Act(ROVER, vec![action]), now());
@@ -321,7 +321,7 @@ fn the_journal_ends_with_the_recording() {
 
 #[tokio::test]
 async fn robots_come_and_go_while_others_get_every_tick() {
-    let sim = running(Pace::Wall);
+    let sim = running(Pace::Realtime);
     let (_watcher, mut ticks) = sim.handle().open(Ticks::AtEnd).unwrap();
     let (mut sender, mut answers) = sim.handle().open(Ticks::Never).unwrap();
     let agent = join(&mut sender, &mut answers, "Twin").await;
@@ -343,7 +343,7 @@ async fn robots_come_and_go_while_others_get_every_tick() {
 
 #[tokio::test]
 async fn stopping_ends_the_thread_and_every_session() {
-    let sim = running(Pace::Wall);
+    let sim = running(Pace::Realtime);
     let handle = sim.handle().clone();
     let (mut sender, mut deliveries) = handle.open(Ticks::AtEnd).unwrap();
     assert!(!handle.has_ended());
@@ -359,7 +359,7 @@ async fn stopping_ends_the_thread_and_every_session() {
 #[tokio::test]
 async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let (inbox, received) = sync_channel(2);
-    let (_publish, snapshots) = watch::channel(small_world().glimpse());
+    let (_publish, snapshots) = watch::channel(small_world().snapshot());
     let (_failed, failure) = watch::channel(None);
     let handle = SimHandle::new(inbox, snapshots, failure);
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
@@ -368,7 +368,7 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     drop(received);
     assert_eq!(sender.send(Command::Reset(None)), Err(SendError::Ended));
 
-    let sim = running(Pace::Wall);
+    let sim = running(Pace::Realtime);
     let (mut flooder, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let mut snapshots = sim.handle().watch();
     let first = sim.handle().latest().tick.0;

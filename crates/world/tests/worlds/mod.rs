@@ -141,7 +141,7 @@ pub(crate) fn leave(world: &mut World, agent: AgentId) {
 
 /// Names of the events since the last call.
 pub(crate) fn events(world: &mut World) -> Vec<String> {
-    let snapshot = world.snapshot();
+    let snapshot = world.take_snapshot();
     let name = |event| snapshot.catalogue.events.iter().find(|card| card.id == event).map(|card| card.name.to_string());
     snapshot.events.iter().filter_map(|&event| name(event)).collect()
 }

@@ -13,7 +13,7 @@ fn world(bodies: &str) -> World {
 }
 
 fn snapshot(bodies: &str) -> Arc<Snapshot> {
-    world(bodies).glimpse()
+    world(bodies).snapshot()
 }
 
 /// At the height of 1 m, looking along x; 90 degrees make the slope at the upper edge 1.
@@ -90,7 +90,7 @@ fn a_height_field_is_seen() {
         "<mujoco><asset><hfield name='h' nrow='3' ncol='3' size='2 2 1 0.1' elevation='0 0 0 0 1 0 0 0 0'/></asset>
         <worldbody><geom type='hfield' hfield='h' pos='4 0 0' rgba='1 0 0 1'/></worldbody></mujoco>";
     let source = Source::from_text("hill", asset, &Limits::default()).unwrap();
-    let snapshot = World::new(&Setup::new(source)).unwrap().glimpse();
+    let snapshot = World::new(&Setup::new(source)).unwrap().snapshot();
     let from_above = Camera { pose: Pose { quat: [0.8, 0.0, 0.6, 0.0], ..Pose::at(4.0, 0.0, 6.0) }, ..camera() };
     assert!(extent(&render(&snapshot, &from_above, &[]), is_red).1 > 300);
 }
@@ -310,7 +310,7 @@ fn alice_sees_what_is_in_front_of_her() {
     let ball = format!("<geom type='plane' size='9 9 1'/><geom size='0.1' pos='1.756 0.959 0.92' {RED}/>");
     let text = format!("<mujoco model='room'><worldbody>{ball}</worldbody></mujoco>");
     let room = Setup::new(Source::from_text("room", &text, &Limits::default()).unwrap());
-    let scene = World::new(&Setup { robots: vec![alice], ..room }).unwrap().glimpse();
+    let scene = World::new(&Setup { robots: vec![alice], ..room }).unwrap().snapshot();
     let eye = scene.site_pose(scene.catalogue.site_named("alice:eye").unwrap()).unwrap();
     let image = render(&scene, &Camera { pose: eye, vertical_fov_deg: 60.0 }, &[]);
     let ([left, top, right, bottom], _) = extent(&image, is_red);

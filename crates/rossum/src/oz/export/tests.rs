@@ -113,7 +113,7 @@ fn record(script: &[(u64, Deed)], ticks: u64) -> (Vec<u8>, Vec<Event>) {
     }
     recorder.finish().unwrap();
     drop(recorder);
-    let snapshot = world.snapshot();
+    let snapshot = world.take_snapshot();
     let view = snapshot.view::<PuppetView>().unwrap();
     let events = view.events.since(0).unwrap().cloned().collect();
     (file.into_inner(), events)

@@ -21,7 +21,7 @@ fn field() -> SimThread {
     let text = "[world]\nfield = \"fifa7vs7\"\n[soccer]\nrules = \"ssim\"\n";
     let scenario = Scenario::parse("test", text, Path::new(".")).unwrap();
     let (_, world) = build_world(&scenario).unwrap();
-    running_recorded(world, Pace::Wall, None)
+    running_recorded(world, Pace::Realtime, None)
 }
 
 /// A demo whose players are a script.
@@ -83,7 +83,7 @@ fn a_demo_needs_a_game_and_sensible_teams() {
     for players in [0, 8] {
         assert!(demo.start(agents(), sim.handle(), players).unwrap_err().contains("1 to 7 players"));
     }
-    let no_game = running(Pace::Wall);
+    let no_game = running(Pace::Realtime);
     assert!(demo.start(agents(), no_game.handle(), 3).unwrap_err().contains("no soccer game"));
     assert_eq!(demo.state(), None);
 }

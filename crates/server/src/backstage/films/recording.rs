@@ -59,7 +59,7 @@ struct Camera {
 
 impl Camera {
     fn new(world: World) -> Self {
-        let tries = world.glimpse().tries;
+        let tries = world.snapshot().tries;
         Self { world, time: 0.0, generation: None, tries, marker: Marker::default() }
     }
 
@@ -74,7 +74,7 @@ impl Camera {
         if !reel.wants(self.time)? {
             return Ok(());
         }
-        let seen = self.world.glimpse();
+        let seen = self.world.snapshot();
         if self.generation != Some(seen.catalogue.generation) {
             self.generation = Some(seen.catalogue.generation);
             reel.scene(scene(&seen.catalogue))?;

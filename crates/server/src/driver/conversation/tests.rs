@@ -25,7 +25,7 @@ struct Running {
 
 impl Running {
     async fn start() -> Self {
-        Self::with(running(Pace::Free)).await
+        Self::with(running(Pace::Lockstep)).await
     }
 
     async fn with(sim: SimThread) -> Self {
@@ -156,7 +156,8 @@ async fn an_acknowledgement_goes_out_before_its_news_and_without_them_if_they_do
 
 #[tokio::test]
 async fn a_client_that_has_gone_holds_nobody_up() {
-    let options = SimOptions { pace: Pace::Free, silence: Duration::from_millis(200), steady: false, recording: None };
+    let options =
+        SimOptions { pace: Pace::Lockstep, silence: Duration::from_millis(200), steady: false, recording: None };
     let server = Running::with(SimThread::start(small_world(), options).unwrap()).await;
     let (gone, stays) = (server.client().await, server.client().await);
     // killed between a request and its confirmation; the system says so if anything more was to be sent to it, and

@@ -79,7 +79,7 @@ struct Served {
 
 impl Served {
     async fn start() -> Self {
-        let sim = running(Pace::Wall);
+        let sim = running(Pace::Realtime);
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -165,7 +165,7 @@ async fn a_flood_stops_neither_the_world_nor_another_peer() {
 
 #[tokio::test]
 async fn strangers_are_refused_without_an_answer() {
-    let sim = running(Pace::Wall);
+    let sim = running(Pace::Realtime);
     let (commands, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let mut driver = Driver {
         socket: UdpSocket::bind("127.0.0.1:0").await.unwrap(),

@@ -105,7 +105,7 @@ struct Served {
 
 impl Served {
     async fn start() -> Self {
-        let sim = running(Pace::Free);
+        let sim = running(Pace::Lockstep);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();

@@ -204,7 +204,7 @@ impl ConsoleSession {
         });
         clients
             .filter_map(|(session, roster::Client { protocol, peer, role })| {
-                let hands = world.hands.iter().filter(|(_, hand)| **hand == session);
+                let hands = world.controllers.iter().filter(|(_, hand)| **hand == session);
                 let of = |agent: world::AgentId| world.catalogue.agent(agent).map(|card| card.name.clone());
                 let mut agents: Vec<String> = hands.filter_map(|(agent, _)| of(*agent)).collect();
                 if let Some((robot, Some(in_control))) = robot
@@ -213,7 +213,7 @@ impl ConsoleSession {
                 {
                     agents.push(robot.to_owned());
                 }
-                let lockstep = world.lockstep.iter().any(|agent| world.hands.get(agent) == Some(&session));
+                let lockstep = world.lockstep.iter().any(|agent| world.controllers.get(agent) == Some(&session));
                 let peer = peer.map(|peer| peer.to_string())?;
                 Some(Client { id: session.0, protocol: protocol.to_owned(), peer, agents, role, lockstep })
             })

@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use wire::console::Frame;
-use world::{World, clock::Pace, run::Run};
+use world::{World, clock::Pace, runner::Runner};
 
 use super::*;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 /// A browser in front of a world, without sockets and without a clock.
 struct Desk {
     session: ConsoleSession,
-    run: Run,
+    run: Runner,
     world: Arc<Snapshot>,
     now: Instant,
     sequence: u64,
@@ -26,13 +26,13 @@ const YOU: SessionId = SessionId(7);
 impl Desk {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     fn new(role: Role) -> Self {
-        let sim = running(Pace::Free);
+        let sim = running(Pace::Lockstep);
         let metrics = crate::metrics::install().unwrap();
         let shared = Arc::new(shared(sim.handle(), metrics));
         let session = ConsoleSession::new(YOU, "127.0.0.1:9".parse().unwrap(), role, shared);
         let (world, now): (World, _) = (small_world(), Instant::now());
-        let glimpse = world.glimpse();
-        let run = Run::new(world, Pace::Flat, Duration::from_secs(3600), now);
+        let glimpse = world.snapshot();
+        let run = Runner::new(world, Pace::Fast, Duration::from_secs(3600), now);
         Self { session, run, world: glimpse, now, sequence: 0, _sim: sim }
     }
 
@@ -51,14 +51,14 @@ impl Desk {
             }
             told.append(&mut out.texts);
         }
-        self.world = self.run.world().glimpse();
+        self.world = self.run.world().snapshot();
         told.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
     }
 
     /// Lets a tick pass.
     fn tick(&mut self) {
         self.now += Duration::from_millis(250);
-        if let (world::run::Progress::Moved(snapshot), _) = self.run.advance(self.now) {
+        if let (world::runner::Progress::Moved(snapshot), _) = self.run.advance(self.now) {
             self.world = snapshot;
         }
     }
@@ -194,7 +194,7 @@ fn a_robot_is_moved_pushed_and_followed() {
         types(&desk.ask(json!({"do": "act", "agent": "Rover", "motors": [[0, 3.0], [1, 3.0]], "id": 1}))),
         ["done"]
     );
-    assert_eq!(desk.world.hands.values().next(), Some(&YOU), "it is in this browser's hands");
+    assert_eq!(desk.world.controllers.values().next(), Some(&YOU), "it is in this browser's hands");
     let height = |desk: &Desk| desk.world.positions.iter().map(|position| position[2]).fold(0.0, f64::max);
     let before = height(&desk);
     assert_eq!(types(&desk.ask(json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 3.0], "id": 2}))), ["done"]);

@@ -8,7 +8,7 @@ use std::{
 
 use proptest::prelude::*;
 use serde_json::Value;
-use world::{Answer, CommandRefusal, Run, SessionId, Setup, World, clock::Pace};
+use world::{Answer, CommandRefusal, Runner, SessionId, Setup, World, clock::Pace};
 
 use super::*;
 use crate::{
@@ -32,7 +32,7 @@ fn bytes_from_hex(hex: &str) -> Vec<u8> {
 /// A session in front of a world, without sockets.
 struct Conversation {
     session: OdcpSession,
-    run: Run,
+    run: Runner,
     sequence: u64,
     on_the_way: BTreeMap<SocketAddr, VecDeque<Vec<u8>>>,
     now: Instant,
@@ -42,9 +42,9 @@ impl Conversation {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     fn new() -> Self {
         let now = Instant::now();
-        let mut run = Run::new(small_world(), Pace::Flat, Duration::from_secs(5), now);
+        let mut run = Runner::new(small_world(), Pace::Fast, Duration::from_secs(5), now);
         // until it has settled on its wheels
-        while run.world().glimpse().time < 1.0 {
+        while run.world().snapshot().time < 1.0 {
             run.advance(now);
         }
         Self { session: session(), run, sequence: 0, on_the_way: BTreeMap::new(), now }
@@ -53,7 +53,7 @@ impl Conversation {
     /// Sends a datagram, and lets a tick pass.
     fn send(&mut self, from: SocketAddr, datagram: &[u8]) {
         let mut out = Outbox::default();
-        self.session.datagram(from, datagram, &self.run.world().glimpse(), &mut out);
+        self.session.datagram(from, datagram, &self.run.world().snapshot(), &mut out);
         for command in out.commands {
             self.sequence += 1;
             self.run.handle(SessionId(0), self.sequence, command, self.now);
@@ -101,7 +101,7 @@ fn transcripts() {
 }
 
 /// A snapshot of the small world.
-static AT_REST: LazyLock<Arc<Snapshot>> = LazyLock::new(|| small_world().glimpse());
+static AT_REST: LazyLock<Arc<Snapshot>> = LazyLock::new(|| small_world().snapshot());
 
 fn outbox_of(world: &Snapshot, datagram: &[u8]) -> Outbox<Vec<u8>> {
     let mut out = Outbox::default();
@@ -142,7 +142,7 @@ fn visits_are_told_to_the_world() {
 #[test]
 fn an_agent_that_has_left_answers_nothing() {
     let empty = World::new(&Setup { robots: Vec::new(), randomise: Vec::new(), watches: Vec::new(), ..small_setup() });
-    let empty = empty.unwrap().glimpse();
+    let empty = empty.unwrap().snapshot();
     for datagram in [&[5][..], &[7], &[100, 0, 0, 0, 0], &[150]] {
         let Outbox { replies, commands, refusals, close, .. } = outbox_of(&empty, datagram);
         assert!(replies.is_empty() && commands.is_empty() && close.is_none(), "{datagram:?}");
@@ -167,7 +167,7 @@ fn ports_are_for_agents_that_exist_and_fit() {
     giant.motors = vec![giant.motors[0].clone(); MAX_MOTORS + 1];
     catalogue.agents.push(giant);
     let endpoints =
-        |agent: &str| Config { ports: BTreeMap::from([(agent.to_owned(), 7)]) }.endpoints(&catalogue, Pace::Wall);
+        |agent: &str| Config { ports: BTreeMap::from([(agent.to_owned(), 7)]) }.endpoints(&catalogue, Pace::Realtime);
 
     let fine = endpoints("Rover").unwrap();
     assert_eq!((fine[0].title.as_str(), fine[0].port), ("ODCP of Rover", 7));

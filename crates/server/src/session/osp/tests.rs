@@ -1,7 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
 use proptest::prelude::*;
-use world::{Run, SessionId, Setup, Value, World, clock::Pace, run::Progress};
+use world::{Runner, SessionId, Setup, Value, World, clock::Pace, runner::Progress};
 
 use super::*;
 use crate::testing::small_setup;
@@ -10,7 +10,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// Clients in front of a world with some rovers, without sockets and with time passed in.
 struct Hall {
-    run: Run,
+    run: Runner,
     now: Instant,
     clients: Vec<Client>,
 }
@@ -45,7 +45,7 @@ impl Hall {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     fn new(count: usize, dialects: &[Dialect]) -> Self {
         let now = Instant::now();
-        let run = Run::new(World::new(&rovers(count)).unwrap(), Pace::Free, SILENCE, now);
+        let run = Runner::new(World::new(&rovers(count)).unwrap(), Pace::Lockstep, SILENCE, now);
         let client = |&dialect: &Dialect| Client {
             session: OspSession::new(SocketAddr::from(([127, 0, 0, 1], 5_000)), dialect),
             sequence: 0,
@@ -64,7 +64,7 @@ impl Hall {
     /// What a client is answered when it sends a datagram; with what the world makes of it.
     fn send(&mut self, client: usize, datagram: &[u8]) -> Vec<Reply> {
         self.clients[client].got.clear();
-        let world = self.run.world().glimpse();
+        let world = self.run.world().snapshot();
         let now = self.now;
         self.with(client, |session, out| session.datagram(datagram, &world, now, out));
         self.settle();
@@ -110,7 +110,7 @@ impl Hall {
             let is_reset = matches!(command, Command::Reset(_));
             self.run.handle(id, self.clients[client].sequence, command, self.now);
             if is_reset {
-                let snapshot = self.run.world().glimpse();
+                let snapshot = self.run.world().snapshot();
                 self.tell(&snapshot);
             }
         }
@@ -130,7 +130,7 @@ impl Hall {
     fn settle(&mut self) {
         loop {
             for (SessionId(client), answer) in self.run.take_answers() {
-                let world = self.run.world().glimpse();
+                let world = self.run.world().snapshot();
                 self.with(client as usize, |session, out| session.answer(answer, &world, out));
             }
             let now = self.now;
@@ -147,7 +147,7 @@ impl Hall {
                         return;
                     }
                     for (SessionId(client), answer) in answers {
-                        let world = self.run.world().glimpse();
+                        let world = self.run.world().snapshot();
                         self.with(client as usize, |session, out| session.answer(answer, &world, out));
                     }
                 }
@@ -391,14 +391,14 @@ fn numbers_tell_copies_from_requests() {
 
         let reset = ["ResetSimulationAck", "ResetCompleted"];
         assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset);
-        let tries = hall.run.world().glimpse().tries;
+        let tries = hall.run.world().snapshot().tries;
         assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset);
         assert_eq!(hall.ask(0, &Request::ResetCompleted), []);
         assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset, "whatever the time");
-        assert_eq!(hall.run.world().glimpse().tries, tries);
+        assert_eq!(hall.run.world().snapshot().tries, tries);
         assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 2)), reset);
         assert_eq!(hall.ask_numbered(0, &reset_with(5), 1), []);
-        assert_eq!(hall.run.world().glimpse().tries, tries + 1);
+        assert_eq!(hall.run.world().snapshot().tries, tries + 1);
     }
 }
 
@@ -408,7 +408,7 @@ fn a_reset_waits_for_every_agent_and_stray_requests_spoil_nothing() {
     for (client, agent) in [(0, 1), (0, 2), (1, 3)] {
         hall.register(client, agent);
     }
-    let tries = hall.run.world().glimpse().tries;
+    let tries = hall.run.world().snapshot().tries;
     for _ in 0..5 {
         assert_eq!(kinds(&hall.ask(2, &reset_with(1))), ["ResetSimulationAck"], "it has no agent");
         assert_eq!(kinds(&hall.ask(1, &reset_with(2))), ["ResetSimulationAck"], "one too many, but for the first");
@@ -417,12 +417,12 @@ fn a_reset_waits_for_every_agent_and_stray_requests_spoil_nothing() {
     for client in &mut hall.clients {
         client.got.clear();
     }
-    assert_eq!(hall.run.world().glimpse().tries, tries);
+    assert_eq!(hall.run.world().snapshot().tries, tries);
     assert_eq!(kinds(&hall.ask(0, &reset_with(-4))), ["ResetSimulationAck", "ResetCompleted"]);
     for client in [1, 2] {
         assert_eq!(hall.got(client), [Reply::ResetCompleted], "everybody is told");
     }
-    assert_eq!(hall.run.world().glimpse().tries, tries + 1);
+    assert_eq!(hall.run.world().snapshot().tries, tries + 1);
     assert_eq!(hall.value("/Simulation/Seed"), Value::Integer(-4), "the last one that is not 0");
     // the first byte is the one that the dialect has
     assert_eq!(hall.clients[0].got.last().map(|bytes| bytes[0]), Some(76));
@@ -435,7 +435,7 @@ fn a_reset_waits_for_every_agent_and_stray_requests_spoil_nothing() {
     hall.ask(0, &Request::End);
     assert_eq!(hall.register(2, 3), Status::Done);
     assert_eq!(kinds(&hall.ask(2, &reset_with(9))), ["ResetSimulationAck", "ResetCompleted"]);
-    assert_eq!(hall.run.world().glimpse().tries, tries + 2);
+    assert_eq!(hall.run.world().snapshot().tries, tries + 2);
 }
 
 #[test]
@@ -443,7 +443,7 @@ fn the_last_wish_counts() {
     let mut hall = Hall::new(2, &Dialect::ALL);
     hall.register(0, 1);
     hall.register(1, 2);
-    let tries = hall.run.world().glimpse().tries;
+    let tries = hall.run.world().snapshot().tries;
     // a reset that the other does not want, then a step
     hall.ask(0, &reset_with(1));
     assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.1]))), ACK);
@@ -452,7 +452,7 @@ fn the_last_wish_counts() {
     hall.ask(0, &step_of(1, &[0.2]));
     hall.ask(0, &reset_with(1));
     assert_eq!(kinds(&hall.ask(1, &reset_with(2))), ["ResetSimulationAck", "ResetCompleted"]);
-    assert_eq!((hall.ticks(), hall.run.world().glimpse().tries), (1, tries + 1));
+    assert_eq!((hall.ticks(), hall.run.world().snapshot().tries), (1, tries + 1));
     // a step, a reset, and the next step after all
     hall.ask_numbered(0, &step_of(1, &[0.3]), 1);
     hall.ask(0, &Request::ResetCompleted);
@@ -473,7 +473,7 @@ fn a_reset_from_outside_keeps_steps_and_fulfils_resets() {
     hall.ask(0, &reset_with(1));
     hall.ask(1, &step_of(2, &[]));
     hall.run.handle(SessionId(99), 1, Command::Reset(Some(4)), hall.now);
-    let snapshot = hall.run.world().glimpse();
+    let snapshot = hall.run.world().snapshot();
     hall.tell(&snapshot);
     assert_eq!(hall.got(0).last(), Some(&Reply::ResetCompleted));
     hall.ask(1, &step_of(3, &[]));
@@ -486,21 +486,21 @@ fn a_reset_from_outside_keeps_steps_and_fulfils_resets() {
 #[test]
 fn a_reset_that_is_asked_for_again_much_later_is_another() {
     let mut hall = Hall::new(1, &[Dialect::Document]);
-    let tries = hall.run.world().glimpse().tries;
+    let tries = hall.run.world().snapshot().tries;
     for (wait, wanted) in [(Duration::ZERO, 1), (limits::RESET_CONFIRMATION / 2, 1), (limits::RESET_CONFIRMATION, 2)] {
         hall.pass(wait);
         assert_eq!(kinds(&hall.ask(0, &reset_with(5))), ["ResetSimulationAck", "ResetCompleted"]);
-        assert_eq!(hall.run.world().glimpse().tries, tries + wanted, "after {wait:?}");
+        assert_eq!(hall.run.world().snapshot().tries, tries + wanted, "after {wait:?}");
     }
 }
 
 #[test]
 fn without_controllers_a_reset_is_at_once() {
     let mut hall = Hall::new(1, &[Dialect::Document, Dialect::Original]);
-    let tries = hall.run.world().glimpse().tries;
+    let tries = hall.run.world().snapshot().tries;
     assert_eq!(kinds(&hall.ask(0, &reset_with(8))), ["ResetSimulationAck", "ResetCompleted"]);
     assert_eq!(hall.got(1).last(), Some(&Reply::ResetCompleted));
-    assert_eq!((hall.run.world().glimpse().tries, hall.value("/Simulation/Seed")), (tries + 1, Value::Integer(8)));
+    assert_eq!((hall.run.world().snapshot().tries, hall.value("/Simulation/Seed")), (tries + 1, Value::Integer(8)));
 }
 
 #[test]
@@ -697,7 +697,7 @@ fn the_port_takes_first_requests_only() {
 #[test]
 fn searches_wait_for_each_other_and_have_a_limit() {
     let mut hall = Hall::new(1, &[Dialect::Document]);
-    let world = hall.run.world().glimpse();
+    let world = hall.run.world().snapshot();
     let now = hall.now;
     let datagram = Request::GetValueIds { expression: Text::from(".*") }.to_bytes_in(Dialect::Document);
     for _ in 0..limits::SEARCHES + 3 {

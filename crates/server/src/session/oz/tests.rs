@@ -89,14 +89,14 @@ impl Play {
 
     fn send_bytes(&mut self, index: usize, bytes: &[u8]) {
         let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
-        let latest = self.world.glimpse();
+        let latest = self.world.snapshot();
         self.peer(index).session.bytes(address(index), &mut buffer, &latest, &mut out);
         self.carry_out(index, out);
     }
 
     fn tick(&mut self) {
         self.world.tick();
-        let latest = self.world.glimpse();
+        let latest = self.world.snapshot();
         for index in 0..self.peers.len() {
             let Some(peer) = &mut self.peers[index] else { continue };
             let mut out = Outbox::default();
@@ -127,7 +127,7 @@ impl Play {
                 Ok(Some(answer)) => Answer::Ordered(answer),
                 Err(refusal) => Answer::Refused(refusal.into()),
             };
-            peer.session.answer(answer, &world.glimpse(), &mut answers);
+            peer.session.answer(answer, &world.snapshot(), &mut answers);
         }
         peer.told.extend(answers.replies.into_iter().map(decoded));
         peer.refusals.extend(answers.refusals.into_iter().map(|refusal| refusal.reason));
@@ -154,7 +154,7 @@ impl Play {
     /// As the next tick shows them.
     fn weights(&mut self) -> puppet::mixer::Weights {
         self.tick();
-        self.world.glimpse().view::<PuppetView>().unwrap().weights
+        self.world.snapshot().view::<PuppetView>().unwrap().weights
     }
 }
 
@@ -513,7 +513,7 @@ fn a_section_has_its_limits() {
             Ok(scenario) => {
                 let (_, world) = build_world(&scenario).unwrap();
                 let service = &scenario.services.iter().find(|(name, _)| *name == "oz").unwrap().1;
-                service.endpoints(world.catalogue(), Pace::Wall).unwrap_err()
+                service.endpoints(world.catalogue(), Pace::Realtime).unwrap_err()
             }
         };
         assert!(error.contains(expected), "{section}: {error}");

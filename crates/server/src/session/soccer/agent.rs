@@ -35,7 +35,7 @@ impl Manners {
     pub(super) fn new(config: &Config, pace: Pace) -> Self {
         let Config { sync, sequential, dialect, vision, .. } = *config;
         // who is told of a cycle at its end has to have its say before the next, and so has one without a wall clock
-        let sync = sync || sequential || pace != Pace::Wall;
+        let sync = sync || sequential || pace != Pace::Realtime;
         Self { dialect: dialect.into(), sync, sequential, vision }
     }
 }

@@ -12,9 +12,9 @@ use wire::{
     soccer::{MonitorMessage, Perception},
 };
 use world::{
-    Command, Run, SessionId, Snapshot,
+    Command, Runner, SessionId, Snapshot,
     clock::{Gate, Pace},
-    run::Progress,
+    runner::Progress,
 };
 
 use super::{
@@ -59,7 +59,7 @@ pub(super) struct Peer {
 
 /// A game without sockets, with time passed in.
 pub(super) struct Match {
-    pub(super) run: Run,
+    pub(super) run: Runner,
     pub(super) config: Config,
     pub(super) models: Arc<Models>,
     /// What sessions are shown.
@@ -77,9 +77,9 @@ impl Match {
         let scenario = Scenario::parse("test", &text, Path::new(".")).unwrap();
         let (_, world) = build_world(&scenario).unwrap();
         let now = Instant::now();
-        let latest = world.glimpse();
+        let latest = world.snapshot();
         Self {
-            run: Run::new(world, pace, SILENCE, now),
+            run: Runner::new(world, pace, SILENCE, now),
             config,
             models: Arc::default(),
             latest,
@@ -91,16 +91,16 @@ impl Match {
 
     /// In real time: a cycle passes whenever it is asked for.
     pub(super) fn new() -> Self {
-        Self::on("fifa", Config::default(), Pace::Flat)
+        Self::on("fifa", Config::default(), Pace::Fast)
     }
 
     /// Cycles wait for agents.
     pub(super) fn sync(sequential: bool) -> Self {
-        Self::on("fifa", Config { sync: true, sequential, ..Config::default() }, Pace::Free)
+        Self::on("fifa", Config { sync: true, sequential, ..Config::default() }, Pace::Lockstep)
     }
 
     fn agents_port(&self) -> Agents {
-        Agents { manners: Manners::new(&self.config, Pace::Wall), models: Arc::clone(&self.models) }
+        Agents { manners: Manners::new(&self.config, Pace::Realtime), models: Arc::clone(&self.models) }
     }
 
     pub(super) fn connect(&mut self) -> usize {
@@ -136,7 +136,7 @@ impl Match {
 
     pub(super) fn send_bytes_only(&mut self, index: usize, bytes: &[u8]) {
         let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
-        let world = self.run.world().glimpse();
+        let world = self.run.world().snapshot();
         self.agents[index].session.bytes(peer(index), &mut buffer, &world, &mut out);
         self.carry_out(index, out);
     }
@@ -155,7 +155,7 @@ impl Match {
             let is_reset = matches!(command, Command::Reset(_));
             self.run.handle(session, self.sequence, command, self.now);
             if is_reset {
-                self.latest = self.run.world().glimpse();
+                self.latest = self.run.world().snapshot();
             }
         }
         let agent = &mut self.agents[index];
@@ -191,7 +191,7 @@ impl Match {
         loop {
             while let Some(blueprint) = self.run.next_blueprint(self.now) {
                 self.run.install(blueprint.build(), self.now);
-                self.latest = self.run.world().glimpse();
+                self.latest = self.run.world().snapshot();
             }
             let answers = self.run.take_answers();
             if answers.is_empty() {
@@ -200,7 +200,7 @@ impl Match {
             for (session, answer) in answers {
                 let index = session.0 as usize;
                 if self.agents[index].closed.is_none() {
-                    let (mut out, world) = (Outbox::default(), self.run.world().glimpse());
+                    let (mut out, world) = (Outbox::default(), self.run.world().snapshot());
                     self.agents[index].session.answer(answer, &world, &mut out);
                     self.carry_out(index, out);
                 }

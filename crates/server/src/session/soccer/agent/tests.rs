@@ -57,7 +57,7 @@ fn perceptions_are_those_of_the_league() {
     let recorded: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let text = |index: usize| recorded["perceptions"][index]["text"].as_str().unwrap().to_owned();
 
-    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Flat);
+    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Fast);
     let a = game.join("T1 TeamA 2");
     game.cycles(2);
     let [ours, blind] = &game.agents[a].told[..] else { panic!("{} messages", game.told(a)) };
@@ -156,7 +156,7 @@ fn a_beam_shows_two_messages_later_or_one_in_sequence() {
     assert_eq!(cycles_until_a_beam_shows(&mut Match::sync(false)), 2, "sync");
     assert_eq!(cycles_until_a_beam_shows(&mut Match::sync(true)), 1, "sequential");
     let late = Config { sequential: true, ..Config::default() };
-    assert_eq!(cycles_until_a_beam_shows(&mut Match::on("fifa", late, Pace::Free)), 1, "sequential implies sync");
+    assert_eq!(cycles_until_a_beam_shows(&mut Match::on("fifa", late, Pace::Lockstep)), 1, "sequential implies sync");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn who_comes_while_others_play_is_in_step_from_the_beginning() {
     let a = game.join("T1 Reds 2");
     game.cycles(1);
     let b = game.connect();
-    let world = game.run.world().glimpse();
+    let world = game.run.world().snapshot();
     let mut out = Outbox::default();
     game.agents[b].session.bytes(peer(b), &mut frame("(init T1 Blues 2)"), &world, &mut out);
     game.carry_out(b, out);
@@ -249,7 +249,7 @@ fn who_comes_while_others_play_is_in_step_from_the_beginning() {
     game.send_only(a, "(syn)");
     assert!(!game.cycle_only(), "no cycle passes while its robot is on its way");
     game.run.install(blueprint.build(), game.now);
-    game.latest = game.run.world().glimpse();
+    game.latest = game.run.world().snapshot();
     assert!(!game.cycle_only(), "nor before it has had its say");
     game.deliver();
     assert_eq!(game.cycles_while_open(), 1);
@@ -377,7 +377,7 @@ fn who_cannot_play_is_told_why_in_the_log() {
 
 #[test]
 fn a_team_gets_full() {
-    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Flat);
+    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Fast);
     for number in 1..=7 {
         game.join(&format!("ant Reds {number}"));
     }
@@ -586,7 +586,7 @@ fn who_leaves_before_its_robot_is_there_leaves_no_trace() {
         let a = game.join("T1 Blues 1");
         game.cycle();
         let b = game.connect();
-        let world = game.run.world().glimpse();
+        let world = game.run.world().snapshot();
         let mut out = Outbox::default();
         game.agents[b].session.bytes(peer(b), &mut frame("(init T1 Reds 2)"), &world, &mut out);
         game.carry_out(b, out);
@@ -629,7 +629,7 @@ fn a_flood_of_messages_is_not_passed_on() {
     let a = game.join("T1 Reds 2");
     game.cycles(2);
     let all: String = std::iter::repeat_n("(beam -3 0 0)(SPK say 100 aGVsbG8=)(he1 0 0 1 1 0)", 100).collect();
-    let world = game.run.world().glimpse();
+    let world = game.run.world().snapshot();
     let mut out = Outbox::default();
     for _ in 0..1_000 {
         game.agents[a].session.bytes(peer(a), &mut frame(&all), &world, &mut out);

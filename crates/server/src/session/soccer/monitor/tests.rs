@@ -309,7 +309,7 @@ fn joints_that_are_not_there_are_named() {
 
 #[test]
 fn noise_follows_the_seed() {
-    let mut game = Match::on("fifa", Config { sync: true, vision: Eyes::Noisy, ..Config::default() }, Pace::Free);
+    let mut game = Match::on("fifa", Config { sync: true, vision: Eyes::Noisy, ..Config::default() }, Pace::Lockstep);
     let (a, monitor) = (game.join("T1 Reds 2"), game.watch());
     game.cycle();
     let mut look = |seed: u64| {

@@ -27,7 +27,7 @@ use crate::{
 /// Ticks that may be asked for while time stands still.
 const STEPS: u32 = 1_000;
 
-/// What [`Run::advance`] did.
+/// What [`Runner::advance`] did.
 #[derive(Debug)]
 pub enum Progress {
     /// A tick passed, or a reset was carried out.
@@ -49,7 +49,7 @@ struct Guest {
 
 /// A running world.
 #[derive(Debug)]
-pub struct Run {
+pub struct Runner {
     world: World,
     clock: Clock,
     /// Who asked for a change of the model; with the variable, where it was asked for by writing one.
@@ -73,7 +73,7 @@ pub struct Run {
     answers: Vec<(SessionId, Answer)>,
 }
 
-impl Run {
+impl Runner {
     /// A world that begins to run at `now`.
     pub fn new(world: World, pace: Pace, silence: Duration, now: Instant) -> Self {
         let clock = Clock::new(pace, Duration::from_secs_f64(world.tick_seconds()), silence, now);
@@ -109,7 +109,7 @@ impl Run {
         &self.clock
     }
 
-    /// Takes a command. What it leads to comes out of [`Run::take_answers`], now or later.
+    /// Takes a command. What it leads to comes out of [`Runner::take_answers`], now or later.
     pub fn handle(&mut self, session: SessionId, sequence: u64, command: Command, now: Instant) {
         let answer = match command {
             Command::Join(robot) => {
@@ -206,7 +206,7 @@ impl Run {
             Command::Step => Some(Answer::Refused(CommandRefusal::NotPaused)),
             Command::Tell(agent, event) => {
                 if event == AgentEvent::ControllerDisconnected {
-                    self.world.note_hand(agent, None);
+                    self.world.set_controller(agent, None);
                 }
                 self.world.tell(agent, event);
                 None
@@ -238,8 +238,8 @@ impl Run {
         // whoever has a robot has it also after somebody else has pushed it
         let holders = self.voters.iter().chain(&self.owners).filter(|(_, holder)| **holder != session);
         for (&agent, &holder) in holders {
-            if self.world.is_nobodys(agent) {
-                self.world.note_hand(agent, Some(holder));
+            if self.world.has_no_controller(agent) {
+                self.world.set_controller(agent, Some(holder));
             }
         }
         self.guests.retain(|guest| guest.session != session);
@@ -269,7 +269,7 @@ impl Run {
     fn note_mover(&mut self, agent: AgentId, session: SessionId) {
         let holder = self.voters.get(&agent).or_else(|| self.owners.get(&agent)).copied();
         if self.world.catalogue().agent(agent).is_some() {
-            self.world.note_hand(agent, Some(holder.unwrap_or(session)));
+            self.world.set_controller(agent, Some(holder.unwrap_or(session)));
         }
     }
 
@@ -288,7 +288,7 @@ impl Run {
         self.clock.enter(agent, now);
         self.voters.insert(agent, session);
         self.world.note_lockstep(agent, true);
-        self.world.note_hand(agent, Some(session));
+        self.world.set_controller(agent, Some(session));
     }
 
     /// Says whose vote it was.
@@ -297,7 +297,7 @@ impl Run {
         self.world.note_lockstep(agent, false);
         let voter = self.voters.remove(&agent);
         if voter.is_some() && !self.owners.contains_key(&agent) {
-            self.world.note_hand(agent, None);
+            self.world.set_controller(agent, None);
         }
         voter
     }
@@ -347,12 +347,12 @@ impl Run {
                 self.world.tick();
                 self.steps = self.steps.saturating_sub(1);
                 let behind = self.clock.ticked(now);
-                (Progress::Moved(self.world.snapshot()), behind)
+                (Progress::Moved(self.world.take_snapshot()), behind)
             }
             Gate::Reset(seed) => {
                 self.world.reset(seed);
                 self.clock.was_reset(now);
-                (Progress::Moved(self.world.snapshot()), false)
+                (Progress::Moved(self.world.take_snapshot()), false)
             }
             Gate::Until(then) => (Progress::Until(then), false),
             Gate::Waiting => (Progress::Waiting, false),
@@ -389,7 +389,7 @@ impl Run {
         if let Changed::Left(agent) = changed {
             self.owners.remove(&agent);
             let voter = self.leave_lockstep(agent);
-            self.world.note_hand(agent, None);
+            self.world.set_controller(agent, None);
             // whoever voted for a robot that somebody else takes out has to know
             let asker = self.asked.get(&ticket).map(|(session, _)| *session);
             let told = voter.filter(|voter| asker != Some(*voter));
@@ -409,7 +409,7 @@ impl Run {
         let Some((session, variable)) = self.asked.remove(&ticket) else { return };
         if let Changed::Joined(agent) = changed {
             self.owners.insert(agent, session);
-            self.world.note_hand(agent, Some(session));
+            self.world.set_controller(agent, Some(session));
             if is_expected {
                 self.enter_lockstep(agent, session, now);
             }

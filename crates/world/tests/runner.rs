@@ -9,9 +9,9 @@ mod worlds;
 use std::time::{Duration, Instant};
 
 use world::{
-    Action, AgentId, Answer, Command, CommandRefusal, Run, SessionId, Setup, Value,
+    Action, AgentId, Answer, Command, CommandRefusal, Runner, SessionId, Setup, Value,
     clock::{CATCH_UP_TICKS, Pace, Vote},
-    run::Progress,
+    runner::Progress,
     variable::VariableError,
 };
 use worlds::*;
@@ -22,20 +22,22 @@ const B: (AgentId, SessionId) = (AgentId(2), SessionId(22));
 
 /// A running world and the time there.
 struct Watched {
-    run: Run,
+    run: Runner,
     now: Instant,
 }
 
 impl Watched {
     fn new(setup: &Setup, pace: Pace) -> Self {
         let now = Instant::now();
-        Self { run: Run::new(build(setup), pace, SILENCE, now), now }
+        Self { run: Runner::new(build(setup), pace, SILENCE, now), now }
     }
 
     /// Two rovers that step together.
     fn lockstep() -> Self {
-        let mut watched =
-            Self::new(&setup(flat(), vec![robot("A", "rover", 0.0, 0.0), robot("B", "rover", 0.0, 0.5)]), Pace::Free);
+        let mut watched = Self::new(
+            &setup(flat(), vec![robot("A", "rover", 0.0, 0.0), robot("B", "rover", 0.0, 0.5)]),
+            Pace::Lockstep,
+        );
         for (agent, session) in [A, B] {
             watched.say(session, Command::EnterLockstep(agent));
             assert_eq!(watched.run.take_answers(), [(session, Answer::Entered(agent))]);
@@ -144,7 +146,7 @@ fn an_agent_votes_through_one_session() {
     world.say(B.1, Command::LeaveLockstep(A.0));
     world.vote(B, Vote::Step);
     assert!(!world.advance(), "nobody can send another's agent away");
-    assert_eq!(world.run.world().glimpse().lockstep, [A.0, B.0]);
+    assert_eq!(world.run.world().snapshot().lockstep, [A.0, B.0]);
     world.run.end(A.1, world.now);
     world.say(B.1, Command::EnterLockstep(A.0));
     assert_eq!(world.run.take_answers(), [(B.1, Answer::Entered(A.0))], "its session has gone");
@@ -201,7 +203,7 @@ fn a_paused_world_waits_for_nobody_and_can_be_reset() {
 
 #[test]
 fn answers_go_to_whoever_asked() {
-    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Wall);
+    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Realtime);
     let sessions: [SessionId; 8] = std::array::from_fn(|n| SessionId(n as u64));
     let inside = world.run.world();
     let (mass, time) = (id(inside, "/Sim/World/ball/Mass"), id(inside, "/Simulation/SimulationTime"));
@@ -251,7 +253,7 @@ fn answers_go_to_whoever_asked() {
 
 #[test]
 fn real_time_keeps_pace_and_does_not_sprint_after_a_stall() {
-    let mut world = Watched::new(&arena(), Pace::Wall);
+    let mut world = Watched::new(&arena(), Pace::Realtime);
     let start = world.now;
     let mut stalled = false;
     let mut behind = 0;
@@ -284,7 +286,7 @@ fn real_time_keeps_pace_and_does_not_sprint_after_a_stall() {
 
 #[test]
 fn real_time_catches_up_with_small_delays() {
-    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Wall);
+    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Realtime);
     let (start, period) = (world.now, Duration::from_millis(2));
     let mut ticks = 0;
     // every other wake-up comes a tick and a half late
@@ -300,7 +302,7 @@ fn real_time_catches_up_with_small_delays() {
 
 #[test]
 fn the_pace_follows_the_length_of_a_tick() {
-    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Wall);
+    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Realtime);
     assert!(world.advance());
     let steps = id(world.run.world(), "/Simulation/IterationsPerStep");
     world.say(SessionId(0), Command::Write(steps, Value::Integer(50)));
@@ -318,7 +320,7 @@ fn a_failed_world_stands_still_until_everyone_wants_a_reset() {
                   <joint name='mine' type='slide' axis='1 0 0' stiffness='1e18' springref='1'/>
                   <geom size='0.1' mass='0.001'/>
                 </body></worldbody></mujoco>";
-    let mut world = Watched::new(&setup(text("mine", base), vec![robot("A", "rover", 0.0, 0.0)]), Pace::Free);
+    let mut world = Watched::new(&setup(text("mine", base), vec![robot("A", "rover", 0.0, 0.0)]), Pace::Lockstep);
     world.say(A.1, Command::EnterLockstep(A.0));
     while world.run.world().failure().is_none() {
         world.vote(A, Vote::Step);
@@ -338,7 +340,7 @@ fn a_failed_world_stands_still_until_everyone_wants_a_reset() {
 
 #[test]
 fn with_a_session_go_its_robots_votes_and_observations() {
-    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Free);
+    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Lockstep);
     let (gone, stays) = (SessionId(7), SessionId(8));
     let time = id(world.run.world(), "/Simulation/SimulationTime");
     world.say(gone, Command::Join(text_robot("Early", CART, 0.0, 3.0)));
@@ -357,7 +359,7 @@ fn with_a_session_go_its_robots_votes_and_observations() {
     assert_eq!(names, ["Stays"]);
     assert_eq!(world.run.take_answers(), [], "nobody is told");
     assert!(!world.run.clock().waits_for(AgentId(1)));
-    assert_eq!(world.run.world_mut().snapshot().observed.len(), 1, "others observe on");
+    assert_eq!(world.run.world_mut().take_snapshot().observed.len(), 1, "others observe on");
     world.run.end(stays, world.now);
-    assert_eq!(world.run.world_mut().snapshot().observed.len(), 0);
+    assert_eq!(world.run.world_mut().take_snapshot().observed.len(), 0);
 }

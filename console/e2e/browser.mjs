@@ -78,14 +78,14 @@ export async function closePage(page, allowed = () => false) {
 class Told {
   /** Latest of each type. */
   latest = new Map()
-  /** How many of each type; `poses`, `video`, `sound` and `film` for frames. */
+  /** How many of each type; `poses`, `video`, `sound` and `playback` for frames. */
   counts = new Map()
   /** Everything but frames. */
   messages = []
   /** The latest frame of poses. */
   poses = null
-  /** The latest frame of a film: its number and its poses. */
-  film = null
+  /** The latest frame of a playback: its number and its poses. */
+  playback = null
 
   hear(payload) {
     if (typeof payload === 'string') {
@@ -95,10 +95,10 @@ class Told {
       this.#count(message.type)
       return
     }
-    const kind = ['', 'poses', 'video', 'sound', 'film'][payload[0]] ?? 'unknown'
+    const kind = ['', 'poses', 'video', 'sound', 'playback'][payload[0]] ?? 'unknown'
     this.#count(kind)
     if (kind === 'poses') this.poses = payload
-    if (kind === 'film') this.film = { number: payload.readUInt32LE(4), poses: payload.subarray(8) }
+    if (kind === 'playback') this.playback = { number: payload.readUInt32LE(4), poses: payload.subarray(8) }
   }
 
   count(kind) {

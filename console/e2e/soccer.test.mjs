@@ -1,4 +1,4 @@
-// The Soccer page: a demo game from kick-off on, the trainer's commands, and the film of that game.
+// The Soccer page: a demo game from kick-off on, the trainer's commands, and the playback of that game.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -40,20 +40,20 @@ test('a demo game kicks off, and a trainer can interfere', async () => {
   await closePage(page)
 })
 
-test('the recording of that game is a film', async () => {
+test('the recording of that game is played back', async () => {
   await here.program.stop()
   here.program = await Program.start(here.folder)
   const page = await openPage(here.browser, here.program.operator, { tab: 'soccer' })
-  await page.locator(`${hook('film')}[data-name="game.mcap"]`).click()
-  await page.locator(hook('filmbar')).waitFor()
-  const line = page.locator(hook('film-line'))
+  await page.locator(`${hook('playback-entry')}[data-name="game.mcap"]`).click()
+  await page.locator(hook('playback-bar')).waitFor()
+  const line = page.locator(hook('playback-line'))
   const frames = async () => Number(await line.getAttribute('max'))
-  await eventually('some of the film', async () => (await frames()) > 50)
-  await eventually('the first picture', () => page.told.film)
-  await page.locator(hook('film-play')).click()
+  await eventually('some of the playback', async () => (await frames()) > 50)
+  await eventually('the first picture', () => page.told.playback)
+  await page.locator(hook('playback-play')).click()
   const at = async () => Number(await line.inputValue())
   await eventually('it plays', async () => (await at()) > 5)
-  await page.locator(hook('film-play')).click()
+  await page.locator(hook('playback-play')).click()
   await eventually('all of it', () => page.told.latest.get('film').complete)
   const { ready, trouble } = page.told.latest.get('film')
   assert.equal(trouble, null)
@@ -63,17 +63,17 @@ test('the recording of that game is a film', async () => {
     `the kick-off is marked: ${JSON.stringify(marks)}`,
   )
   await line.fill(String(ready - 2))
-  await eventually('the end', () => page.told.film.number >= ready - 2)
-  await page.locator(hook('film-back')).click()
+  await eventually('the end', () => page.told.playback.number >= ready - 2)
+  await page.locator(hook('playback-back')).click()
   assert.equal(await at(), ready - 3)
   // to the last mark, where all play
   await page
-    .locator(`${hook('film-marks')} button`)
+    .locator(`${hook('playback-marks')} button`)
     .last()
     .click()
   await eventually('the last mark', async () => (await at()) < ready - 3)
-  await portray(page, 'film')
-  await page.locator(hook('film-leave')).click()
+  await portray(page, 'playback')
+  await page.locator(hook('playback-leave')).click()
   await page.locator(hook('mode')).waitFor()
   await closePage(page)
 })

@@ -38,7 +38,7 @@ test('the link shows the world, and robots move', async () => {
   assert.notDeepEqual(await view.screenshot(), picture, 'the view shows it')
   // for the picture one with others about her
   await page.locator(hook('agent')).filter({ hasText: 'Alice' }).click()
-  await eventually('plots of senses', () => page.locator(`${hook('sense-plots')} canvas`).count())
+  await eventually('plots of senses', () => page.locator(`${hook('sensor-plots')} canvas`).count())
   const heard = page.told.count('agent')
   await eventually('something in the plots', () => page.told.count('agent') > heard + 15)
   await portray(page, 'world')

@@ -1,8 +1,8 @@
 // The shell: asks for the link if there is no token, then shows header, tabs and the page of the chosen tab.
 
 import type { Hello } from './api'
+import { Connection } from './connection'
 import { askForLink } from './gate'
-import { Link } from './link'
 import type { Opener, Page } from './page'
 import { Shell, TABS, type Tab } from './shell'
 import './style.css'
@@ -21,59 +21,59 @@ if (token) start(token)
 else askForLink('Open the link that the server printed')
 
 function start(token: string): void {
-  const link = new Link(token)
+  const connection = new Connection(token)
   // the page is fetched while the link opens; if that fails, it is told when it is shown
   OPENERS[tabOf(location.hash)]().catch(() => undefined)
   const shell = new Shell()
   let page: Page | null = null
-  let told = ''
-  let turn = 0
+  let shown = ''
+  let latest = 0
 
-  async function turnTo(tab: Tab): Promise<void> {
-    const mine = ++turn
+  async function showTab(tab: Tab): Promise<void> {
+    const ticket = ++latest
     page?.close()
     page = null
     // so that the next page's topics begin anew, with all that is told at first
-    link.watch([])
+    connection.watch([])
     shell.choose(tab)
     try {
       const { open } = await OPENERS[tab]()
-      if (mine !== turn) return
-      page = open(link)
+      if (ticket !== latest) return
+      page = open(connection)
       shell.show(page.element)
-      link.watch(page.topics)
+      connection.watch(page.topics)
     } catch (error) {
-      if (mine !== turn) return
-      if (link.state === 'open') shell.fail(error, () => void turnTo(tab))
+      if (ticket !== latest) return
+      if (connection.state === 'open') shell.fail(error, () => void showTab(tab))
       // opened by its hello
       else shell.wait('Waiting for the server', 'This page opens as soon as the server is back.')
     }
   }
 
-  const turnToHash = () => void turnTo(tabOf(location.hash))
+  const showTabOfHash = () => void showTab(tabOf(location.hash))
 
-  link.onState((state) => {
+  connection.onState((state) => {
     if (state === 'refused') {
-      turn++
+      latest++
       page?.close()
       page = null
       askForLink('The server does not know this link')
-    } else shell.setState(state, link.role)
+    } else shell.setState(state, connection.role)
   })
-  link.on('hello', (hello) => {
+  connection.on('hello', (hello) => {
     shell.greet(hello)
-    if (page && told === news(hello)) return
-    told = news(hello)
-    turnToHash()
+    if (page && shown === fingerprint(hello)) return
+    shown = fingerprint(hello)
+    showTabOfHash()
   })
   addEventListener('hashchange', () => {
-    if (link.hello) turnToHash()
+    if (connection.hello) showTabOfHash()
   })
   shell.choose(tabOf(location.hash))
 }
 
 /** What a page may have built on: all but what is different at each connection. */
-function news(hello: Hello): string {
+function fingerprint(hello: Hello): string {
   return JSON.stringify({ ...hello, you: 0, recording: null })
 }
 

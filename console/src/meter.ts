@@ -1,7 +1,7 @@
 // One value: its latest figure, and a plot of its last seconds.
 
 import { LivePlot, type LivePlotOptions } from './plot'
-import { h, say } from './ui'
+import { h, setText } from './ui'
 
 export interface MeterOptions extends Omit<LivePlotOptions, 'title' | 'series'> {
   label: string
@@ -16,16 +16,16 @@ export class Meter {
   /** `lay` puts figure and plot where the page wants them. */
   constructor(
     { label, colour, ...options }: MeterOptions,
-    lay: (figure: HTMLElement, plot: HTMLElement) => HTMLElement,
+    arrange: (figure: HTMLElement, plot: HTMLElement) => HTMLElement,
   ) {
     const holder = h('div')
-    this.element = lay(this.#figure, holder)
+    this.element = arrange(this.#figure, holder)
     this.#plot = new LivePlot(holder, { title: '', series: [{ label, colour }], ...options })
   }
 
   /** The value at a time, in s, and how it reads. */
   show(time: number, value: number, words: string): void {
-    say(this.#figure, words)
+    setText(this.#figure, words)
     this.#plot.add(time, [value])
   }
 

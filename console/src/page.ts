@@ -1,5 +1,5 @@
 import type { Topic } from './api'
-import type { Link } from './link'
+import type { Connection } from './connection'
 
 /** What is shown below the tabs. */
 export interface Page {
@@ -13,4 +13,4 @@ export interface Page {
  * Makes a page. Called after hello, when its tab is chosen; called again after a reconnect only if the server then says
  * something else in its hello.
  */
-export type Opener = (link: Link) => Page
+export type Opener = (connection: Connection) => Page

@@ -102,7 +102,7 @@ class Chart {
   #plot: uPlot
   #data: uPlot.AlignedData
   #resized: ResizeObserver
-  #turn = () => this.#remake()
+  #onThemeChange = () => this.#remake()
 
   constructor(holder: HTMLElement, options: CurvesOptions, range?: Range) {
     this.#options = options
@@ -114,7 +114,7 @@ class Chart {
     this.#plot = this.#make()
     this.#resized = new ResizeObserver(() => this.#fit())
     this.#resized.observe(this.#element)
-    dark.addEventListener('change', this.#turn)
+    dark.addEventListener('change', this.#onThemeChange)
   }
 
   set(data: (number | null)[][]): void {
@@ -123,7 +123,7 @@ class Chart {
   }
 
   close(): void {
-    dark.removeEventListener('change', this.#turn)
+    dark.removeEventListener('change', this.#onThemeChange)
     this.#resized.disconnect()
     this.#plot.destroy()
     this.#element.remove()
@@ -163,7 +163,7 @@ class Chart {
         cursor: { y: false, drag: { x: false, y: false } },
         scales: {
           x: this.#range ? { time: false, range: this.#range } : { time: false },
-          y: { range: calm(this.#options.least ?? 0) },
+          y: { range: stableRange(this.#options.least ?? 0) },
         },
         axes: [
           { ...axis, font, size: 22, values: labels, ...(this.#range ? {} : { incrs: WHOLE }) },
@@ -189,7 +189,7 @@ class Chart {
 const WHOLE = [1, 10, 100, 1000, 10_000, 100_000].flatMap((unit) => [unit, 2 * unit, 5 * unit])
 
 /** A range that does not make mountains of the last digit of a number that stays as it is. */
-function calm(least: number): (plot: uPlot, min: number | null, max: number | null) => [number, number] {
+function stableRange(least: number): (plot: uPlot, min: number | null, max: number | null) => [number, number] {
   return (_, min, max) => {
     if (min === null || max === null || (min === 0 && max === 0)) return [0, 1]
     const span = Math.max(least, 0.04 * Math.max(Math.abs(min), Math.abs(max)))

@@ -1,8 +1,8 @@
 // What stays while pages come and go: title, tabs, state of the link, and the bar that says that the server is gone.
 
 import type { Hello } from './api'
-import type { LinkState } from './link'
-import { button, empty, fill, h, reason, say } from './ui'
+import type { ConnectionState } from './connection'
+import { button, empty, errorMessage, fill, h, setText } from './ui'
 
 export const TABS = ['world', 'soccer', 'evolution', 'puppet', 'health'] as const
 export type Tab = (typeof TABS)[number]
@@ -43,7 +43,7 @@ export class Shell {
   }
 
   greet(hello: Hello): void {
-    say(this.#scenario, hello.title)
+    setText(this.#scenario, hello.title)
     this.#scenario.title = `${hello.title} (Rossum ${hello.version})`
   }
 
@@ -65,17 +65,17 @@ export class Shell {
   }
 
   fail(error: unknown, again: () => void): void {
-    fill(this.#main, empty('This page could not be opened', reason(error), button('Try again', again)))
+    fill(this.#main, empty('This page could not be opened', errorMessage(error), button('Try again', again)))
   }
 
-  setState(state: LinkState, role: 'operator' | 'viewer'): void {
+  setState(state: ConnectionState, role: 'operator' | 'viewer'): void {
     const open = state === 'open'
-    say(this.#state, open ? 'Connected' : state === 'lost' ? 'Not connected' : 'Connecting')
+    setText(this.#state, open ? 'Connected' : state === 'lost' ? 'Not connected' : 'Connecting')
     this.#state.dataset.state = state
     this.#role.hidden = !open
-    say(this.#role, role === 'operator' ? 'Operator' : 'Viewer')
+    setText(this.#role, role === 'operator' ? 'Operator' : 'Viewer')
     this.#role.title = role === 'operator' ? 'You may command.' : 'You may look, and nothing else.'
     this.#gone.hidden = state !== 'lost'
-    say(this.#gone, state === 'lost' ? 'The server is gone. Trying again.' : '')
+    setText(this.#gone, state === 'lost' ? 'The server is gone. Trying again.' : '')
   }
 }

@@ -43,7 +43,7 @@ export function fill(element: Element, ...children: Child[]): void {
 }
 
 /** Sets an element's text only if it differs, so that nothing is laid out or read aloud for nothing. */
-export function say(element: Element, text: string): void {
+export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
@@ -109,7 +109,7 @@ export function button(label: string, act: () => void | Promise<void>, options: 
         try {
           await act()
         } catch (error) {
-          notice(reason(error), 'error')
+          notice(errorMessage(error), 'error')
         }
       },
     },
@@ -118,7 +118,7 @@ export function button(label: string, act: () => void | Promise<void>, options: 
 }
 
 /** What went wrong, for people. */
-export function reason(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -168,7 +168,7 @@ export function slider(options: SliderOptions): Slider {
     set(value) {
       if (held || performance.now() - touched < SLIDER_REST_MS) return
       input.value = String(value)
-      say(output, words(value))
+      setText(output, words(value))
     },
     disabled(is) {
       input.disabled = is

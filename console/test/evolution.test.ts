@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { faultOf, splitAddresses } from '../src/pages/evolution/addresses.ts'
-import { fit, lengthWords, scaleBar } from '../src/pages/evolution/arena-fit.ts'
+import { addressFault, splitAddresses } from '../src/pages/evolution/addresses.ts'
+import { fit, formatLength, scaleBar } from '../src/pages/evolution/arena-fit.ts'
 import { padded } from '../src/pages/evolution/columns.ts'
 import { layOut } from '../src/pages/evolution/net-layout.ts'
 
@@ -9,8 +9,9 @@ test('addresses as people write them', () => {
   assert.deepEqual(splitAddresses(' a:1, b\n[::1]:7720;c '), ['a:1', 'b', '[::1]:7720', 'c'])
   assert.deepEqual(splitAddresses(' \n'), [])
   for (const good of ['localhost', '127.0.0.1:7720', 'lab-2.example:80', '[::1]:7720', '[fe80::1]'])
-    assert.equal(faultOf(good), null, good)
-  for (const bad of ['http://a:1', 'a:99999', 'a:0', 'a:b', '::1', ':7720']) assert.notEqual(faultOf(bad), null, bad)
+    assert.equal(addressFault(good), null, good)
+  for (const bad of ['http://a:1', 'a:99999', 'a:0', 'a:b', '::1', ':7720'])
+    assert.notEqual(addressFault(bad), null, bad)
 })
 
 test('an arena fits into its picture', () => {
@@ -21,7 +22,7 @@ test('an arena fits into its picture', () => {
 })
 
 test('round lengths for the scale', () => {
-  const check = (scale: number, words: string) => assert.equal(lengthWords(scaleBar(scale, 100)), words)
+  const check = (scale: number, words: string) => assert.equal(formatLength(scaleBar(scale, 100)), words)
   check(200, '50 cm')
   check(30, '2 m')
   check(1000, '10 cm')

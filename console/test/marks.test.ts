@@ -3,9 +3,9 @@ import test from 'node:test'
 import { Color, type InstancedMesh, Matrix4 } from 'three'
 
 import { Marks } from '../src/view/marks'
-import { noPoses } from '../src/view/poses'
+import { emptyPoses } from '../src/view/poses'
 
-const poses = noPoses(2)
+const poses = emptyPoses(2)
 poses.positions.set([1, 2, 0.5, -3, 4, 0.5])
 
 /** Where ring `at` is, and its half width. */

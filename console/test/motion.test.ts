@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 
 import { blend, Motion } from '../src/view/motion'
-import { noPoses, type Poses } from '../src/view/poses'
+import { emptyPoses, type Poses } from '../src/view/poses'
 
 /** One body at x, turned about z. */
 function at(tick: number, x: number, turn = 0, generation = 1): Poses {
-  const poses = noPoses(1)
+  const poses = emptyPoses(1)
   Object.assign(poses, { generation, tick, time: tick / 50 })
   poses.positions[0] = x
   poses.quaternions.set([Math.cos(turn / 2), 0, 0, Math.sin(turn / 2)])
@@ -70,7 +70,7 @@ test('turns take the shorter arc', () => {
     [0, 2, 1, 2],
   ]
   for (const [from, to, part, wanted] of table) {
-    const into = noPoses(1)
+    const into = emptyPoses(1)
     blend(at(0, 0, from), at(1, 0, to), part, into)
     const [w = 0, , , z = 0] = into.quaternions
     const off = Math.abs(w * Math.cos(wanted / 2) + z * Math.sin(wanted / 2))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-import { controllers, controlWords } from '../src/pages/world/control'
+import { controllers, describeControllers } from '../src/pages/world/controllers'
 import { inside, leaf, trimmed } from '../src/pages/world/paths'
 import { tokenIn } from '../src/token'
-import { climb, members, picked } from '../src/view/family'
+import { descendants, findAncestor, pickedBody } from '../src/view/hierarchy'
 
 test('paths of variables', () => {
   for (const [path, name, whole] of [
@@ -32,11 +32,11 @@ test('a click on a hand picks the robot', () => {
     [3, 1],
     [5, 5],
   ] as const) {
-    assert.equal(picked({ parents, agents }, body), found)
+    assert.equal(pickedBody({ parents, agents }, body), found)
   }
-  assert.equal(climb(parents, 5, new Set([4])), 4)
-  assert.deepEqual(members(parents, 1), [1, 2, 3])
-  assert.equal(climb([0, 2, 1], 1, new Set([9])), null)
+  assert.equal(findAncestor(parents, 5, new Set([4])), 4)
+  assert.deepEqual(descendants(parents, 1), [1, 2, 3])
+  assert.equal(findAncestor([0, 2, 1], 1, new Set([9])), null)
 })
 
 test('the token in what was pasted', () => {
@@ -58,6 +58,6 @@ test('who controls a robot', () => {
     { ...client, protocol: 'console' },
     { ...client, protocol: 'odcp', peer: '' },
   ]
-  assert.equal(controlWords(controllers(all, 'a')), 'osp at 127.0.0.1:9, odcp')
-  assert.equal(controlWords(controllers(all, 'b')), 'nobody controls it')
+  assert.equal(describeControllers(controllers(all, 'a')), 'osp at 127.0.0.1:9, odcp')
+  assert.equal(describeControllers(controllers(all, 'b')), 'nobody controls it')
 })

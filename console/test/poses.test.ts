@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-import { BODY_BYTES, decode, generationOf, HEADER_BYTES, samePlaces } from '../src/view/poses'
+import { BODY_BYTES, decode, generationOf, HEADER_BYTES, samePoses } from '../src/view/poses'
 
 type Pose = { position: [number, number, number]; quaternion: [number, number, number, number] }
 
@@ -95,7 +95,7 @@ test('what is cut off is left out, and nothing throws', () => {
   }
 })
 
-test('a frame inside another one, as films have them', () => {
+test('a frame inside another one, as in playback frames', () => {
   const inner = frameOf(5, 6, 7, [{ position: [1, 2, 3], quaternion: [1, 0, 0, 0] }])
   const outer = new Uint8Array(8 + inner.byteLength)
   outer.set(new Uint8Array(inner.buffer), 8)
@@ -111,6 +111,6 @@ test('frames of a world where nothing moves are the same', () => {
     [frameOf(1, 1, 1, [here]), frameOf(1, 1, 1, [there]), false],
     [frameOf(1, 1, 1, [here]), frameOf(1, 1, 1, [here, there]), false],
   ] as const) {
-    assert.equal(samePlaces(a, b), same)
+    assert.equal(samePoses(a, b), same)
   }
 })

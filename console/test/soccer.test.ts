@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Scene } from '../src/api.ts'
-import { BATCH, Reel } from '../src/pages/soccer/reel.ts'
+import { BATCH, FrameBuffer } from '../src/pages/soccer/frame-buffer.ts'
+import { clock, formatBytes, halfLabel, modeLabel, sideOf } from '../src/pages/soccer/labels.ts'
 import { advanced, isGoal, labelled, markBefore, merged, sceneAt } from '../src/pages/soccer/timeline.ts'
-import { bytesWords, clock, halfWords, modeWords, sideOf } from '../src/pages/soccer/words.ts'
 
 test('play modes in words', () => {
-  const check = (mode: string, words: string) => assert.equal(modeWords(mode, ['Reds', null]), words)
+  const check = (mode: string, words: string) => assert.equal(modeLabel(mode, ['Reds', null]), words)
   check('BeforeKickOff', 'Before kick-off')
   check('KickOff_Left', 'Kick-off for Reds')
   check('KickIn_Right', 'Kick-in for Right team')
@@ -33,38 +33,38 @@ test('clock, halves and bytes', () => {
   check(clock(0.3, true), '00:00.3')
   check(clock(6000), '100:00')
   check(clock(-1), '00:00')
-  check(halfWords(1), '1st half')
-  check(halfWords(3), 'part 3')
-  check(bytesWords(999), '999 B')
-  check(bytesWords(8110), '8.1 kB')
-  check(bytesWords(184_332_110), '184 MB')
-  check(bytesWords(5e12), '5000 GB')
+  check(halfLabel(1), '1st half')
+  check(halfLabel(3), 'part 3')
+  check(formatBytes(999), '999 B')
+  check(formatBytes(8110), '8.1 kB')
+  check(formatBytes(184_332_110), '184 MB')
+  check(formatBytes(5e12), '5000 GB')
 })
 
 test('a reel asks for what is at the playhead, then ahead, then behind', () => {
-  const reel = new Reel<number>()
+  const buffer = new FrameBuffer<number>()
   const give = (from: number, count: number, playhead: number) => {
-    for (let number = from; number < from + count; number++) reel.put(number, number, playhead)
+    for (let number = from; number < from + count; number++) buffer.put(number, number, playhead)
   }
-  assert.deepEqual(reel.wanted(0, 0), null)
-  assert.deepEqual(reel.wanted(0, 30), { from: 0, count: 30 })
+  assert.deepEqual(buffer.wanted(0, 0), null)
+  assert.deepEqual(buffer.wanted(0, 30), { from: 0, count: 30 })
   give(0, 30, 0)
-  assert.deepEqual(reel.wanted(0, 30), null)
+  assert.deepEqual(buffer.wanted(0, 30), null)
   // more was read
-  assert.deepEqual(reel.wanted(0, 250), { from: 30, count: BATCH - 30 })
-  assert.deepEqual(reel.wanted(1010, 6000), { from: 1000, count: BATCH })
+  assert.deepEqual(buffer.wanted(0, 250), { from: 30, count: BATCH - 30 })
+  assert.deepEqual(buffer.wanted(1010, 6000), { from: 1000, count: BATCH })
   give(1000, 5 * BATCH, 1010)
-  assert.deepEqual(reel.wanted(1010, 6000), { from: 800, count: BATCH })
-  assert.equal(reel.frame(1999), 1999)
-  assert.equal(reel.frame(2000), undefined)
+  assert.deepEqual(buffer.wanted(1010, 6000), { from: 800, count: BATCH })
+  assert.equal(buffer.frame(1999), 1999)
+  assert.equal(buffer.frame(2000), undefined)
 })
 
 test('a reel keeps 3000 frames around the playhead', () => {
-  const reel = new Reel<number>()
-  for (let number = 0; number < 10_000; number++) reel.put(number, number, number)
-  assert.ok(reel.size <= 3000)
-  assert.equal(reel.frame(9999), 9999)
-  assert.equal(reel.frame(0), undefined)
+  const buffer = new FrameBuffer<number>()
+  for (let number = 0; number < 10_000; number++) buffer.put(number, number, number)
+  assert.ok(buffer.size <= 3000)
+  assert.equal(buffer.frame(9999), 9999)
+  assert.equal(buffer.frame(0), undefined)
 })
 
 test('the playhead waits for frames and stops at the end', () => {

@@ -1,7 +1,7 @@
 // The evolution page: the Population Manager's user interface.
 
 import type { EvolutionInfo, RunSummary } from '../api'
-import type { Link } from '../link'
+import type { Connection } from '../connection'
 import type { Opener, Page } from '../page'
 import { empty, h } from '../ui'
 import { chosenRun } from './evolution/chosen-run'
@@ -11,9 +11,9 @@ import { newRunForm } from './evolution/form'
 import { runList } from './evolution/runs'
 import './evolution.css'
 
-export const open: Opener = (link) => {
-  const info = link.hello?.evolution
-  return info ? runsPage(link, info) : noEvolution()
+export const open: Opener = (connection) => {
+  const info = connection.hello?.evolution
+  return info ? runsPage(connection, info) : noEvolution()
 }
 
 function noEvolution(): Page {
@@ -27,9 +27,9 @@ function noEvolution(): Page {
   }
 }
 
-function runsPage(link: Link, info: EvolutionInfo): Page {
-  const details = new Details(link)
-  const run = chosenRun(link)
+function runsPage(connection: Connection, info: EvolutionInfo): Page {
+  const details = new Details(connection)
+  const run = chosenRun(connection)
   const compare = comparison()
   const list = runList(choose, (names) => {
     compared = names
@@ -37,7 +37,7 @@ function runsPage(link: Link, info: EvolutionInfo): Page {
     compare.show(compared, details.known)
   })
   const next =
-    link.role === 'operator'
+    connection.role === 'operator'
       ? 'Choose body, world and algorithm on this page and press Start.'
       : 'An operator can start one.'
   const nothing = h(
@@ -64,7 +64,7 @@ function runsPage(link: Link, info: EvolutionInfo): Page {
   }
 
   const ends = [
-    link.on('evolution', (message) => {
+    connection.on('evolution', (message) => {
       const known = new Set(runs.map(({ name }) => name))
       const first = runs.length === 0
       runs = message.runs
@@ -82,19 +82,19 @@ function runsPage(link: Link, info: EvolutionInfo): Page {
       run.element.hidden = runs.length === 0
       nothing.hidden = runs.length > 0
     }),
-    link.on('run', (detail) => {
+    connection.on('run', (detail) => {
       details.known.set(detail.name, detail)
       if (detail.name === chosen) run.detail(detail)
       if (compared.includes(detail.name)) compare.show(compared, details.known)
     }),
-    link.on('replay', (replay) => run.replay(replay)),
+    connection.on('replay', (replay) => run.replay(replay)),
   ]
 
   return {
     element: h(
       'div',
       { class: 'evolution' },
-      h('div', { class: 'choosing' }, newRunForm(link, info), list.element),
+      h('div', { class: 'choosing' }, newRunForm(connection, info), list.element),
       h('div', { class: 'looking' }, compare.element, nothing, run.element),
     ),
     topics: ['evolution'],

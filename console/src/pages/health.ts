@@ -3,19 +3,19 @@
 import type { Hello } from '../api'
 import type { Opener } from '../page'
 import { card, h } from '../ui'
+import { parts } from './health/components'
 import { Gauges } from './health/gauges'
 import { log } from './health/log'
-import { parts } from './health/parts'
 import './health.css'
 
-export const open: Opener = (link) => {
-  const state = parts(link)
-  const gauges = new Gauges(link)
-  const lines = log(link)
+export const open: Opener = (connection) => {
+  const state = parts(connection)
+  const gauges = new Gauges(connection)
+  const lines = log(connection)
   const addresses = h('div', { class: 'stack' })
   const greet = (hello: Hello) => addresses.replaceChildren(addressesOf(hello))
-  if (link.hello) greet(link.hello)
-  const end = link.on('hello', greet)
+  if (connection.hello) greet(connection.hello)
+  const end = connection.on('hello', greet)
   return {
     element: h(
       'div',

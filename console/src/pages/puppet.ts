@@ -1,70 +1,70 @@
 // The operator's desk for the robot that is puppeteered: see and hear what it does, and let it speak, move and look.
 
 import type { Opener, Page } from '../page'
-import { button, empty, h, notice, say as setText } from '../ui'
+import { button, empty, h, notice, setText } from '../ui'
 import './puppet.css'
 import './puppet/panels.css'
 import './puppet/tools.css'
 import './puppet/phone.css'
 import { actions } from './puppet/actions'
-import { titled } from './puppet/acts'
-import { Desk } from './puppet/desk'
+import { sentenceCase } from './puppet/acts'
 import { EventLog } from './puppet/event-log'
 import { eyes } from './puppet/eyes'
-import { heard } from './puppet/heard'
 import { History } from './puppet/history'
+import { hotkeyDialog } from './puppet/hotkey-dialog'
 import { Hotkeys } from './puppet/hotkeys'
-import { keysBox } from './puppet/keys-box'
 import { layout, type Section } from './puppet/layout'
 import { sessionLog } from './puppet/log'
 import { logPanel } from './puppet/log-panel'
 import { macroPanel } from './puppet/macro-panel'
 import { Macros } from './puppet/macros'
-import { controlWords, hindrance, people } from './puppet/people'
+import { OperatorPanel } from './puppet/operator-panel'
+import { blockedReason, controlLabel, people } from './puppet/operators'
 import { saidBefore, sayBox } from './puppet/say'
 import { scriptPanel } from './puppet/script-panel'
 import { servos } from './puppet/servos'
 import { sound } from './puppet/sound'
+import { utterances } from './puppet/utterances'
 import { weights } from './puppet/weights'
 
-export const open: Opener = (link) => {
-  const info = link.hello?.puppet
+export const open: Opener = (connection) => {
+  const info = connection.hello?.puppet
   if (!info) return withoutPuppet()
 
-  const desk = new Desk(link, info, sessionLog)
+  const panel = new OperatorPanel(connection, info, sessionLog)
   /** Whether this operator may give orders; says why not. */
   const may = () => {
-    const why = hindrance(desk)
+    const why = blockedReason(panel)
     if (why) notice(why, 'error')
     return why === null
   }
   const history = new History()
-  const keys = new Hotkeys(link, may)
-  const macros = new Macros(desk)
-  const events = new EventLog(desk)
+  const keys = new Hotkeys(connection, may)
+  const macros = new Macros(panel)
+  const events = new EventLog(panel)
 
-  const box = sayBox(desk, history)
-  const ears = heard(desk, box)
-  const script = scriptPanel(desk, macros)
+  const box = sayBox(panel, history)
+  const ears = utterances(panel, box)
+  const script = scriptPanel(panel, macros)
   const sections: Section[] = [
-    { id: 'eyes', title: 'Eyes', part: eyes(desk) },
+    { id: 'eyes', title: 'Eyes', part: eyes(panel) },
     { id: 'say', title: 'Say', part: box },
-    { id: 'act', title: 'Act', part: actions(desk, keys) },
+    { id: 'act', title: 'Act', part: actions(panel, keys) },
     { id: 'heard', title: 'Heard', part: ears },
     { id: 'script', title: 'Script', part: script },
-    { id: 'macros', title: 'Macros', part: macroPanel(desk, macros, keys) },
-    { id: 'servos', title: 'Servos', part: servos(desk) },
-    { id: 'mix', title: 'Mix', part: weights(desk) },
-    { id: 'voice', title: 'Voice', part: sound(desk) },
-    { id: 'said', title: 'Said', part: saidBefore(desk, history, box) },
+    { id: 'macros', title: 'Macros', part: macroPanel(panel, macros, keys) },
+    { id: 'servos', title: 'Servos', part: servos(panel) },
+    { id: 'mix', title: 'Mix', part: weights(panel) },
+    { id: 'voice', title: 'Voice', part: sound(panel) },
+    { id: 'said', title: 'Said', part: saidBefore(panel, history, box) },
     { id: 'log', title: 'Log', part: logPanel(sessionLog) },
-    { id: 'people', title: 'Who', part: people(desk) },
+    { id: 'people', title: 'Who', part: people(panel) },
   ]
 
-  const overview = keysBox(keys, () => link.role === 'operator')
+  const overview = hotkeyDialog(keys, () => connection.role === 'operator')
   const stopAll = () => {
     macros.stop()
-    if (link.role === 'operator') void desk.give('reset', 'Stop')
+    if (connection.role === 'operator') void panel.give('reset', 'Stop')
   }
   const stop = h(
     'button',
@@ -76,53 +76,53 @@ export const open: Opener = (link) => {
   const bar = h(
     'div',
     { class: 'pp-bar' },
-    h('h2', null, titled(info.name)),
+    h('h2', null, sentenceCase(info.name)),
     control,
-    desk.faults.element,
+    panel.faults.element,
     button('Keys', overview.open, { title: 'All keys, and how to change them: ?', test: 'keys-open' }),
   )
   const desktop = layout(sections, bar, stop)
   desktop.element.append(overview.element)
 
-  keys.desk('Escape', stopAll)
-  keys.desk('n', () => {
+  keys.reserve('Escape', stopAll)
+  keys.reserve('n', () => {
     if (may()) script.next()
   })
-  keys.desk('b', script.back)
-  keys.desk('/', box.focus)
-  keys.desk('?', overview.open)
+  keys.reserve('b', script.back)
+  keys.reserve('/', box.focus)
+  keys.reserve('?', overview.open)
 
   function permit(): void {
-    const why = hindrance(desk)
+    const why = blockedReason(panel)
     for (const { part } of sections) {
       for (const fieldset of part.element.querySelectorAll<HTMLFieldSetElement>('fieldset.pp-controls')) {
         fieldset.disabled = why !== null
         fieldset.title = why ?? ''
       }
     }
-    stop.disabled = link.role !== 'operator'
+    stop.disabled = connection.role !== 'operator'
     control.classList.toggle('warn', why !== null)
-    setText(control, why ?? (desk.puppet ? controlWords(desk, desk.puppet) : 'Waiting for the robot’s state.'))
+    setText(control, why ?? (panel.puppet ? controlLabel(panel, panel.puppet) : 'Waiting for the robot’s state.'))
   }
   permit()
 
   const ends = [
-    link.on('puppet', (puppet) => {
-      events.seen(puppet)
-      desk.puppet = puppet
-      desk.speech.seen(puppet)
+    connection.on('puppet', (puppet) => {
+      events.update(puppet)
+      panel.puppet = puppet
+      panel.speech.update(puppet)
       for (const { part } of sections) part.show?.(puppet)
       permit()
     }),
-    link.on('puppet-events', (message) => {
+    connection.on('puppet-events', (message) => {
       for (const event of events.fresh(message.events)) {
-        desk.speech.heard(event)
-        box.heard(event)
-        ears.heard(event)
-        events.heard(event)
+        panel.speech.handle(event)
+        box.handle(event)
+        ears.handle(event)
+        events.handle(event)
       }
     }),
-    link.on('hello', permit),
+    connection.on('hello', permit),
   ]
 
   return {
@@ -134,7 +134,7 @@ export const open: Opener = (link) => {
       macros.close()
       keys.close()
       desktop.close()
-      desk.close()
+      panel.close()
     },
   }
 }

@@ -1,7 +1,7 @@
 // The soccer page: the game, its referee, the trainer's commands, and films of games.
 
 import { Frame, type Game, type Hello, type Scene, type SoccerInfo, type Topic } from '../api'
-import type { Link } from '../link'
+import type { Connection } from '../connection'
 import type { Opener, Page } from '../page'
 import { button, empty, h } from '../ui'
 import { View } from '../view/view'
@@ -9,22 +9,22 @@ import { cameras, type Targets } from './soccer/cameras'
 import { decisionList } from './soccer/decisions'
 import { demoGame } from './soccer/demo'
 import { dragging } from './soccer/dragging'
-import { filmList } from './soccer/films'
-import { Projector } from './soccer/projector'
+import { sideOf, teamName } from './soccer/labels'
+import { Playback } from './soccer/playback'
+import { playbackList } from './soccer/playback-list'
+import { createPlaybackPanel } from './soccer/playback-panel'
 import { teamRings } from './soccer/rings'
 import { scoreboard } from './soccer/scoreboard'
-import { squads } from './soccer/squads'
-import { theatre } from './soccer/theatre'
+import { teamLists } from './soccer/team-lists'
 import { trainer } from './soccer/trainer'
-import { sideOf, teamName } from './soccer/words'
 import { worldControls } from './soccer/world'
 import './soccer.css'
 
 const TOPICS: Topic[] = ['world', 'poses', 'soccer']
 
-export const open: Opener = (link) => {
-  const soccer = link.hello?.soccer
-  return link.hello && soccer ? gamePage(link, link.hello, soccer) : noSoccer()
+export const open: Opener = (connection) => {
+  const soccer = connection.hello?.soccer
+  return connection.hello && soccer ? gamePage(connection, connection.hello, soccer) : noSoccer()
 }
 
 function noSoccer(): Page {
@@ -38,26 +38,26 @@ function noSoccer(): Page {
   }
 }
 
-function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
+function gamePage(connection: Connection, hello: Hello, soccer: SoccerInfo): Page {
   const holder = h('div', { class: 'pitch', 'data-test': 'soccer-view' })
   const view = new View(holder)
   const board = scoreboard()
   const decisions = decisionList()
-  const teams = squads((player) => camera.follow(player.body))
+  const teams = teamLists((player) => camera.follow(player.body))
   const camera = cameras(view, (body) => teams.followed(body))
   const rings = teamRings(view)
-  const drag = dragging(link, view)
-  const orders = trainer(link, soccer)
-  const demo = demoGame(link, soccer)
-  const world = worldControls(link)
-  const nobody = noPlayers(hello, link.role === 'operator' ? () => demo.start() : null)
-  const projector = new Projector(link, view)
-  const film = theatre(projector)
-  const films = filmList(link, (name) => void projector.open(name))
+  const drag = dragging(connection, view)
+  const trainerPanel = trainer(connection, soccer)
+  const demo = demoGame(connection, soccer)
+  const world = worldControls(connection)
+  const nobody = noPlayers(hello, connection.role === 'operator' ? () => demo.start() : null)
+  const playback = new Playback(connection, view)
+  const playbackPanel = createPlaybackPanel(playback)
+  const playbackEntries = playbackList(connection, (name) => void playback.open(name))
 
   let game: Game | null = null
   let live: Scene | null = null
-  let isFilm = false
+  let isPlayback = false
 
   function aim(targets: Targets): void {
     camera.show(targets)
@@ -65,72 +65,72 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
   }
 
   /** From the live game to a film, and back. */
-  function turn(): void {
-    element.classList.toggle('is-film', isFilm)
+  function switchSource(): void {
+    element.classList.toggle('is-playback', isPlayback)
     camera.follow(null)
-    drag.allow(!isFilm)
-    link.watch(isFilm ? ['world', 'soccer'] : TOPICS)
+    drag.allow(!isPlayback)
+    connection.watch(isPlayback ? ['world', 'soccer'] : TOPICS)
     // the list of films is far below the picture
     scrollTo({ top: 0 })
-    if (isFilm) {
-      film.focus()
+    if (isPlayback) {
+      playbackPanel.focus()
       return
     }
     if (live) view.setScene(live)
     if (game) aim(targetsOf(game))
   }
 
-  projector.onChange = () => {
-    const showing = projector.showing
-    films.watched(showing?.name ?? null)
-    if (isFilm !== (showing !== null)) {
-      isFilm = showing !== null
-      turn()
+  playback.onChange = () => {
+    const status = playback.status
+    playbackEntries.watched(status?.name ?? null)
+    if (isPlayback !== (status !== null)) {
+      isPlayback = status !== null
+      switchSource()
     }
-    if (showing) film.show(showing)
+    if (status) playbackPanel.show(status)
   }
-  projector.onScene = (scene) => aim(targetsIn(scene))
+  playback.onScene = (scene) => aim(targetsIn(scene))
   view.onPick = (body) => camera.follow(body)
 
   const ends = [
-    link.on('scene', (scene) => {
+    connection.on('scene', (scene) => {
       const first = live === null
       live = scene
-      if (!isFilm) view.setScene(scene)
+      if (!isPlayback) view.setScene(scene)
       if (first) view.lookFrom('field')
     }),
-    link.onFrame(Frame.poses, (frame) => {
-      if (!isFilm) view.pose(frame)
+    connection.onFrame(Frame.poses, (frame) => {
+      if (!isPlayback) view.pose(frame)
     }),
-    link.on('state', (state) => world.show(state)),
-    link.on('game', (now) => {
+    connection.on('state', (state) => world.show(state)),
+    connection.on('game', (now) => {
       game = now
-      for (const part of [board, orders, demo, teams, drag]) part.show(now)
-      if (!isFilm) aim(targetsOf(now))
+      for (const part of [board, trainerPanel, demo, teams, drag]) part.show(now)
+      if (!isPlayback) aim(targetsOf(now))
       nobody.hidden = now.players.length > 0
     }),
-    link.on('decisions', (message) => decisions.add(message.decisions)),
+    connection.on('decisions', (message) => decisions.add(message.decisions)),
   ]
 
   const element = h(
     'div',
     { class: 'soccer' },
     h('div', { class: 'live-only board' }, board.element),
-    h('div', { class: 'film-only board' }, film.head),
+    h('div', { class: 'playback-only board' }, playbackPanel.head),
     h(
       'div',
       { class: 'stage' },
       h('div', { class: 'stage-bar' }, camera.element, h('div', { class: 'live-only' }, world.element)),
       h('div', { class: 'picture' }, holder, h('div', { class: 'live-only' }, nobody)),
-      h('div', { class: 'film-only' }, film.bar),
+      h('div', { class: 'playback-only' }, playbackPanel.bar),
     ),
     h(
       'div',
       { class: 'side' },
-      h('div', { class: 'film-only' }, film.marks),
-      h('div', { class: 'live-only side-cards' }, demo.element, decisions.element, orders.element),
+      h('div', { class: 'playback-only' }, playbackPanel.marks),
+      h('div', { class: 'live-only side-cards' }, demo.element, decisions.element, trainerPanel.element),
     ),
-    h('div', { class: 'below' }, h('div', { class: 'live-only' }, teams.element), films.element),
+    h('div', { class: 'below' }, h('div', { class: 'live-only' }, teams.element), playbackEntries.element),
   )
 
   return {
@@ -138,9 +138,9 @@ function gamePage(link: Link, hello: Hello, soccer: SoccerInfo): Page {
     topics: TOPICS,
     close() {
       for (const end of ends) end()
-      films.close()
-      film.close()
-      projector.close()
+      playbackEntries.close()
+      playbackPanel.close()
+      playback.close()
       view.close()
     },
   }

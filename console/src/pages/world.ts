@@ -7,22 +7,22 @@ import { View } from '../view/view'
 import { Agents } from './world/agents'
 import { clients } from './world/clients'
 import { events } from './world/events'
-import { Outlooks } from './world/outlooks'
 import { panels } from './world/panels'
-import { strip } from './world/strip'
+import { timeControls } from './world/time-controls'
 import { Variables } from './world/variables'
+import { Viewpoints } from './world/viewpoints'
 import './world.css'
 
-export const open: Opener = (link) => {
+export const open: Opener = (connection) => {
   const holder = h('div', { class: 'world-view' })
   const standstill = h('div', { class: 'world-standstill banner bad', role: 'alert', 'data-test': 'standstill' })
   standstill.hidden = true
-  const outlooks = new Outlooks()
-  const controls = strip(link, standstill)
-  const agents = new Agents(link)
-  const happened = events(link)
-  const variables = new Variables(link)
-  const connected = clients(link)
+  const viewpoints = new Viewpoints()
+  const controls = timeControls(connection, standstill)
+  const agents = new Agents(connection)
+  const happened = events(connection)
+  const variables = new Variables(connection)
+  const connected = clients(connection)
   const side = panels([
     { name: 'agents', title: 'Robots', content: agents.element },
     { name: 'events', title: 'Events', content: happened.element },
@@ -33,20 +33,20 @@ export const open: Opener = (link) => {
     'div',
     { class: 'world' },
     controls.element,
-    h('div', { class: 'world-stage' }, holder, standstill, outlooks.element),
+    h('div', { class: 'world-stage' }, holder, standstill, viewpoints.element),
     side.element,
   )
 
   const view = new View(holder)
   let scene: Scene | null = null
-  outlooks.onLook = (place) => {
+  viewpoints.onLook = (place) => {
     agents.choose(null)
     view.lookFrom(place)
   }
-  outlooks.onLetGo = () => agents.choose(null)
+  viewpoints.onLetGo = () => agents.choose(null)
   agents.onChoose = (agent) => {
     view.follow(agent && agent.body > 0 ? agent.body : null)
-    outlooks.following(agent?.name ?? null)
+    viewpoints.following(agent?.name ?? null)
   }
   view.onPick = (body) => {
     const agent = scene?.agents.find((agent) => body !== null && agent.body === body)
@@ -56,13 +56,13 @@ export const open: Opener = (link) => {
   }
 
   const ends = [
-    link.on('scene', (message) => {
+    connection.on('scene', (message) => {
       scene = message
       view.setScene(message)
       agents.setScene(message)
       variables.again()
     }),
-    link.onFrame(Frame.poses, (frame) => view.pose(frame)),
+    connection.onFrame(Frame.poses, (frame) => view.pose(frame)),
   ]
 
   return {

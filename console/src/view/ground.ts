@@ -12,7 +12,7 @@ import {
 } from 'three'
 
 import type { Visual } from '../api'
-import { localOf } from './place'
+import { localMatrix } from './transforms'
 
 /** Half length of what is without end. The mist hides its edge. */
 const ENDLESS_M = 600
@@ -21,11 +21,11 @@ const PATTERN_FROM_M = 2
 
 export interface Ground {
   mesh: Mesh<PlaneGeometry, MeshLambertMaterial>
-  freed: { dispose(): void }[]
+  disposables: { dispose(): void }[]
 }
 
-export function ground(look: Visual, colour: Color): Ground {
-  const [halfX = 0, halfY = 0] = look.size
+export function ground(visual: Visual, colour: Color): Ground {
+  const [halfX = 0, halfY = 0] = visual.size
   const x = halfX || ENDLESS_M
   const y = halfY || ENDLESS_M
   const geometry = new PlaneGeometry(2 * x, 2 * y)
@@ -35,19 +35,19 @@ export function ground(look: Visual, colour: Color): Ground {
     polygonOffset: true,
     polygonOffsetFactor: 1,
     polygonOffsetUnits: 1,
-    ...(look.rgba[3] < 1 ? { transparent: true, opacity: look.rgba[3], depthWrite: false } : {}),
+    ...(visual.rgba[3] < 1 ? { transparent: true, opacity: visual.rgba[3], depthWrite: false } : {}),
   })
-  const freed: { dispose(): void }[] = [geometry, material]
+  const disposables: { dispose(): void }[] = [geometry, material]
   if (Math.min(x, y) >= PATTERN_FROM_M) {
-    const texture = look.material === 'grass' ? stripes(x) : checks(x, y)
+    const texture = visual.material === 'grass' ? stripes(x) : checks(x, y)
     material.map = texture
-    freed.push(texture)
+    disposables.push(texture)
   }
   const mesh = new Mesh(geometry, material)
   mesh.matrixAutoUpdate = false
-  mesh.matrix.copy(localOf(look))
+  mesh.matrix.copy(localMatrix(visual))
   mesh.receiveShadow = true
-  return { mesh, freed }
+  return { mesh, disposables }
 }
 
 /**
@@ -55,8 +55,8 @@ export function ground(look: Visual, colour: Color): Ground {
  * there is a plain one below the lowest; null if there is no floor, or one that is drawn without end.
  */
 export function apron(looks: Visual[]): Visual | null {
-  const lies = (look: Visual) => Math.abs(look.quaternion[0]) > 0.99
-  const floors = looks.filter((look) => look.shape === 'plane' && look.body === 0 && lies(look))
+  const lies = (visual: Visual) => Math.abs(visual.quaternion[0]) > 0.99
+  const floors = looks.filter((visual) => visual.shape === 'plane' && visual.body === 0 && lies(visual))
   if (floors.length === 0 || floors.some((floor) => !floor.size[0] || !floor.size[1])) return null
   const lowest = Math.min(...floors.map((floor) => floor.position[2]))
   return {
@@ -74,7 +74,7 @@ export function apron(looks: Visual[]): Visual | null {
  * Draws a floor before all else, and all else over it. From far away a centimetre is too little to tell which of two
  * floors is the upper one.
  */
-export function underAll(mesh: Mesh<PlaneGeometry, MeshLambertMaterial>): void {
+export function drawFirst(mesh: Mesh<PlaneGeometry, MeshLambertMaterial>): void {
   mesh.renderOrder = -1
   mesh.material.depthWrite = false
 }

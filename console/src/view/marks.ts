@@ -1,10 +1,9 @@
 // Rings on the ground under some bodies, to tell at a glance which belong together. One draw call for all.
 
 import { Color, Group, InstancedMesh, Matrix4, Quaternion, RingGeometry, Vector3 } from 'three'
-
-import { placeOf } from './place'
 import type { Poses } from './poses'
 import { paintOnGround } from './ring'
+import { readPose } from './transforms'
 
 /** Half width, in m, and by the camera's distance: the ring of the one that is followed fits inside. */
 const LEAST_M = 0.7
@@ -52,7 +51,7 @@ export class Marks {
     const turn = new Quaternion()
     const matrix = new Matrix4()
     this.#marks.forEach(({ body }, at) => {
-      placeOf(poses, body, position, turn)
+      readPose(poses, body, position, turn)
       // one that is not there yet, or not any more
       const size = body > 0 && body <= poses.count ? radius : 0
       for (const [ring, part] of [1, INSIDE_RIM].entries()) {

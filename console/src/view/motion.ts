@@ -2,7 +2,7 @@
 // where it is to the latest frame, in the time in which frames have come of late. So it is one frame late and never
 // jumps, but for a reset of the world.
 
-import { copyPoses, noPoses, type Poses } from './poses'
+import { copyPoses, emptyPoses, type Poses } from './poses'
 
 const USUAL_MS = 33
 /** Frames further apart than this are not a stream: somebody steps, or the world was paused. */
@@ -10,8 +10,8 @@ const LONGEST_MS = 150
 
 export class Motion {
   /** What is to be drawn. */
-  shown: Poses = noPoses()
-  #from: Poses = noPoses()
+  shown: Poses = emptyPoses()
+  #from: Poses = emptyPoses()
   #to: Poses | null = null
   #arrived = 0
   #pace = USUAL_MS

@@ -20,7 +20,7 @@ export interface Poses {
   quaternions: Float32Array
 }
 
-export function noPoses(count = 0): Poses {
+export function emptyPoses(count = 0): Poses {
   return {
     generation: -1,
     tick: -1,
@@ -37,7 +37,7 @@ export function generationOf(frame: DataView): number {
 }
 
 /** Whether two frames of a scene say that all bodies are at the same places. */
-export function samePlaces(a: DataView, b: DataView): boolean {
+export function samePoses(a: DataView, b: DataView): boolean {
   if (a.byteLength !== b.byteLength || generationOf(a) !== generationOf(b)) return false
   for (let at = HEADER_BYTES; at < a.byteLength; at++) if (a.getUint8(at) !== b.getUint8(at)) return false
   return true
@@ -45,9 +45,9 @@ export function samePlaces(a: DataView, b: DataView): boolean {
 
 /** Reads a poses frame. A body that is cut off is left out. */
 export function decode(frame: DataView): Poses {
-  if (frame.byteLength < HEADER_BYTES) return noPoses()
+  if (frame.byteLength < HEADER_BYTES) return emptyPoses()
   const count = Math.floor((frame.byteLength - HEADER_BYTES) / BODY_BYTES)
-  const poses = noPoses(count)
+  const poses = emptyPoses(count)
   poses.generation = frame.getUint32(4, true)
   poses.tick = frame.getFloat64(8, true)
   poses.time = frame.getFloat64(16, true)

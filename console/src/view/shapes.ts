@@ -21,9 +21,9 @@ import {
 } from 'three'
 
 import type { Scene, Visual } from '../api'
-import { apron, type Ground, ground, underAll } from './ground'
-import { localOf, placeOf } from './place'
+import { apron, drawFirst, type Ground, ground } from './ground'
 import type { Poses } from './poses'
+import { localMatrix, readPose } from './transforms'
 
 /** Beyond so many looks, balls and rods have fewer corners: nobody sees them on one of twenty robots. */
 const CORNERS = [
@@ -50,36 +50,36 @@ export class Shapes {
   #bodies: number[] = []
   #bodyMatrices: Matrix4[] = []
   #bodiesOf = new Map<Object3D, number[]>()
-  #freed: { dispose(): void }[] = []
+  #disposables: { dispose(): void }[] = []
 
   constructor(scene: Scene) {
     const corners = CORNERS.find(({ beyond }) => scene.looks.length >= beyond)?.corners ?? 28
     const geometries = new Map<string, BufferGeometry>()
-    const batches = new Map<string, { geometry: BufferGeometry; look: Visual; parts: Part[] }>()
-    for (const look of scene.looks) {
-      if (look.shape === 'plane') {
-        this.#addGround(look)
+    const batches = new Map<string, { geometry: BufferGeometry; visual: Visual; parts: Part[] }>()
+    for (const visual of scene.looks) {
+      if (visual.shape === 'plane') {
+        this.#addGround(visual)
         continue
       }
-      for (const { name, local } of pieces(look)) {
+      for (const { name, local } of pieces(visual)) {
         let geometry = geometries.get(name)
         if (!geometry) {
           geometry = make(name, corners, scene)
           if (!geometry) continue
           geometries.set(name, geometry)
-          this.#freed.push(geometry)
+          this.#disposables.push(geometry)
         }
         // what never moves is apart, so that it is not sent again with every frame
-        const key = [name, look.body === 0, look.rgba[3].toFixed(2), look.material === 'glow'].join()
-        const batch = batches.get(key) ?? { geometry, look, parts: [] }
+        const key = [name, visual.body === 0, visual.rgba[3].toFixed(2), visual.material === 'glow'].join()
+        const batch = batches.get(key) ?? { geometry, visual, parts: [] }
         batches.set(key, batch)
-        batch.parts.push({ body: look.body, local, colour: colourOf(look) })
+        batch.parts.push({ body: visual.body, local, colour: colourOf(visual) })
       }
     }
-    for (const { geometry, look, parts } of batches.values()) this.#addBatch(geometry, look, parts)
+    for (const { geometry, visual, parts } of batches.values()) this.#addBatch(geometry, visual, parts)
     this.#bodyMatrices = scene.bodies.map(() => new Matrix4())
     const below = apron(scene.looks)
-    if (below) underAll(this.#addGround(below))
+    if (below) drawFirst(this.#addGround(below))
     this.#bodies = [
       ...new Set([...this.#moving.flatMap(({ parts }) => parts), ...this.#movingGrounds].map(({ body }) => body)),
     ]
@@ -91,7 +91,7 @@ export class Shapes {
     const turn = new Quaternion()
     const one = new Vector3(1, 1, 1)
     for (const body of this.#bodies) {
-      placeOf(poses, body, position, turn)
+      readPose(poses, body, position, turn)
       this.#bodyMatrices[body]?.compose(position, turn, one)
     }
     for (const { mesh, body, local } of this.#movingGrounds) {
@@ -117,48 +117,48 @@ export class Shapes {
   }
 
   close(): void {
-    for (const thing of this.#freed) thing.dispose()
+    for (const thing of this.#disposables) thing.dispose()
   }
 
-  #addBatch(geometry: BufferGeometry, look: Visual, parts: Part[]): void {
-    const material = paint(look)
+  #addBatch(geometry: BufferGeometry, visual: Visual, parts: Part[]): void {
+    const material = paint(visual)
     const mesh = new InstancedMesh(geometry, material, parts.length)
     parts.forEach(({ local, colour }, at) => {
       mesh.setMatrixAt(at, local)
       mesh.setColorAt(at, colour)
     })
     mesh.frustumCulled = false
-    mesh.castShadow = look.rgba[3] > 0.5
+    mesh.castShadow = visual.rgba[3] > 0.5
     mesh.receiveShadow = true
     this.group.add(mesh)
     this.#bodiesOf.set(
       mesh,
       parts.map(({ body }) => body),
     )
-    this.#freed.push(mesh, material)
-    if (look.body !== 0) this.#moving.push({ mesh, parts })
+    this.#disposables.push(mesh, material)
+    if (visual.body !== 0) this.#moving.push({ mesh, parts })
   }
 
-  #addGround(look: Visual): Ground['mesh'] {
-    const { mesh, freed } = ground(look, colourOf(look))
+  #addGround(visual: Visual): Ground['mesh'] {
+    const { mesh, disposables } = ground(visual, colourOf(visual))
     this.group.add(mesh)
-    this.#bodiesOf.set(mesh, [look.body])
-    this.#freed.push(...freed)
-    if (look.body !== 0) this.#movingGrounds.push({ mesh, body: look.body, local: mesh.matrix.clone() })
+    this.#bodiesOf.set(mesh, [visual.body])
+    this.#disposables.push(...disposables)
+    if (visual.body !== 0) this.#movingGrounds.push({ mesh, body: visual.body, local: mesh.matrix.clone() })
     return mesh
   }
 }
 
 /** A look as pieces of which each is a known shape, moved and stretched. */
-function pieces(look: Visual): { name: string; local: Matrix4 }[] {
-  const [a = 0, b = a, c = b] = look.size
+function pieces(visual: Visual): { name: string; local: Matrix4 }[] {
+  const [a = 0, b = a, c = b] = visual.size
   const at = (name: string, x: number, y: number, z: number, up = 0, flip = false) => {
-    const local = localOf(look)
+    const local = localMatrix(visual)
     if (up !== 0) local.multiply(new Matrix4().makeTranslation(0, 0, up))
     if (flip) local.multiply(new Matrix4().makeRotationX(Math.PI))
     return { name, local: local.scale(new Vector3(x, y, z)) }
   }
-  switch (look.shape) {
+  switch (visual.shape) {
     case 'box':
       return [at('box', a, b, c)]
     case 'sphere':
@@ -206,13 +206,13 @@ function triangles(mesh: Scene['meshes'][number] | undefined): BufferGeometry | 
   return geometry
 }
 
-function paint(look: Visual): Material {
-  const opacity = look.rgba[3]
+function paint(visual: Visual): Material {
+  const opacity = visual.rgba[3]
   const glass = opacity < 1 ? { transparent: true, opacity, depthWrite: false } : {}
-  if (look.material === 'glow') return new MeshBasicMaterial(glass)
+  if (visual.material === 'glow') return new MeshBasicMaterial(glass)
   return new MeshPhongMaterial({ specular: 0x2a2a2a, shininess: 40, ...glass })
 }
 
-function colourOf(look: Visual): Color {
-  return new Color().setRGB(look.rgba[0], look.rgba[1], look.rgba[2], SRGBColorSpace)
+function colourOf(visual: Visual): Color {
+  return new Color().setRGB(visual.rgba[0], visual.rgba[1], visual.rgba[2], SRGBColorSpace)
 }

@@ -4,16 +4,16 @@ import { MathUtils, Plane, Quaternion, Raycaster, Vector2, Vector3 } from 'three
 
 import type { Scene, Vector } from '../api'
 import { empty } from '../ui'
-import { climb, members, picked } from './family'
+import { descendants, findAncestor, pickedBody } from './hierarchy'
 import { type Mark, Marks } from './marks'
 import { Motion } from './motion'
 import type { Orbit } from './orbit'
-import { overAgents, overField } from './outlook'
-import { placeOf } from './place'
-import { decode, generationOf, samePlaces } from './poses'
+import { decode, generationOf, samePoses } from './poses'
 import { Ring } from './ring'
 import { Shapes } from './shapes'
-import { Stage } from './stage'
+import { readPose } from './transforms'
+import { overAgents, overField } from './viewpoint'
+import { Viewport } from './viewport'
 import './view.css'
 
 /** A pointer that went no further than this has clicked. */
@@ -39,7 +39,7 @@ interface Hold {
 export class View {
   /** A body was clicked (its agent's first body if it has one), or nothing. */
   onPick: ((body: number | null) => void) | null = null
-  #stage: Stage | null = null
+  #viewport: Viewport | null = null
   #scene: Scene | null = null
   #shapes: Shapes | null = null
   /** Of the scene before, while it is still to be seen. */
@@ -64,12 +64,12 @@ export class View {
   /** Somebody has chosen where to look from. */
   #chosen = false
   #placed = false
-  #outlook: 'field' | 'above' | null = null
+  #viewpoint: 'field' | 'above' | null = null
 
   constructor(holder: HTMLElement) {
     holder.classList.add('view')
     try {
-      this.#stage = new Stage(holder)
+      this.#viewport = new Viewport(holder)
     } catch {
       holder.append(
         empty(
@@ -80,26 +80,26 @@ export class View {
       )
       return
     }
-    const stage = this.#stage
-    stage.space.add(this.#followRing.mesh, this.#dragRing.mesh, this.#marks.group)
-    stage.onFrame = (time) => this.#advance(time)
-    stage.onSize = () => this.#look()
-    stage.orbit.onMove = () => {
+    const viewport = this.#viewport
+    viewport.space.add(this.#followRing.mesh, this.#dragRing.mesh, this.#marks.group)
+    viewport.onFrame = (time) => this.#advance(time)
+    viewport.onSize = () => this.#look()
+    viewport.orbit.onMove = () => {
       this.#chosen = true
-      this.#outlook = null
-      stage.wake()
+      this.#viewpoint = null
+      viewport.wake()
     }
-    stage.canvas.addEventListener('pointerdown', (event) => this.#pressed(event))
-    stage.canvas.addEventListener('pointermove', (event) => this.#moved(event))
-    stage.canvas.addEventListener('pointerup', (event) => this.#released(event))
-    stage.canvas.addEventListener('pointercancel', () => this.#letGo())
-    stage.canvas.addEventListener('keydown', (event) => {
+    viewport.canvas.addEventListener('pointerdown', (event) => this.#pressed(event))
+    viewport.canvas.addEventListener('pointermove', (event) => this.#moved(event))
+    viewport.canvas.addEventListener('pointerup', (event) => this.#released(event))
+    viewport.canvas.addEventListener('pointercancel', () => this.#letGo())
+    viewport.canvas.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.#letGo()
     })
   }
 
   setScene(scene: Scene): void {
-    if (!this.#stage) return
+    if (!this.#viewport) return
     this.#letGo()
     this.#scene = scene
     // what was there stays in sight until it is known where the new is
@@ -113,18 +113,18 @@ export class View {
     // a world without bodies never says where they are
     if (scene.bodies.length <= 1) this.#appear()
     else if (early) this.pose(early)
-    this.#stage.wake()
+    this.#viewport.wake()
   }
 
   /** A poses frame (the DataView begins at its byte 0); interpolated between frames. */
   pose(frame: DataView): void {
     if (!this.#takes(frame)) return
     // in a world where nothing moves there is nothing to draw
-    if (this.#placed && this.#latest && samePlaces(this.#latest, frame)) return
+    if (this.#placed && this.#latest && samePoses(this.#latest, frame)) return
     this.#latest = frame
     this.#motion.push(decode(frame), now())
     this.#appear()
-    this.#stage?.wake()
+    this.#viewport?.wake()
   }
 
   /** For films: shows this frame at once, without interpolation to the live clock. */
@@ -133,7 +133,7 @@ export class View {
     this.#latest = frame
     this.#motion.jump(decode(frame), now())
     this.#appear()
-    this.#stage?.wake()
+    this.#viewport?.wake()
   }
 
   /** Goes with a body; from so far away at first, in m, or as is good for its size. */
@@ -144,9 +144,9 @@ export class View {
     if (body === null) this.#followRing.hide()
     else {
       this.#chosen = true
-      this.#outlook = null
+      this.#viewpoint = null
     }
-    this.#stage?.wake()
+    this.#viewport?.wake()
   }
 
   lookFrom(place: 'field' | 'above' | { eye: Vector; at: Vector }): void {
@@ -154,19 +154,19 @@ export class View {
     this.#followed = null
     this.#followRing.hide()
     if (typeof place === 'string') {
-      this.#outlook = place
+      this.#viewpoint = place
       this.#look()
     } else {
-      this.#outlook = null
-      this.#stage?.orbit.look(new Vector3(...place.eye), new Vector3(...place.at))
+      this.#viewpoint = null
+      this.#viewport?.orbit.look(new Vector3(...place.eye), new Vector3(...place.at))
     }
-    this.#stage?.wake()
+    this.#viewport?.wake()
   }
 
   /** A ring under each of these bodies, from now on. */
   mark(marks: Mark[]): void {
     this.#marks.set(marks)
-    this.#stage?.wake()
+    this.#viewport?.wake()
   }
 
   /** Things that may be dragged over the ground; called at the end of a drag with the place on the ground. */
@@ -181,13 +181,13 @@ export class View {
     this.#followRing.close()
     this.#dragRing.close()
     this.#marks.close()
-    this.#stage?.close()
-    this.#stage = null
+    this.#viewport?.close()
+    this.#viewport = null
   }
 
   /** Whether a frame belongs to the scene that is shown. One that is ahead of its scene is kept. */
   #takes(frame: DataView): boolean {
-    if (!this.#stage) return false
+    if (!this.#viewport) return false
     if (this.#scene && generationOf(frame) === this.#scene.generation) return true
     this.#early = frame
     return false
@@ -195,21 +195,21 @@ export class View {
 
   /** Nothing is drawn before it is known where it is. */
   #appear(): void {
-    if (!this.#stage || !this.#shapes || this.#placed) return
-    if (this.#before) this.#stage.space.remove(this.#before.group)
+    if (!this.#viewport || !this.#shapes || this.#placed) return
+    if (this.#before) this.#viewport.space.remove(this.#before.group)
     this.#before?.close()
     this.#before = null
-    this.#stage.space.add(this.#shapes.group)
+    this.#viewport.space.add(this.#shapes.group)
     this.#placed = true
     this.#look()
   }
 
   /** Looks from where it was said, or at all agents until somebody says or does otherwise. */
   #look(): void {
-    if (!this.#stage || !this.#scene) return
-    const { camera, orbit } = this.#stage
-    if (this.#outlook) {
-      const { eye, at } = overField(this.#scene, this.#outlook, camera.fov, camera.aspect)
+    if (!this.#viewport || !this.#scene) return
+    const { camera, orbit } = this.#viewport
+    if (this.#viewpoint) {
+      const { eye, at } = overField(this.#scene, this.#viewpoint, camera.fov, camera.aspect)
       orbit.look(eye, at)
     } else if (!this.#chosen && this.#placed) {
       const { eye, at } = overAgents(this.#scene, this.#motion.shown, camera.fov, camera.aspect)
@@ -219,17 +219,17 @@ export class View {
 
   #advance(time: number): boolean {
     const more = this.#motion.advance(time)
-    if (!this.#stage || !this.#shapes || !this.#placed) return more
+    if (!this.#viewport || !this.#shapes || !this.#placed) return more
     this.#shapes.place(this.#motion.shown)
-    this.#marks.place(this.#motion.shown, this.#stage.orbit.distance)
-    this.#stage.canvas.dataset.tick = String(this.#motion.shown.tick)
-    if (this.#followed !== null) this.#approach(this.#followed, this.#stage.orbit)
+    this.#marks.place(this.#motion.shown, this.#viewport.orbit.distance)
+    this.#viewport.canvas.dataset.tick = String(this.#motion.shown.tick)
+    if (this.#followed !== null) this.#approach(this.#followed, this.#viewport.orbit)
     return more
   }
 
   #approach(body: number, orbit: Orbit): void {
     const place = new Vector3()
-    placeOf(this.#motion.shown, body, place, new Quaternion())
+    readPose(this.#motion.shown, body, place, new Quaternion())
     if (this.#nearer) this.#size = this.#sizeOf(body, place)
     this.#followRing.put(place.x, place.y, MathUtils.clamp(this.#size * 0.6, 0.12, 0.4), orbit.distance)
     const near = this.#from ?? MathUtils.clamp(this.#size * FOLLOW_FROM_SIZES, ...FOLLOW_FROM_M)
@@ -243,22 +243,22 @@ export class View {
   #sizeOf(body: number, place: Vector3): number {
     const part = new Vector3()
     const turn = new Quaternion()
-    const distances = members(this.#scene?.parents ?? [], body).map((member) => {
-      placeOf(this.#motion.shown, member, part, turn)
+    const distances = descendants(this.#scene?.parents ?? [], body).map((member) => {
+      readPose(this.#motion.shown, member, part, turn)
       return part.distanceTo(place)
     })
     return Math.max(0.15, ...distances)
   }
 
   #ray(event: PointerEvent): Raycaster | null {
-    if (!this.#stage) return null
-    const box = this.#stage.canvas.getBoundingClientRect()
+    if (!this.#viewport) return null
+    const box = this.#viewport.canvas.getBoundingClientRect()
     const point = new Vector2(
       ((event.clientX - box.left) / box.width) * 2 - 1,
       1 - ((event.clientY - box.top) / box.height) * 2,
     )
     const ray = new Raycaster()
-    ray.setFromCamera(point, this.#stage.camera)
+    ray.setFromCamera(point, this.#viewport.camera)
     return ray
   }
 
@@ -274,24 +274,24 @@ export class View {
   }
 
   #pressed(event: PointerEvent): void {
-    const stage = this.#stage
-    if (!stage || !this.#scene) return
-    stage.canvas.setPointerCapture(event.pointerId)
+    const viewport = this.#viewport
+    if (!viewport || !this.#scene) return
+    viewport.canvas.setPointerCapture(event.pointerId)
     const mayDrag = event.button === 0 && !this.#hold && this.#draggable.size > 0
-    const body = mayDrag ? climb(this.#scene.parents, this.#bodyUnder(event), this.#draggable) : null
+    const body = mayDrag ? findAncestor(this.#scene.parents, this.#bodyUnder(event), this.#draggable) : null
     if (!this.#hold) this.#hold = { pointer: event.pointerId, x: event.clientX, y: event.clientY, body, moved: false }
-    if (body === null) stage.orbit.grab(event)
+    if (body === null) viewport.orbit.grab(event)
   }
 
   #moved(event: PointerEvent): void {
     const hold = this.#hold
     if (!hold || hold.pointer !== event.pointerId) return
     if (Math.hypot(event.clientX - hold.x, event.clientY - hold.y) > CLICK_PX) hold.moved = true
-    if (!hold.moved || hold.body === null || !this.#stage) return
+    if (!hold.moved || hold.body === null || !this.#viewport) return
     const place = this.#groundUnder(event)
-    this.#stage.canvas.classList.add('dragging')
-    if (place) this.#dragRing.put(place.x, place.y, 0.25, this.#stage.orbit.distance)
-    this.#stage.wake()
+    this.#viewport.canvas.classList.add('dragging')
+    if (place) this.#dragRing.put(place.x, place.y, 0.25, this.#viewport.orbit.distance)
+    this.#viewport.wake()
   }
 
   #released(event: PointerEvent): void {
@@ -299,7 +299,7 @@ export class View {
     if (!hold || hold.pointer !== event.pointerId) return
     this.#letGo()
     if (!hold.moved) {
-      if (event.button === 0 && this.#scene) this.onPick?.(picked(this.#scene, this.#bodyUnder(event)))
+      if (event.button === 0 && this.#scene) this.onPick?.(pickedBody(this.#scene, this.#bodyUnder(event)))
     } else if (hold.body !== null) {
       const place = this.#groundUnder(event)
       if (place) this.#dropped?.(hold.body, place.x, place.y)
@@ -309,7 +309,7 @@ export class View {
   #letGo(): void {
     this.#hold = null
     this.#dragRing.hide()
-    this.#stage?.canvas.classList.remove('dragging')
-    this.#stage?.wake()
+    this.#viewport?.canvas.classList.remove('dragging')
+    this.#viewport?.wake()
   }
 }

@@ -6,7 +6,7 @@ export function splitAddresses(text: string): string[] {
 }
 
 /** Why an address is none, or null: `host`, `host:port`, `1.2.3.4:7720` or `[::1]:7720`. */
-export function faultOf(address: string): string | null {
+export function addressFault(address: string): string | null {
   const parts = /^(\[[0-9a-f:.%]+\]|[^:[\]/\s]+)(?::(\d{1,5}))?$/i.exec(address)
   if (!parts) return `${address} is no address like 127.0.0.1:7720`
   const port = parts[2]

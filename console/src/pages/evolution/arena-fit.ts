@@ -28,7 +28,7 @@ export function scaleBar(scale: number, longest: number): number {
 }
 
 /** `50 cm`. */
-export function lengthWords(metres: number): string {
+export function formatLength(metres: number): string {
   if (metres >= 1) return `${Number(metres.toPrecision(3))} m`
   if (metres >= 0.01) return `${Number((metres * 100).toPrecision(3))} cm`
   return `${Number((metres * 1000).toPrecision(3))} mm`

@@ -1,7 +1,7 @@
 // The arena from above, on a canvas: ground, obstacles, the robot, its beams and its path.
 
 import type { Replay } from '../../api'
-import { fit, lengthWords, scaleBar } from './arena-fit'
+import { fit, formatLength, scaleBar } from './arena-fit'
 
 type Trial = Replay['trials'][number]
 
@@ -210,5 +210,5 @@ function drawScale(ctx: CanvasRenderingContext2D, scale: number, left: number, h
   ctx.lineTo(end, line)
   ctx.stroke()
   ctx.font = '12px system-ui, sans-serif'
-  ctx.fillText(lengthWords(metres), end + 8, line + 4)
+  ctx.fillText(formatLength(metres), end + 8, line + 4)
 }

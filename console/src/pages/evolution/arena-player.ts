@@ -1,7 +1,7 @@
 // Watching an individual: the arena with play, pause, time and trial.
 
 import type { Replay } from '../../api'
-import { button, format, h, say, select } from '../../ui'
+import { button, format, h, select, setText } from '../../ui'
 import { ArenaPicture } from './arena-picture'
 
 const SPEEDS = [1, 2, 5, 10]
@@ -54,7 +54,7 @@ export function arenaPlayer(): ArenaPlayer {
     step = 0
     time.max = String(Math.max(0, (trial?.steps.length ?? 1) - 1))
     const blocked = trial?.steps.filter(([, , , is]) => is).length ?? 0
-    say(words, replay && trial ? aboutTrial(replay, trial.steps.length, blocked, trial.died) : '')
+    setText(words, replay && trial ? aboutTrial(replay, trial.steps.length, blocked, trial.died) : '')
     draw()
   }
 
@@ -64,13 +64,13 @@ export function arenaPlayer(): ArenaPlayer {
     time.valueAsNumber = at
     const all = Math.max(0, (trial?.steps.length ?? 1) - 1)
     time.setAttribute('aria-valuetext', `${format(at * seconds, 1)} s`)
-    say(clock, `${format(at * seconds, 1)} / ${format(all * seconds, 1)} s`)
+    setText(clock, `${format(at * seconds, 1)} / ${format(all * seconds, 1)} s`)
     picture.show(trial, at)
   }
 
   function run(on: boolean): void {
     playing = on
-    say(play, on ? 'Pause' : 'Play')
+    setText(play, on ? 'Pause' : 'Play')
     cancelAnimationFrame(tick)
     if (!on) return
     if (trial && step >= trial.steps.length - 1) step = 0

@@ -1,9 +1,9 @@
 // All about the run that is chosen: its curves, its best net, and its best individuals in the arena.
 
 import type { Replay, RunDetail, RunSummary } from '../../api'
-import type { Link } from '../../link'
+import type { Connection } from '../../connection'
 import { Curves } from '../../plot'
-import { button, card, field, format, h, notice, reason, say, select } from '../../ui'
+import { button, card, errorMessage, field, format, h, notice, select, setText } from '../../ui'
 import { arenaPlayer } from './arena-player'
 import { netDrawing } from './net-drawing'
 import { STATES } from './runs'
@@ -17,12 +17,12 @@ export interface ChosenRun {
   close(): void
 }
 
-export function chosenRun(link: Link): ChosenRun {
+export function chosenRun(connection: Connection): ChosenRun {
   let run: RunSummary | null = null
-  const header = runHeader(link, () => run)
+  const header = runHeader(connection, () => run)
   const plots = fitnessPlots()
   const net = netDrawing()
-  const watching = watchBest(link, () => run)
+  const watching = watchBest(connection, () => run)
   return {
     element: h(
       'div',
@@ -56,8 +56,8 @@ export function chosenRun(link: Link): ChosenRun {
 }
 
 /** Name, state and numbers; stop and resume. */
-function runHeader(link: Link, run: () => RunSummary | null) {
-  const may = link.role === 'operator'
+function runHeader(connection: Connection, run: () => RunSummary | null) {
+  const may = connection.role === 'operator'
   const name = h('h2', { class: 'chosen-name', 'data-test': 'chosen-name' }, '')
   const state = h('span', { class: 'badge', 'data-test': 'chosen-state', role: 'status' }, '')
   const generation = h('b', { 'data-test': 'chosen-generation' }, '')
@@ -79,8 +79,9 @@ function runHeader(link: Link, run: () => RunSummary | null) {
   async function order(what: 'stop-run' | 'resume-run'): Promise<void> {
     const now = run()
     if (!now) return
-    if (what === 'stop-run') await link.ask({ do: what, name: now.name })
-    else if (until.reportValidity()) await link.ask({ do: what, name: now.name, generations: until.valueAsNumber })
+    if (what === 'stop-run') await connection.request({ do: what, name: now.name })
+    else if (until.reportValidity())
+      await connection.request({ do: what, name: now.name, generations: until.valueAsNumber })
   }
 
   return {
@@ -98,13 +99,13 @@ function runHeader(link: Link, run: () => RunSummary | null) {
       ),
     ),
     show(now: RunSummary) {
-      say(name, now.name)
-      say(state, STATES[now.state].words)
+      setText(name, now.name)
+      setText(state, STATES[now.state].words)
       state.className = `badge ${STATES[now.state].class}`
-      say(generation, `${now.generation} of ${now.generations}`)
-      say(best, now.best === null ? '–' : format(now.best, 4))
+      setText(generation, `${now.generation} of ${now.generations}`)
+      setText(best, now.best === null ? '–' : format(now.best, 4))
       const words = `${now.algorithm}, ${now.place}, seed ${now.seed}.`
-      say(about, now.words ? `${words} ${now.words}` : words)
+      setText(about, now.words ? `${words} ${now.words}` : words)
       about.classList.toggle('bad', now.state === 'failed')
       stop.disabled = !may || now.state !== 'running'
       resume.disabled = until.disabled = !may || now.state === 'running'
@@ -149,7 +150,7 @@ function fitnessPlots() {
 }
 
 /** The best of all or of a generation in its arena. */
-function watchBest(link: Link, run: () => RunSummary | null) {
+function watchBest(connection: Connection, run: () => RunSummary | null) {
   const player = arenaPlayer()
   const generation = h('input', {
     type: 'number',
@@ -196,16 +197,16 @@ function watchBest(link: Link, run: () => RunSummary | null) {
     if (!now?.here || now.generation === 0) return
     asked = true
     try {
-      say(news, 'Testing it again …')
-      await link.ask({
+      setText(news, 'Testing it again …')
+      await connection.request({
         do: 'replay',
         run: now.name,
         ...(which.value === 'one' ? { generation: generation.valueAsNumber } : {}),
       })
-      if (news.textContent === 'Testing it again …') say(news, '')
+      if (news.textContent === 'Testing it again …') setText(news, '')
     } catch (error) {
-      say(news, '')
-      notice(reason(error), 'error')
+      setText(news, '')
+      notice(errorMessage(error), 'error')
     }
   }
 
@@ -216,7 +217,7 @@ function watchBest(link: Link, run: () => RunSummary | null) {
     generation.value = '1'
     generation.disabled = true
     player.show(null)
-    say(news, '')
+    setText(news, '')
     player.element.hidden = choices.hidden = !now.here
   }
 
@@ -233,19 +234,19 @@ function watchBest(link: Link, run: () => RunSummary | null) {
       if (another) clear(now)
       generation.max = String(Math.max(1, now.generation))
       show.disabled = which.disabled = now.generation === 0
-      if (!now.here) say(news, `This run is tested elsewhere (${now.place}), so it cannot be watched here.`)
-      else if (now.generation === 0) say(news, 'The best can be watched when the first generation has been tested.')
+      if (!now.here) setText(news, `This run is tested elsewhere (${now.place}), so it cannot be watched here.`)
+      else if (now.generation === 0) setText(news, 'The best can be watched when the first generation has been tested.')
       else if (!asked) void ask()
     },
     /** Says so when there is a better one than the one that is shown. */
     best({ net }: RunDetail) {
       if (!shown || !net || which.value !== 'all' || net.fitness <= shown.fitness) return
-      say(news, `Generation ${net.generation} has a better one (${format(net.fitness, 4)}): press Show.`)
+      setText(news, `Generation ${net.generation} has a better one (${format(net.fitness, 4)}): press Show.`)
     },
     replay(replay: Replay) {
       if (replay.run !== run()?.name) return
       shown = replay
-      say(news, '')
+      setText(news, '')
       player.show(replay)
     },
     close: () => player.close(),

@@ -1,15 +1,15 @@
 // Details of runs: of the chosen one as they grow, of compared ones now and then.
 
 import type { RunDetail, RunSummary } from '../../api'
-import type { Link } from '../../link'
-import { notice, reason } from '../../ui'
+import type { Connection } from '../../connection'
+import { errorMessage, notice } from '../../ui'
 
 /** Between two rounds of questions about runs that are only compared. */
 const ROUND_MS = 3000
 
 export class Details {
   readonly known = new Map<string, RunDetail>()
-  #link: Link
+  #connection: Connection
   #chosen: string | null = null
   #compared: string[] = []
   #runs = new Map<string, RunSummary>()
@@ -18,8 +18,8 @@ export class Details {
   /** Generation at which the chosen run's details were refused. */
   #refusedAt: number | null = null
 
-  constructor(link: Link) {
-    this.#link = link
+  constructor(connection: Connection) {
+    this.#connection = connection
   }
 
   choose(name: string): void {
@@ -43,7 +43,7 @@ export class Details {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#compared = []
-    this.#link.tell({ do: 'run', name: null })
+    this.#connection.send({ do: 'run', name: null })
   }
 
   /** A run that has only begun may have nothing to tell; with its next generation it has. */
@@ -82,11 +82,11 @@ export class Details {
 
   async #watch(name: string): Promise<void> {
     try {
-      await this.#link.ask({ do: 'run', name })
+      await this.#connection.request({ do: 'run', name })
     } catch (error) {
       const generation = this.#generation(name)
       if (name === this.#chosen) this.#refusedAt = generation
-      if (generation > 0) notice(reason(error), 'error')
+      if (generation > 0) notice(errorMessage(error), 'error')
     }
   }
 }

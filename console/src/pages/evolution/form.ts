@@ -1,9 +1,9 @@
 // The form for a new run.
 
 import type { EvolutionInfo, NewRun } from '../../api'
-import type { Link } from '../../link'
-import { card, field, h, notice, reason, say, select } from '../../ui'
-import { faultOf, splitAddresses } from './addresses'
+import type { Connection } from '../../connection'
+import { card, errorMessage, field, h, notice, select, setText } from '../../ui'
+import { addressFault, splitAddresses } from './addresses'
 
 /** Of the program's own limits, so that slips are found before they are sent. */
 const LIMITS = {
@@ -22,8 +22,8 @@ const ALGORITHMS: Record<string, string> = {
   nsga2: 'nsga2: several aims at once',
 }
 
-export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
-  const may = link.role === 'operator'
+export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLElement {
+  const may = connection.role === 'operator'
   const addresses = h('textarea', {
     rows: 2,
     spellcheck: false,
@@ -59,7 +59,7 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
   function describe(): void {
     const elsewhere = splitAddresses(addresses.value).length > 0
     for (const choice of [body, world, fitness]) choice.disabled = elsewhere
-    say(
+    setText(
       where,
       elsewhere
         ? 'Robot Simulators test the individuals, in the body and world that they were started with.'
@@ -71,7 +71,7 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
 
   function check(): void {
     const fault = splitAddresses(addresses.value)
-      .map(faultOf)
+      .map(addressFault)
       .find((found) => found !== null)
     addresses.setCustomValidity(fault ?? '')
     describe()
@@ -103,10 +103,10 @@ export function newRunForm(link: Link, info: EvolutionInfo): HTMLElement {
         event.preventDefault()
         start.disabled = true
         try {
-          await link.ask({ do: 'start-run', run: read() })
+          await connection.request({ do: 'start-run', run: read() })
           notice('The run has begun.')
         } catch (error) {
-          notice(reason(error), 'error')
+          notice(errorMessage(error), 'error')
         } finally {
           start.disabled = false
         }

@@ -1,7 +1,7 @@
 // The list of runs: one is chosen to be looked at, several to be compared.
 
 import type { RunSummary } from '../../api'
-import { card, format, h, say } from '../../ui'
+import { card, format, h, setText } from '../../ui'
 
 /** As many curves as can be told apart. */
 export const MOST_COMPARED = 6
@@ -108,14 +108,14 @@ function makeRow(name: string, chose: () => void, ticked: () => void): Row {
     open,
     tick,
     show(run) {
-      say(state, STATES[run.state].words)
+      setText(state, STATES[run.state].words)
       state.className = `badge ${STATES[run.state].class}`
-      say(about, `${run.algorithm} · ${run.place}`)
+      setText(about, `${run.algorithm} · ${run.place}`)
       about.title = `${run.algorithm}, ${run.place}, seed ${run.seed}`
       progress.max = Math.max(1, run.generations)
       progress.value = run.generation
-      say(generation, `generation ${run.generation} of ${run.generations}`)
-      say(best, run.best === null ? 'best –' : `best ${format(run.best, 4)}`)
+      setText(generation, `generation ${run.generation} of ${run.generations}`)
+      setText(best, run.best === null ? 'best –' : `best ${format(run.best, 4)}`)
     },
   }
 }

@@ -1,7 +1,7 @@
 // Figures with their last two minutes.
 
 import type { Gauge } from '../../api'
-import type { Link } from '../../link'
+import type { Connection } from '../../connection'
 import { Meter } from '../../meter'
 import { empty, fill, format, h } from '../../ui'
 
@@ -14,9 +14,9 @@ export class Gauges {
   #begun = performance.now()
   #end: () => void
 
-  constructor(link: Link) {
+  constructor(connection: Connection) {
     fill(this.element, empty('No figures yet', 'They come once a second.'))
-    this.#end = link.on('health', ({ gauges }) => this.#hear(gauges))
+    this.#end = connection.on('health', ({ gauges }) => this.#hear(gauges))
   }
 
   close(): void {

@@ -1,8 +1,8 @@
 // The log, filtered by level and words. It runs on at the bottom until somebody pauses it or scrolls up.
 
 import type { LogLine } from '../../api'
-import type { Link } from '../../link'
-import { button, empty, h, say, select } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, empty, h, select, setText } from '../../ui'
 
 const KEPT = 1000
 const LEVELS = [
@@ -13,7 +13,7 @@ const LEVELS = [
   { name: 'TRACE', label: 'All levels' },
 ]
 
-export function log(link: Link): { element: HTMLElement; close(): void } {
+export function log(connection: Connection): { element: HTMLElement; close(): void } {
   let kept: { line: LogLine; row: HTMLElement }[] = []
   let least: number = LEVELS.length - 1
   let paused = false
@@ -50,7 +50,7 @@ export function log(link: Link): { element: HTMLElement; close(): void } {
   const pause = button('Pause', () => {
     paused = !paused
     missed = 0
-    say(pause, paused ? 'Go on' : 'Pause')
+    setText(pause, paused ? 'Go on' : 'Pause')
     sift()
   })
 
@@ -71,10 +71,10 @@ export function log(link: Link): { element: HTMLElement; close(): void } {
     const shown = kept.filter(({ row }) => !row.hidden).length
     nothing.hidden = shown > 0
     const lines = shown === kept.length ? `${kept.length} lines` : `${shown} of ${kept.length} lines`
-    say(count, paused ? `Paused, ${missed} new` : lines)
+    setText(count, paused ? `Paused, ${missed} new` : lines)
   }
 
-  const end = link.on('log', ({ lines }) => {
+  const end = connection.on('log', ({ lines }) => {
     const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 30
     // late lines are told again after a reconnect, and when the tab is seen again
     const news = lines.filter((line) => !kept.some((old) => old.line.time === line.time && old.line.text === line.text))

@@ -1,19 +1,19 @@
 // Buttons for gestures, expressions and gazes, each with its key.
 
 import type { Puppet } from '../../api'
-import { card, h, say as setText } from '../../ui'
-import { type Act, titled, wordsOf } from './acts'
-import type { Desk, Part } from './desk'
+import { card, h, setText } from '../../ui'
+import { type Act, describeAct, sentenceCase } from './acts'
 import type { Hotkeys } from './hotkeys'
-import { controls } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
+import { controls } from './widgets'
 
-export function actions(desk: Desk, keys: Hotkeys): Part {
-  const { info } = desk
+export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
+  const { info } = panel
   const badges = new Map<string, HTMLElement>()
 
   function acting(id: string, label: string, small: string, act: Act, standard?: string): HTMLButtonElement {
-    const run = () => void desk.perform(act)
-    keys.add({ id, label: wordsOf(act, info), run }, standard)
+    const run = () => void panel.perform(act)
+    keys.add({ id, label: describeAct(act, info), run }, standard)
     const badge = h('kbd')
     badges.set(id, badge)
     return h(
@@ -27,7 +27,7 @@ export function actions(desk: Desk, keys: Hotkeys): Part {
   const gestures = info.gestures.map((gesture, place) =>
     acting(
       `gesture:${gesture.tag}`,
-      titled(gesture.name),
+      sentenceCase(gesture.name),
       `[${gesture.tag}] ${gesture.seconds} s`,
       { do: 'gesture', name: gesture.tag },
       place < 9 ? String(place + 1) : undefined,
@@ -36,11 +36,11 @@ export function actions(desk: Desk, keys: Hotkeys): Part {
   const expressions = new Map(
     info.expressions.map(({ id, name }) => [
       id,
-      acting(`expression:${name}`, titled(name), '', { do: 'expression', name }),
+      acting(`expression:${name}`, sentenceCase(name), '', { do: 'expression', name }),
     ]),
   )
   const looks = new Map(
-    info.look_ats.map(({ id, name }) => [id, acting(`look:${name}`, titled(name), '', { do: 'look', name })]),
+    info.look_ats.map(({ id, name }) => [id, acting(`look:${name}`, sentenceCase(name), '', { do: 'look', name })]),
   )
 
   const playing = h('span', { class: 'pp-quiet' }, 'None plays')

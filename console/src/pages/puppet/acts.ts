@@ -20,7 +20,7 @@ export interface Macro {
 export const longestWait = 600
 
 /** The order that makes the robot do it; null for a wait, and for names that this robot does not have. */
-export function orderOf(act: Act, info: PuppetInfo): PuppetCommand | null {
+export function commandOf(act: Act, info: PuppetInfo): PuppetCommand | null {
   switch (act.do) {
     case 'say':
       return { speak: act.text }
@@ -44,7 +44,7 @@ export function orderOf(act: Act, info: PuppetInfo): PuppetCommand | null {
 }
 
 /** For people: `Gesture: three short nods`. */
-export function wordsOf(act: Act, info: PuppetInfo): string {
+export function describeAct(act: Act, info: PuppetInfo): string {
   switch (act.do) {
     case 'say':
       return `Say: ${act.text}`
@@ -73,7 +73,7 @@ const subsystems: Record<string, { title: string; standard: number }> = {
 }
 
 export function titleOfSubsystem(subsystem: string): string {
-  return subsystems[subsystem]?.title ?? titled(subsystem)
+  return subsystems[subsystem]?.title ?? sentenceCase(subsystem)
 }
 
 export function standardWeight(subsystem: string): number {
@@ -81,7 +81,7 @@ export function standardWeight(subsystem: string): number {
 }
 
 /** `eye_yaw_left` as `Eye yaw left`. */
-export function titled(name: string): string {
+export function sentenceCase(name: string): string {
   const words = name.replace(/[_-]/g, ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -2,7 +2,7 @@
 // of it. Face and arms follow the servos.
 
 import { h } from '../../ui'
-import { clamp, titled } from './acts'
+import { clamp, sentenceCase } from './acts'
 
 const width = 500
 const height = 400
@@ -44,7 +44,7 @@ function spotOf(servo: string): Spot | null {
   return servo.endsWith('right') ? { x: middle - found.x, y: found.y } : { x: middle, y: found.y }
 }
 
-export interface PartOfBody {
+export interface BodyPart {
   name: string
   servos: { id: number; name: string }[]
 }
@@ -55,10 +55,10 @@ export interface Drawing {
   show(positions: number[]): void
 }
 
-export function drawing(parts: PartOfBody[], chosen: (part: string) => void): Drawing {
+export function drawing(parts: BodyPart[], chosen: (part: string) => void): Drawing {
   const figure = new Figure(parts)
   const handles = new Map<string, HTMLButtonElement>()
-  const make = (part: PartOfBody) => {
+  const make = (part: BodyPart) => {
     const handle = h(
       'button',
       {
@@ -68,7 +68,7 @@ export function drawing(parts: PartOfBody[], chosen: (part: string) => void): Dr
         onclick: () => chosen(part.name),
         'data-test': `part-${part.name.replaceAll(' ', '-')}`,
       },
-      titled(part.name),
+      sentenceCase(part.name),
     )
     handles.set(part.name, handle)
     return handle
@@ -95,8 +95,8 @@ export function drawing(parts: PartOfBody[], chosen: (part: string) => void): Dr
 }
 
 /** Handles stand in columns beside what they are for, one above the other. */
-function place(parts: PartOfBody[]): { part: PartOfBody; at: Spot; spot: Spot }[] {
-  const columns = new Map<number, { part: PartOfBody; at: Spot; spot: Spot }[]>()
+function place(parts: BodyPart[]): { part: BodyPart; at: Spot; spot: Spot }[] {
+  const columns = new Map<number, { part: BodyPart; at: Spot; spot: Spot }[]>()
   for (const part of parts) {
     const found = part.servos.flatMap((servo) => spotOf(servo.name) ?? [])
     if (found.length === 0) continue
@@ -146,9 +146,9 @@ class Figure {
   readonly #shapes: { element: Element; part: string }[] = []
   readonly #ids: Map<string, number>
 
-  readonly #parts: PartOfBody[]
+  readonly #parts: BodyPart[]
 
-  constructor(parts: PartOfBody[]) {
+  constructor(parts: BodyPart[]) {
     this.#parts = parts
     this.#ids = new Map(parts.flatMap((part) => part.servos.map((servo) => [servo.name, servo.id])))
     this.#draw(this.svg, [

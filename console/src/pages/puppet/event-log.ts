@@ -1,28 +1,28 @@
 // What the robot tells of itself, for the log: events, and changes that somebody else ordered.
 
 import type { Puppet, PuppetEvent } from '../../api'
-import type { Desk } from './desk'
+import type { OperatorPanel } from './operator-panel'
 
 export class EventLog {
-  readonly #desk: Desk
+  readonly #panel: OperatorPanel
 
-  constructor(desk: Desk) {
-    this.#desk = desk
+  constructor(panel: OperatorPanel) {
+    this.#panel = panel
   }
 
   /** Those that were not heard before: some may come again after another page or a reconnect. */
   fresh(events: PuppetEvent[]): PuppetEvent[] {
     const latest = Math.max(-1, ...events.map((event) => event.number))
     // a server that was started anew counts from the beginning
-    const { log } = this.#desk
+    const { log } = this.#panel
     if (latest < log.lastEvent) log.lastEvent = -1
     const fresh = events.filter((event) => event.number > log.lastEvent)
     log.lastEvent = Math.max(log.lastEvent, latest)
     return fresh
   }
 
-  heard(event: PuppetEvent): void {
-    const { log, info } = this.#desk
+  handle(event: PuppetEvent): void {
+    const { log, info } = this.#panel
     const nameOf = (id: number) => info.gestures.find((gesture) => gesture.id === id)?.tag ?? String(id)
     switch (event.what) {
       case 'speak-begun':
@@ -44,8 +44,8 @@ export class EventLog {
   }
 
   /** Whoever ordered it: the robot looks and faces otherwise now. */
-  seen(puppet: Puppet): void {
-    const { log, info, puppet: before } = this.#desk
+  update(puppet: Puppet): void {
+    const { log, info, puppet: before } = this.#panel
     if (!before) return
     const nameOf = (list: { id: number; name: string }[], number: number) =>
       list.find(({ id }) => id === number)?.name ?? String(number)

@@ -1,15 +1,15 @@
 // What the robot sees: its pictures, and the faces in them as buttons.
 
 import { Frame, type Puppet } from '../../api'
-import { button, card, h, say as setText } from '../../ui'
-import type { Desk, Part } from './desk'
+import { button, card, h, setText } from '../../ui'
 import { faces } from './faces'
-import { controls } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
+import { controls } from './widgets'
 
 /** After so long without a picture the desk says so, ms. */
-const patience = 3000
+const timeoutMs = 3000
 
-export function eyes(desk: Desk): Part {
+export function eyes(panel: OperatorPanel): Widget {
   const canvas = h('canvas', {
     width: 640,
     height: 480,
@@ -22,7 +22,7 @@ export function eyes(desk: Desk): Part {
   const words = h('span', null, 'Waiting for the first picture.')
   const lacking = h('div', { class: 'pp-lacking' }, words, h('a', { href: '#health' }, 'See Health for the camera'))
   const state = h('span', { class: 'pp-quiet', 'data-test': 'eye-state' }, 'No picture')
-  const naming = faces(desk)
+  const naming = faces(panel)
   const shown = new Map<number, HTMLButtonElement>()
 
   let decoding = false
@@ -58,7 +58,7 @@ export function eyes(desk: Desk): Part {
     if (next && !closed) void draw(next)
   }
 
-  const blind = desk.link.onFrame(Frame.video, (frame) => {
+  const unsubscribe = panel.connection.onFrame(Frame.video, (frame) => {
     const jpeg = new Uint8Array(frame.buffer, frame.byteOffset + 8, frame.byteLength - 8)
     const picture = new Blob([jpeg], { type: 'image/jpeg' })
     if (decoding) waiting = picture
@@ -66,12 +66,12 @@ export function eyes(desk: Desk): Part {
   })
 
   const timer = setInterval(() => {
-    const late = performance.now() - last > patience
+    const late = performance.now() - last > timeoutMs
     setText(state, late ? 'No picture' : `${pictures} pictures a second`)
     pictures = 0
     if (!late) return
     lacking.hidden = false
-    const why = desk.faults.of('camera') ?? (last > 0 ? '' : 'The camera may be off, or still starting.')
+    const why = panel.faults.of('camera') ?? (last > 0 ? '' : 'The camera may be off, or still starting.')
     setText(words, `${last > 0 ? 'The pictures stopped.' : 'There is no picture yet.'} ${why}`.trim())
   }, 1000)
 
@@ -120,7 +120,7 @@ export function eyes(desk: Desk): Part {
     },
     close() {
       closed = true
-      blind()
+      unsubscribe()
       clearInterval(timer)
     },
   }

@@ -1,9 +1,9 @@
 // Names for faces: give one to a face in the picture, forget one.
 
 import type { Puppet } from '../../api'
-import { button, field, fill, h, notice, reason } from '../../ui'
-import type { Desk } from './desk'
-import { box, quiet, twice } from './parts'
+import { button, errorMessage, field, fill, h, notice } from '../../ui'
+import type { OperatorPanel } from './operator-panel'
+import { confirmButton, dialog, quiet } from './widgets'
 
 type Face = Puppet['faces'][number]
 
@@ -14,7 +14,7 @@ export interface Faces {
   show(puppet: Puppet): void
 }
 
-export function faces(desk: Desk): Faces {
+export function faces(panel: OperatorPanel): Faces {
   let face: number | null = null
   let known: string[] = []
   const name = h('input', { type: 'text', maxLength: 60, autocomplete: 'off', 'data-test': 'face-name' })
@@ -32,7 +32,7 @@ export function faces(desk: Desk): Faces {
     give,
   )
   const list = h('ul', { class: 'pp-names', 'data-test': 'known-names' })
-  const shell = box(
+  const shell = dialog(
     'Names of faces',
     words,
     form,
@@ -49,18 +49,18 @@ export function faces(desk: Desk): Faces {
       return
     }
     try {
-      await desk.link.ask({ do: 'name-face', face, name: called })
-      desk.log.add('done', `Named a face: ${called}`)
+      await panel.connection.request({ do: 'name-face', face, name: called })
+      panel.log.add('done', `Named a face: ${called}`)
       notice(`This is ${called} from now on.`)
       shell.close()
     } catch (error) {
-      notice(reason(error), 'error')
+      notice(errorMessage(error), 'error')
     }
   }
 
   async function forget(called: string): Promise<void> {
-    await desk.link.ask({ do: 'forget-face', name: called })
-    desk.log.add('done', `Forgot a face: ${called}`)
+    await panel.connection.request({ do: 'forget-face', name: called })
+    panel.log.add('done', `Forgot a face: ${called}`)
   }
 
   function drawNames(): void {
@@ -81,7 +81,7 @@ export function faces(desk: Desk): Faces {
             },
             { title: 'Take this name for the face' },
           ),
-          twice('Forget', `Forget ${called}?`, () => forget(called)),
+          confirmButton('Forget', `Forget ${called}?`, () => forget(called)),
         ),
       ),
     )

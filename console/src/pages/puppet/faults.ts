@@ -1,7 +1,7 @@
 // What of the robot's senses and voice does not work, and why: a silent robot or a black picture must not be a riddle.
 
-import type { Link } from '../../link'
-import { h, say as setText } from '../../ui'
+import type { Connection } from '../../connection'
+import { h, setText } from '../../ui'
 
 /** Parts of the server's health that an operator depends on. */
 const parts = ['voice', 'loudspeaker', 'ears', 'recogniser', 'camera', 'faces']
@@ -10,10 +10,10 @@ export class Faults {
   /** Leads to the page that says more; hidden while all is well. */
   readonly element = h('a', { class: 'pp-faults bad', href: '#health', hidden: true, 'data-test': 'faults' })
   readonly #words = new Map<string, string>()
-  readonly #deaf: () => void
+  readonly #unsubscribe: () => void
 
-  constructor(link: Link) {
-    this.#deaf = link.on('health', (health) => {
+  constructor(connection: Connection) {
+    this.#unsubscribe = connection.on('health', (health) => {
       this.#words.clear()
       for (const { name, works, words } of health.parts) {
         if (!works && parts.includes(name)) this.#words.set(name, words)
@@ -30,6 +30,6 @@ export class Faults {
   }
 
   close(): void {
-    this.#deaf()
+    this.#unsubscribe()
   }
 }

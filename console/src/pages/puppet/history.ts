@@ -1,11 +1,11 @@
 // What was said before, for the arrow keys and for a click. It is kept as long as the browser's tab.
 
-import { Changing } from './changing'
+import { Observable } from './observable'
 
 const key = 'rossum-said'
 const most = 100
 
-export class History extends Changing {
+export class History extends Observable {
   /** The latest last. */
   readonly texts: string[]
   /** What is leafed to; the length of `texts` is the new text. */
@@ -31,11 +31,11 @@ export class History extends Changing {
     } catch {
       // a browser that keeps nothing: the list lives as long as the page
     }
-    this.changed()
+    this.notify()
   }
 
   /** The text before or after the one that is shown; null where there is none. */
-  leaf(by: 1 | -1, shown: string): string | null {
+  step(by: 1 | -1, shown: string): string | null {
     const place = this.#place + by
     if (place < 0 || place > this.texts.length) return null
     if (this.#place === this.texts.length) this.#draft = shown

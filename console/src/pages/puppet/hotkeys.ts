@@ -1,9 +1,9 @@
 // Keys for gestures, expressions, gazes and macros. They rest while somebody types. Which key is whose is saved on the
 // server.
 
-import type { Link } from '../../link'
+import type { Connection } from '../../connection'
 import { isRecord } from './acts'
-import { Changing } from './changing'
+import { Observable } from './observable'
 
 export interface Hot {
   /** `gesture:yess`; kept with its key. */
@@ -13,7 +13,7 @@ export interface Hot {
 }
 
 /** Keys of the desk itself. `?` and others that are no letters count as they are typed. */
-export const deskKeys = [
+export const panelKeys = [
   { key: 'Escape', label: 'Stop: the robot, macros and the script' },
   { key: 'n', label: 'Next cue of the script' },
   { key: 'b', label: 'Back to the cue before' },
@@ -21,7 +21,7 @@ export const deskKeys = [
   { key: '?', label: 'This overview' },
 ]
 
-export class Hotkeys extends Changing {
+export class Hotkeys extends Observable {
   readonly #hot = new Map<string, Hot>()
   /** Keys that came with the desk; what is saved goes before them. */
   readonly #standard = new Map<string, string>()
@@ -29,29 +29,29 @@ export class Hotkeys extends Changing {
   readonly #own = new Map<string, () => void>()
   readonly #ends: (() => void)[]
 
-  readonly #link: Link
+  readonly #connection: Connection
   readonly #may: () => boolean
 
   /** `may` returns whether the operator may send commands now, and shows the reason if not. */
-  constructor(link: Link, may: () => boolean) {
+  constructor(connection: Connection, may: () => boolean) {
     super()
-    this.#link = link
+    this.#connection = connection
     this.#may = may
     const pressed = (event: KeyboardEvent) => this.#pressed(event)
     document.addEventListener('keydown', pressed)
     this.#ends = [
       () => document.removeEventListener('keydown', pressed),
-      link.on('saved', (saved) => {
+      connection.on('saved', (saved) => {
         if (saved.key !== 'hotkeys' || !isRecord(saved.value)) return
         const pairs = Object.entries(saved.value)
         this.#saved = Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
-        this.changed()
+        this.notify()
       }),
     ]
   }
 
   /** A key of the desk itself, from `deskKeys`. */
-  desk(key: string, run: () => void): void {
+  reserve(key: string, run: () => void): void {
     this.#own.set(key, run)
   }
 
@@ -64,7 +64,7 @@ export class Hotkeys extends Changing {
   replace(prefix: string, all: Hot[]): void {
     for (const id of [...this.#hot.keys()]) if (id.startsWith(prefix)) this.#hot.delete(id)
     for (const hot of all) this.#hot.set(hot.id, hot)
-    this.changed()
+    this.notify()
   }
 
   all(): Hot[] {
@@ -81,7 +81,7 @@ export class Hotkeys extends Changing {
 
   /** Why a key cannot be given; null if it can. */
   static objection(key: string): string | null {
-    if (deskKeys.some((own) => own.key === key)) return `${key} is a key of the desk itself.`
+    if (panelKeys.some((own) => own.key === key)) return `${key} is a key of the desk itself.`
     return [...key].length === 1 && key !== ' ' ? null : 'Take a letter, a digit or a sign.'
   }
 
@@ -91,9 +91,9 @@ export class Hotkeys extends Changing {
     for (const other of [...this.#hot.keys(), ...Object.keys(this.#saved)]) {
       if (key !== '' && other !== id && this.keyOf(other) === key) saved[other] = ''
     }
-    await this.#link.ask({ do: 'save', key: 'hotkeys', value: saved })
+    await this.#connection.request({ do: 'save', key: 'hotkeys', value: saved })
     this.#saved = saved
-    this.changed()
+    this.notify()
   }
 
   #pressed(event: KeyboardEvent): void {

@@ -2,12 +2,12 @@
 // held upright the pictures are on top, and the text box and the Stop button stay at the bottom.
 
 import { fill, h } from '../../ui'
-import type { Part } from './desk'
+import type { Widget } from './operator-panel'
 
 export interface Section {
   id: string
   title: string
-  part: Part
+  part: Widget
 }
 
 interface Plan {
@@ -61,11 +61,11 @@ export interface Layout {
 export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement): Layout {
   const left = h('div', { class: 'pp-column pp-left' })
   const middle = h('div', { class: 'pp-column pp-middle' })
-  const list = h('div', { class: 'pp-tabs', role: 'tablist', 'aria-label': 'Panels', onkeydown: leaf })
+  const list = h('div', { class: 'pp-tabs', role: 'tablist', 'aria-label': 'Panels', onkeydown: moveTab })
   const panel = h('div', { class: 'pp-panel', role: 'tabpanel', id: 'pp-panel' })
   const right = h('div', { class: 'pp-column pp-right' }, list, panel)
   const bottom = h('div', { class: 'pp-bottom' })
-  const element = h('div', { class: 'pp-desk' }, bar, h('div', { class: 'pp-columns' }, left, middle, right), bottom)
+  const element = h('div', { class: 'pp-panels' }, bar, h('div', { class: 'pp-columns' }, left, middle, right), bottom)
   const byId = new Map(sections.map((section) => [section.id, section]))
   const queries = plans.map(({ media }) => matchMedia(media))
   let tabs: HTMLButtonElement[] = []
@@ -88,7 +88,7 @@ export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement)
     section.part.shown?.()
   }
 
-  function leaf(event: KeyboardEvent): void {
+  function moveTab(event: KeyboardEvent): void {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (by === 0) return
     event.preventDefault()

@@ -1,9 +1,9 @@
 // The session's log on the desk, with notes of the operator, and as files.
 
 import { button, card, field, h } from '../../ui'
-import type { Part } from './desk'
 import type { Entry, Kind, SessionLog } from './log'
-import { clock } from './parts'
+import type { Widget } from './operator-panel'
+import { clock } from './widgets'
 
 /** Rows that are shown; the files have all. */
 const most = 300
@@ -17,7 +17,7 @@ const kinds: Record<Kind, string> = {
   refused: 'Refused',
 }
 
-export function logPanel(log: SessionLog): Part {
+export function logPanel(log: SessionLog): Widget {
   const rows = h('ol', { class: 'pp-list pp-log', 'data-test': 'session-log' })
   const nothing = h('li', { class: 'pp-quiet' }, 'Nothing yet. All that is said, done and heard is listed here.')
   const note = h('input', { type: 'text', maxLength: 500, 'data-test': 'note' })

@@ -2,8 +2,8 @@
 
 import type { PuppetInfo } from '../../api'
 import { button, field, fill, h, notice, select } from '../../ui'
-import { type Act, clamp, longestWait, type Macro, titled, titleOfSubsystem } from './acts'
-import { quiet, twice } from './parts'
+import { type Act, clamp, longestWait, type Macro, sentenceCase, titleOfSubsystem } from './acts'
+import { confirmButton, quiet } from './widgets'
 
 const kinds: { value: Act['do']; label: string }[] = [
   { value: 'say', label: 'Say' },
@@ -52,7 +52,7 @@ export function macroEditor(editing: Editing): HTMLElement {
     element.setAttribute('aria-label', label)
     return element
   }
-  const named = ({ name }: { name: string }) => ({ value: name, label: titled(name) })
+  const named = ({ name }: { name: string }) => ({ value: name, label: sentenceCase(name) })
   const chooser = (act: { name: string }, label: string, options: { value: string; label: string }[]) =>
     labelled(
       select(options, act.name, (value) => {
@@ -99,7 +99,7 @@ export function macroEditor(editing: Editing): HTMLElement {
           chooser(
             act,
             'Gesture',
-            info.gestures.map(({ tag, name }) => ({ value: tag, label: titled(name) })),
+            info.gestures.map(({ tag, name }) => ({ value: tag, label: sentenceCase(name) })),
           ),
         ]
       case 'expression':
@@ -220,7 +220,7 @@ export function macroEditor(editing: Editing): HTMLElement {
       { class: 'row' },
       button('Save', save, { kind: 'primary', test: 'macro-save' }),
       button('Cancel', editing.cancel),
-      editing.isNew ? null : twice('Delete', 'Really delete?', editing.remove),
+      editing.isNew ? null : confirmButton('Delete', 'Really delete?', editing.remove),
     ),
   )
 }

@@ -1,14 +1,14 @@
 // The macros of the desk: one button and one key each.
 
-import { button, card, empty, fill, h, say as setText } from '../../ui'
+import { button, card, empty, fill, h, setText } from '../../ui'
 import type { Macro } from './acts'
-import type { Desk, Part } from './desk'
 import type { Hotkeys } from './hotkeys'
 import { macroEditor } from './macro-editor'
 import type { Macros } from './macros'
-import { controls } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
+import { controls } from './widgets'
 
-export function macroPanel(desk: Desk, macros: Macros, keys: Hotkeys): Part {
+export function macroPanel(panel: OperatorPanel, macros: Macros, keys: Hotkeys): Widget {
   const content = h('div', { class: 'stack' })
   const state = h('span', { class: 'pp-macro-state', role: 'status', 'data-test': 'macro-state' }, 'No macro runs')
   const stop = button('Stop the macro', () => macros.stop(), { disabled: true, test: 'macro-stop' })
@@ -23,7 +23,7 @@ export function macroPanel(desk: Desk, macros: Macros, keys: Hotkeys): Part {
     fill(
       content,
       macroEditor({
-        info: desk.info,
+        info: panel.info,
         macro: macro ?? { name: '', acts: [] },
         isNew: macro === null,
         taken: (name) => {

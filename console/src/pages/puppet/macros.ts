@@ -1,25 +1,25 @@
 // Macros: saved on the server, run here one at a time, stopped at any moment.
 
-import { notice, reason } from '../../ui'
+import { errorMessage, notice } from '../../ui'
 import { type Macro, readMacros } from './acts'
-import { Changing } from './changing'
-import type { Desk } from './desk'
+import { Observable } from './observable'
+import type { OperatorPanel } from './operator-panel'
 
-export class Macros extends Changing {
+export class Macros extends Observable {
   list: Macro[] = []
   /** The one that runs, and which of its acts it is at. */
   running: { name: string; place: number } | null = null
   #stopping: AbortController | null = null
-  readonly #deaf: () => void
-  readonly #desk: Desk
+  readonly #unsubscribe: () => void
+  readonly #panel: OperatorPanel
 
-  constructor(desk: Desk) {
+  constructor(panel: OperatorPanel) {
     super()
-    this.#desk = desk
-    this.#deaf = desk.link.on('saved', (saved) => {
+    this.#panel = panel
+    this.#unsubscribe = panel.connection.on('saved', (saved) => {
       if (saved.key !== 'macros') return
       this.list = readMacros(saved.value)
-      this.changed()
+      this.notify()
     })
   }
 
@@ -33,13 +33,13 @@ export class Macros extends Changing {
     const place = this.list.findIndex((other) => other.name === was)
     if (macro) list.splice(place < 0 ? list.length : place, 0, macro)
     try {
-      await this.#desk.link.ask({ do: 'save', key: 'macros', value: list })
+      await this.#panel.connection.request({ do: 'save', key: 'macros', value: list })
     } catch (error) {
-      notice(reason(error), 'error')
+      notice(errorMessage(error), 'error')
       return false
     }
     this.list = list
-    this.changed()
+    this.notify()
     return true
   }
 
@@ -48,39 +48,39 @@ export class Macros extends Changing {
     this.stop()
     const stopping = new AbortController()
     this.#stopping = stopping
-    this.#desk.log.add('done', `Macro begins: ${macro.name}`)
+    this.#panel.log.add('done', `Macro begins: ${macro.name}`)
     let complete = true
     for (const [place, act] of macro.acts.entries()) {
       this.running = { name: macro.name, place }
-      this.changed()
+      this.notify()
       if (act.do === 'wait') {
         await pause(act.seconds, stopping.signal)
       } else {
-        const begun = this.#desk.speech.begun
-        complete = await this.#desk.perform(act)
-        if (complete && act.do === 'say') await this.#desk.speech.over(begun, stopping.signal)
+        const begun = this.#panel.speech.begun
+        complete = await this.#panel.perform(act)
+        if (complete && act.do === 'say') await this.#panel.speech.over(begun, stopping.signal)
       }
       if (stopping.signal.aborted) return
       if (!complete) break
     }
     this.#stopping = null
     this.running = null
-    this.#desk.log.add('done', complete ? `Macro is done: ${macro.name}` : `Macro broke off: ${macro.name}`)
-    this.changed()
+    this.#panel.log.add('done', complete ? `Macro is done: ${macro.name}` : `Macro broke off: ${macro.name}`)
+    this.notify()
   }
 
   stop(): void {
     if (!this.#stopping) return
     this.#stopping.abort()
     this.#stopping = null
-    this.#desk.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
+    this.#panel.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
     this.running = null
-    this.changed()
+    this.notify()
   }
 
   close(): void {
     this.stop()
-    this.#deaf()
+    this.#unsubscribe()
   }
 }
 

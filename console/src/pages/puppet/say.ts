@@ -1,23 +1,23 @@
 // The text box: what the robot says, with tags for gestures, and what it said before.
 
 import type { PuppetEvent } from '../../api'
-import { button, card, fill, h, say as setText } from '../../ui'
-import type { Desk, Part } from './desk'
+import { button, card, fill, h, setText } from '../../ui'
 import type { History } from './history'
-import { clock, controls } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
+import { clock, controls } from './widgets'
 
-export interface SayBox extends Part {
+export interface SayBox extends Widget {
   focus(): void
   /** Puts a text into the box, to be changed and said. */
   put(text: string): void
   /** Reminds the operator what is being answered. */
   answering(text: string): void
-  heard(event: PuppetEvent): void
+  handle(event: PuppetEvent): void
 }
 
 const hint = 'What shall the robot say?'
 
-export function sayBox(desk: Desk, history: History): SayBox {
+export function sayBox(panel: OperatorPanel, history: History): SayBox {
   const text = h('textarea', {
     rows: 2,
     maxLength: 1000,
@@ -31,7 +31,7 @@ export function sayBox(desk: Desk, history: History): SayBox {
   const tags = h(
     'div',
     { class: 'pp-tags', role: 'group', 'aria-label': 'Tags for gestures inside the text' },
-    ...desk.info.gestures.map((gesture) =>
+    ...panel.info.gestures.map((gesture) =>
       h(
         'button',
         {
@@ -54,7 +54,7 @@ export function sayBox(desk: Desk, history: History): SayBox {
     // the box is free at once for the next sentence; a refused one comes back
     text.value = ''
     text.placeholder = hint
-    if (await desk.perform({ do: 'say', text: said })) history.add(said)
+    if (await panel.perform({ do: 'say', text: said })) history.add(said)
     else if (text.value === '') text.value = said
   }
 
@@ -71,14 +71,14 @@ export function sayBox(desk: Desk, history: History): SayBox {
       return
     }
     // arrows move the caret as long as there is a line to move it to
-    const leaf =
+    const step =
       event.key === 'ArrowUp' && !text.value.slice(0, text.selectionStart).includes('\n')
         ? -1
         : event.key === 'ArrowDown' && !text.value.slice(text.selectionEnd).includes('\n')
           ? 1
           : 0
-    if (leaf === 0 || event.shiftKey) return
-    const other = history.leaf(leaf, text.value)
+    if (step === 0 || event.shiftKey) return
+    const other = history.step(step, text.value)
     if (other === null) return
     event.preventDefault()
     put(other)
@@ -92,11 +92,11 @@ export function sayBox(desk: Desk, history: History): SayBox {
   let reached = ''
   let ended: Date | null = null
   function tell(): void {
-    const { speaking } = desk.speech
+    const { speaking } = panel.speech
     state.classList.toggle('pp-on', speaking)
     setText(state, speaking ? `Speaking${reached}` : ended ? `Done at ${clock(ended)}` : 'Quiet')
   }
-  const leave = desk.speech.onChange(tell)
+  const leave = panel.speech.onChange(tell)
 
   const element = card(
     'Say',
@@ -118,15 +118,15 @@ export function sayBox(desk: Desk, history: History): SayBox {
       put(other)
       text.focus()
     },
-    answering(heard) {
-      text.placeholder = `Answering: “${heard}”`
+    answering(utterance) {
+      text.placeholder = `Answering: “${utterance}”`
       text.focus()
     },
-    heard(event) {
+    handle(event) {
       if (event.what === 'speak-begun') reached = ''
       if (event.what === 'speak-done') ended = new Date()
       if (event.what === 'speak-gesture') {
-        const gesture = desk.info.gestures.find((gesture) => gesture.id === event.gesture)
+        const gesture = panel.info.gestures.find((gesture) => gesture.id === event.gesture)
         reached = gesture ? ` – [${gesture.tag}]` : ''
       }
       tell()
@@ -136,7 +136,7 @@ export function sayBox(desk: Desk, history: History): SayBox {
 }
 
 /** A list to click: a text goes back into the box, or is said again. */
-export function saidBefore(desk: Desk, history: History, box: SayBox): Part {
+export function saidBefore(panel: OperatorPanel, history: History, box: SayBox): Widget {
   const list = h('ul', { class: 'pp-list pp-said', 'data-test': 'said' })
   function draw(): void {
     if (history.texts.length === 0) {
@@ -160,7 +160,7 @@ export function saidBefore(desk: Desk, history: History, box: SayBox): Part {
           button(
             'Again',
             async () => {
-              await desk.perform({ do: 'say', text })
+              await panel.perform({ do: 'say', text })
             },
             { title: 'Say this again' },
           ),

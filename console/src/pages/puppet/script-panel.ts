@@ -1,12 +1,12 @@
 // The script: a list of cues to go through with one key.
 
-import { button, card, empty, fill, h, notice, reason, say as setText } from '../../ui'
+import { button, card, empty, errorMessage, fill, h, notice, setText } from '../../ui'
 import { cueBefore, cueFrom, type Line, readScript, samePlace } from './cues'
-import type { Desk, Part } from './desk'
 import type { Macros } from './macros'
-import { controls, quiet } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
+import { controls, quiet } from './widgets'
 
-export interface ScriptPanel extends Part {
+export interface ScriptPanel extends Widget {
   next(): void
   back(): void
 }
@@ -16,7 +16,7 @@ const help =
   'A line that begins with ! runs the macro of that name, one with # is a note to you.'
 const example = '# Wait until she sits\n[braises]Hello! I am Alice.\n!greeting\nHow was your [yess]journey?'
 
-export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
+export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
   let text = ''
   let lines: Line[] = []
   /** The cue that Next carries out. */
@@ -32,7 +32,7 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
   const content = h('div', { class: 'stack' })
 
   function carryOut(line: Line): void {
-    if (line.kind === 'say') void desk.perform({ do: 'say', text: line.text })
+    if (line.kind === 'say') void panel.perform({ do: 'say', text: line.text })
     if (line.kind !== 'macro') return
     const macro = macros.find(line.name)
     if (macro) void macros.run(macro)
@@ -118,9 +118,9 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
 
   async function save(): Promise<void> {
     try {
-      await desk.link.ask({ do: 'save', key: 'script', value: edited.value })
+      await panel.connection.request({ do: 'save', key: 'script', value: edited.value })
     } catch (error) {
-      notice(reason(error), 'error')
+      notice(errorMessage(error), 'error')
       return
     }
     editing = false
@@ -152,7 +152,7 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
     mark()
   }
 
-  const deaf = desk.link.on('saved', (saved) => {
+  const unsubscribe = panel.connection.on('saved', (saved) => {
     if (saved.key === 'script' && typeof saved.value === 'string' && saved.value !== text) take(saved.value)
   })
   draw()
@@ -162,6 +162,6 @@ export function scriptPanel(desk: Desk, macros: Macros): ScriptPanel {
     back,
     // what is not on the page cannot scroll
     shown: mark,
-    close: deaf,
+    close: unsubscribe,
   }
 }

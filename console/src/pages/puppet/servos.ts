@@ -1,15 +1,15 @@
 // Servos by body part: choose a part on the drawing, then move its servos.
 
-import { button, card, fill, h, say as setText } from '../../ui'
-import { titled } from './acts'
-import type { Desk, Part } from './desk'
-import { drawing, type PartOfBody } from './drawing'
-import { controls, quiet } from './parts'
+import { button, card, fill, h, setText } from '../../ui'
+import { sentenceCase } from './acts'
+import { type BodyPart, drawing } from './drawing'
+import type { OperatorPanel, Widget } from './operator-panel'
 import { type Tuner, tuner } from './tuner'
+import { controls, quiet } from './widgets'
 
-export function servos(desk: Desk): Part {
-  const parts: PartOfBody[] = []
-  for (const servo of desk.info.servos) {
+export function servos(panel: OperatorPanel): Widget {
+  const parts: BodyPart[] = []
+  for (const servo of panel.info.servos) {
     const part = parts.find((part) => part.name === servo.part)
     if (part) part.servos.push(servo)
     else parts.push({ name: servo.part, servos: [servo] })
@@ -21,25 +21,25 @@ export function servos(desk: Desk): Part {
   const raise = button('', weigh, { test: 'direct' })
   const figure = drawing(parts, choose)
 
-  const direct = () => desk.puppet?.weights.direct ?? 0
+  const direct = () => panel.puppet?.weights.direct ?? 0
 
   async function weigh(): Promise<void> {
-    await desk.perform({ do: 'weigh', subsystem: 'direct', weight: direct() > 0 ? 0 : 1 })
+    await panel.perform({ do: 'weigh', subsystem: 'direct', weight: direct() > 0 ? 0 : 1 })
   }
 
   function choose(name: string): void {
     const part = parts.find((part) => part.name === name)
     if (!part) return
     figure.choose(name)
-    title.textContent = titled(name)
+    title.textContent = sentenceCase(name)
     sliders = part.servos.map((servo) => ({
       id: servo.id,
-      tuner: tuner(desk, {
-        label: titled(servo.name),
+      tuner: tuner(panel, {
+        label: sentenceCase(servo.name),
         min: 0,
         max: 1,
         step: 0.01,
-        value: desk.puppet?.positions[servo.id] ?? 0.5,
+        value: panel.puppet?.positions[servo.id] ?? 0.5,
         test: `servo-${servo.name}`,
         order: (value) => ({ servo: [servo.id, value] }),
       }),

@@ -2,14 +2,14 @@
 
 import { Frame } from '../../api'
 import { button, card, h, slider } from '../../ui'
-import type { Desk, Part } from './desk'
-import { controls } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
 import { tuner } from './tuner'
 import { Voice } from './voice'
+import { controls } from './widgets'
 
-export function sound(desk: Desk): Part {
+export function sound(panel: OperatorPanel): Widget {
   const voice = new Voice()
-  const volume = tuner(desk, {
+  const volume = tuner(panel, {
     label: 'Volume',
     min: 0,
     max: 1,
@@ -18,7 +18,7 @@ export function sound(desk: Desk): Part {
     test: 'volume',
     order: (value) => ({ volume: value }),
   })
-  const pitch = tuner(desk, {
+  const pitch = tuner(panel, {
     label: 'Pitch',
     min: 0.5,
     max: 2,
@@ -57,7 +57,7 @@ export function sound(desk: Desk): Part {
       : 'Browsers stay silent until you click: switch it on to hear the robot’s voice.'
   }
   draw()
-  const deaf = desk.link.onFrame(Frame.sound, (frame) => voice.hear(frame))
+  const unsubscribe = panel.connection.onFrame(Frame.sound, (frame) => voice.hear(frame))
 
   return {
     element: card(
@@ -71,7 +71,7 @@ export function sound(desk: Desk): Part {
       pitch.show(puppet.pitch)
     },
     close() {
-      deaf()
+      unsubscribe()
       voice.turnOff()
     },
   }

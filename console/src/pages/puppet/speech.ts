@@ -1,9 +1,9 @@
 // Whether the robot speaks, from its events and from its state, whichever knows first.
 
 import type { Puppet, PuppetEvent } from '../../api'
-import { Changing } from './changing'
+import { Observable } from './observable'
 
-export class Speech extends Changing {
+export class Speech extends Observable {
   /** Numbers of the speeches that began and are not over; -1 for one that only the state tells of. */
   readonly #active = new Set<number>()
   /** How many speeches began. */
@@ -13,7 +13,7 @@ export class Speech extends Changing {
     return this.#active.size > 0
   }
 
-  heard(event: PuppetEvent): void {
+  handle(event: PuppetEvent): void {
     if (event.what === 'speak-begun') {
       this.begun += 1
       this.#active.delete(-1)
@@ -24,21 +24,21 @@ export class Speech extends Changing {
     } else {
       return
     }
-    this.changed()
+    this.notify()
   }
 
-  seen(puppet: Puppet): void {
+  update(puppet: Puppet): void {
     if (puppet.speaking === this.speaking) return
     if (puppet.speaking) this.#active.add(-1)
     else this.#active.clear()
-    this.changed()
+    this.notify()
   }
 
   /**
    * Resolves when a text that was ordered while `begun` speeches had begun is over. A text that never begins (nothing
    * but tags) is not waited for longer than `patience`, ms.
    */
-  over(begun: number, stopped: AbortSignal, patience = 3000): Promise<void> {
+  over(begun: number, stopped: AbortSignal, timeoutMs = 3000): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
         clearTimeout(timer)
@@ -53,7 +53,7 @@ export class Speech extends Changing {
       const timer = setTimeout(() => {
         late = true
         look()
-      }, patience)
+      }, timeoutMs)
       const leave = this.onChange(look)
       stopped.addEventListener('abort', settle)
       look()

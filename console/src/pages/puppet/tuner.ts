@@ -2,7 +2,7 @@
 
 import type { PuppetCommand } from '../../api'
 import { type SliderOptions, slider } from '../../ui'
-import type { Desk } from './desk'
+import type { OperatorPanel } from './operator-panel'
 
 /** How long the robot's own value is not shown after the operator's, ms: what is heard then may be older. */
 const hold = 800
@@ -20,14 +20,14 @@ export interface Tuned extends Omit<SliderOptions, 'oninput'> {
   before?(): void
 }
 
-export function tuner(desk: Desk, tuned: Tuned): Tuner {
+export function tuner(panel: OperatorPanel, tuned: Tuned): Tuner {
   let moved = -Infinity
   const made = slider({
     ...tuned,
     oninput: (value) => {
       moved = performance.now()
       tuned.before?.()
-      desk.turn(tuned.label, tuned.order(value), `${tuned.label}: ${value}`)
+      panel.turn(tuned.label, tuned.order(value), `${tuned.label}: ${value}`)
     },
   })
   if (tuned.test) made.element.dataset.test = tuned.test

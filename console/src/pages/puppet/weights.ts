@@ -2,15 +2,15 @@
 
 import { button, card, h } from '../../ui'
 import { standardWeight, titleOfSubsystem } from './acts'
-import type { Desk, Part } from './desk'
-import { controls } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
 import { tuner } from './tuner'
+import { controls } from './widgets'
 
-export function weights(desk: Desk): Part {
+export function weights(panel: OperatorPanel): Widget {
   const sliders = new Map(
-    desk.info.subsystems.map((subsystem) => [
+    panel.info.subsystems.map((subsystem) => [
       subsystem,
-      tuner(desk, {
+      tuner(panel, {
         label: titleOfSubsystem(subsystem),
         min: 0,
         max: 1,
@@ -21,7 +21,7 @@ export function weights(desk: Desk): Part {
       }),
     ]),
   )
-  const blink = tuner(desk, {
+  const blink = tuner(panel, {
     label: 'Blinks',
     min: 0,
     max: 3,
@@ -33,8 +33,8 @@ export function weights(desk: Desk): Part {
   })
 
   async function reset(): Promise<void> {
-    for (const subsystem of desk.info.subsystems) {
-      if (!(await desk.perform({ do: 'weigh', subsystem, weight: standardWeight(subsystem) }))) return
+    for (const subsystem of panel.info.subsystems) {
+      if (!(await panel.perform({ do: 'weigh', subsystem, weight: standardWeight(subsystem) }))) return
     }
   }
 

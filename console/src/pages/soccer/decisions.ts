@@ -2,7 +2,7 @@
 
 import type { Decision } from '../../api'
 import { card, h } from '../../ui'
-import { clock } from './words'
+import { clock } from './labels'
 
 /** As many as anybody scrolls through. */
 const SHOWN = 200

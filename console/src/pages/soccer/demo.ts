@@ -1,11 +1,11 @@
 // The demo game: two teams that come in by themselves.
 
 import type { Game, SoccerInfo } from '../../api'
-import type { Link } from '../../link'
-import { button, card, h, notice, reason, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, card, errorMessage, h, notice, setText } from '../../ui'
+import { sentence } from './labels'
 import { numberField } from './numbers'
 import { forOperators } from './operators'
-import { sentence } from './words'
 
 const PLAYERS = 3
 
@@ -16,7 +16,7 @@ export interface DemoGame {
   start(): Promise<void>
 }
 
-export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
+export function demoGame(connection: Connection, soccer: SoccerInfo): DemoGame {
   const most = Math.max(1, soccer.players_per_team)
   const count = numberField('Players a team', {
     value: Math.min(PLAYERS, most),
@@ -26,7 +26,7 @@ export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
     test: 'demo-players',
   })
   const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'demo-start' }, 'Start')
-  const stop = button('Stop', () => link.ask({ do: 'stop-demo' }), { test: 'demo-stop', disabled: true })
+  const stop = button('Stop', () => connection.request({ do: 'stop-demo' }), { test: 'demo-stop', disabled: true })
   const words = h('p', { 'data-test': 'demo-words', role: 'status' }, 'Two teams come in and kick off by themselves.')
   const note = h('p', { class: 'demo-note', 'data-test': 'demo-note' }, '')
   const form = h(
@@ -49,9 +49,9 @@ export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
     if (players === null) return
     start.disabled = true
     try {
-      await link.ask({ do: 'demo', players })
+      await connection.request({ do: 'demo', players })
     } catch (error) {
-      notice(reason(error), 'error')
+      notice(errorMessage(error), 'error')
     } finally {
       start.disabled = running
     }
@@ -65,11 +65,11 @@ export function demoGame(link: Link, soccer: SoccerInfo): DemoGame {
     count.input.disabled = now
   }
   return {
-    element: card('Demo game', forOperators(link, form), h('div', { class: 'demo-words' }, words, note)),
+    element: card('Demo game', forOperators(connection, form), h('div', { class: 'demo-words' }, words, note)),
     show({ demo }) {
       // that there is no game is news only after one
-      if (demo ?? running) say(words, sentence(demo?.note ?? 'no demo game'))
-      say(note, demo ? `${demo.players} players a team.` : '')
+      if (demo ?? running) setText(words, sentence(demo?.note ?? 'no demo game'))
+      setText(note, demo ? `${demo.players} players a team.` : '')
       if ((demo !== null) !== running) become(demo !== null)
     },
     start: begin,

@@ -1,7 +1,7 @@
 // Ball and players are dragged over the field, by operators, in the live game.
 
 import type { Game } from '../../api'
-import type { Link } from '../../link'
+import type { Connection } from '../../connection'
 import type { View } from '../../view/view'
 import { BALL_ON_GROUND, heading } from './trainer'
 
@@ -11,22 +11,22 @@ export interface Dragging {
   allow(live: boolean): void
 }
 
-export function dragging(link: Link, view: View): Dragging {
+export function dragging(connection: Connection, view: View): Dragging {
   let ball: number | null = null
   let players: Game['players'] = []
   let live = true
   let known = ''
 
   function dropped(body: number, x: number, y: number): void {
-    if (body === ball) link.tell({ do: 'place-ball', position: [x, y, BALL_ON_GROUND] })
+    if (body === ball) connection.send({ do: 'place-ball', position: [x, y, BALL_ON_GROUND] })
     const player = players.find((one) => one.body === body)
     if (!player) return
     const { side, number } = player
-    link.tell({ do: 'place-player', side, number, position: [x, y], heading: heading(side) })
+    connection.send({ do: 'place-player', side, number, position: [x, y], heading: heading(side) })
   }
 
   function tellView(): void {
-    const may = live && link.role === 'operator'
+    const may = live && connection.role === 'operator'
     const bodies = [ball, ...players.map(({ body }) => body)].filter((body) => body !== null)
     view.draggable(may ? bodies : [], dropped)
   }

@@ -1,11 +1,11 @@
 // Controls that only operators may use.
 
-import type { Link } from '../../link'
+import type { Connection } from '../../connection'
 import { h } from '../../ui'
 
 /** For viewers, all that is in it is disabled, and the reason is said. */
-export function forOperators(link: Link, ...children: (Node | string)[]): HTMLElement {
-  if (link.role === 'operator') return h('div', { class: 'orders' }, ...children)
+export function forOperators(connection: Connection, ...children: (Node | string)[]): HTMLElement {
+  if (connection.role === 'operator') return h('div', { class: 'orders' }, ...children)
   return h(
     'div',
     { class: 'orders' },

@@ -1,8 +1,8 @@
 // The score board: teams, score, half, clock and play mode.
 
 import type { Game } from '../../api'
-import { h, say } from '../../ui'
-import { clock, halfWords, modeWords, teamName } from './words'
+import { h, setText } from '../../ui'
+import { clock, halfLabel, modeLabel, teamName } from './labels'
 
 export interface Scoreboard {
   element: HTMLElement
@@ -27,14 +27,14 @@ export function scoreboard(): Scoreboard {
   return {
     element,
     show(game) {
-      say(left, teamName(game.teams, 'left'))
-      say(right, teamName(game.teams, 'right'))
+      setText(left, teamName(game.teams, 'left'))
+      setText(right, teamName(game.teams, 'right'))
       left.title = teamName(game.teams, 'left')
       right.title = teamName(game.teams, 'right')
-      say(score, `${game.score[0]} : ${game.score[1]}`)
-      say(half, halfWords(game.half))
-      say(time, clock(game.play_time))
-      say(mode, modeWords(game.mode, game.teams))
+      setText(score, `${game.score[0]} : ${game.score[1]}`)
+      setText(half, halfLabel(game.half))
+      setText(time, clock(game.play_time))
+      setText(mode, modeLabel(game.mode, game.teams))
       mode.dataset.mode = game.mode
     },
   }

@@ -1,11 +1,11 @@
 // The trainer's commands: kick-off, play modes, and where ball and players go.
 
 import type { Command, Game, Side, SoccerInfo } from '../../api'
-import type { Link } from '../../link'
-import { button, card, field, h, notice, reason, select } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, card, errorMessage, field, h, notice, select } from '../../ui'
+import { modeLabel, teamName } from './labels'
 import { numberField } from './numbers'
 import { forOperators } from './operators'
-import { modeWords, teamName } from './words'
 
 /** Height of a ball's centre that lies on the ground. */
 export const BALL_ON_GROUND = 0.11
@@ -20,20 +20,23 @@ export interface Trainer {
   show(game: Game): void
 }
 
-export function trainer(link: Link, soccer: SoccerInfo): Trainer {
+export function trainer(connection: Connection, soccer: SoccerInfo): Trainer {
   const kickOffs = {
-    left: button('Left', () => link.ask({ do: 'kick-off', side: 'left' }), { test: 'kick-off-left' }),
-    right: button('Right', () => link.ask({ do: 'kick-off', side: 'right' }), { test: 'kick-off-right' }),
-    lot: button('By lot', () => link.ask({ do: 'kick-off', side: null }), { kind: 'primary', test: 'kick-off-lot' }),
+    left: button('Left', () => connection.request({ do: 'kick-off', side: 'left' }), { test: 'kick-off-left' }),
+    right: button('Right', () => connection.request({ do: 'kick-off', side: 'right' }), { test: 'kick-off-right' }),
+    lot: button('By lot', () => connection.request({ do: 'kick-off', side: null }), {
+      kind: 'primary',
+      test: 'kick-off-lot',
+    }),
   }
-  const names = soccer.modes.map((mode) => ({ value: mode, label: modeWords(mode, ['left', 'right']) }))
+  const names = soccer.modes.map((mode) => ({ value: mode, label: modeLabel(mode, ['left', 'right']) }))
   const modes = select(names, soccer.modes[0] ?? '', () => (chosen = true))
   modes.dataset.test = 'mode-select'
   let chosen = false
   const setMode = button(
     'Set',
     async () => {
-      await link.ask({ do: 'play-mode', mode: modes.value })
+      await connection.request({ do: 'play-mode', mode: modes.value })
       chosen = false
     },
     { test: 'mode-set' },
@@ -42,7 +45,7 @@ export function trainer(link: Link, soccer: SoccerInfo): Trainer {
   const element = card(
     'Trainer',
     forOperators(
-      link,
+      connection,
       h(
         'div',
         { class: 'group', role: 'group', 'aria-label': 'Kick-off' },
@@ -56,10 +59,10 @@ export function trainer(link: Link, soccer: SoccerInfo): Trainer {
         { class: 'group' },
         field('Play mode', modes),
         setMode,
-        button('Drop ball', () => link.ask({ do: 'drop-ball' }), { test: 'drop-ball' }),
+        button('Drop ball', () => connection.request({ do: 'drop-ball' }), { test: 'drop-ball' }),
       ),
-      ballForm(link, soccer),
-      playerForm(link, soccer),
+      ballForm(connection, soccer),
+      playerForm(connection, soccer),
       h('p', { class: 'quiet' }, 'Ball and players can also be dragged in the picture.'),
     ),
   )
@@ -77,7 +80,7 @@ export function trainer(link: Link, soccer: SoccerInfo): Trainer {
 /** What lies outside of the field and is still ground. */
 const MARGIN = 10
 
-function ballForm(link: Link, { field: [length, width] }: SoccerInfo): HTMLElement {
+function ballForm(connection: Connection, { field: [length, width] }: SoccerInfo): HTMLElement {
   const x = numberField('x', {
     value: 0,
     min: -length / 2 - MARGIN,
@@ -95,14 +98,14 @@ function ballForm(link: Link, { field: [length, width] }: SoccerInfo): HTMLEleme
     test: 'ball-y',
   })
   const z = numberField('z', { value: BALL_ON_GROUND, min: 0, max: 10, step: 0.01, unit: 'm', test: 'ball-z' })
-  return orderForm(link, 'Ball', 'Put the ball', 'ball-place', [x.element, y.element, z.element], () => {
+  return commandForm(connection, 'Ball', 'Put the ball', 'ball-place', [x.element, y.element, z.element], () => {
     const position = [x.read(), y.read(), z.read()] as const
     const [px, py, pz] = position
     return px === null || py === null || pz === null ? null : { do: 'place-ball', position: [px, py, pz] }
   })
 }
 
-function playerForm(link: Link, { field: [length, width], players_per_team }: SoccerInfo): HTMLElement {
+function playerForm(connection: Connection, { field: [length, width], players_per_team }: SoccerInfo): HTMLElement {
   const number = numberField('Number', { value: 1, min: 1, max: 99, step: 1, test: 'player-number' })
   const x = numberField('x', {
     value: -2,
@@ -134,7 +137,7 @@ function playerForm(link: Link, { field: [length, width], players_per_team }: So
   side.dataset.test = 'player-side'
   number.input.title = `Shirt number; ${players_per_team} players a team`
   const fields = [field('Side', side), number.element, faces.element, x.element, y.element]
-  return orderForm(link, 'Player', 'Put the player', 'player-place', fields, () => {
+  return commandForm(connection, 'Player', 'Put the player', 'player-place', fields, () => {
     const [n, px, py, degrees] = [number.read(), x.read(), y.read(), faces.read()]
     if (n === null || px === null || py === null || degrees === null) return null
     return {
@@ -148,8 +151,8 @@ function playerForm(link: Link, { field: [length, width], players_per_team }: So
 }
 
 /** Fields and a button; the return key sends too. */
-function orderForm(
-  link: Link,
+function commandForm(
+  connection: Connection,
   legend: string,
   label: string,
   test: string,
@@ -166,9 +169,9 @@ function orderForm(
         const command = read()
         if (!command) return
         try {
-          await link.ask(command)
+          await connection.request(command)
         } catch (error) {
-          notice(reason(error), 'error')
+          notice(errorMessage(error), 'error')
         }
       },
     },

@@ -1,24 +1,24 @@
 // Pause, play and reset of the world in which the game is.
 
 import type { WorldState } from '../../api'
-import type { Link } from '../../link'
-import { button, h, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, h, setText } from '../../ui'
 
 export interface WorldControls {
   element: HTMLElement
   show(state: WorldState): void
 }
 
-export function worldControls(link: Link): WorldControls {
-  const may = link.role === 'operator'
+export function worldControls(connection: Connection): WorldControls {
+  const may = connection.role === 'operator'
   const title = may ? undefined : 'Only operators may do this.'
   let paused = false
-  const pause = button('Pause', () => link.ask({ do: paused ? 'play' : 'pause' }), {
+  const pause = button('Pause', () => connection.request({ do: paused ? 'play' : 'pause' }), {
     test: 'pause',
     disabled: !may,
     ...(title ? { title } : {}),
   })
-  const reset = button('Reset', () => link.ask({ do: 'reset' }), {
+  const reset = button('Reset', () => connection.request({ do: 'reset' }), {
     test: 'reset',
     disabled: !may,
     title: title ?? 'Puts everything back to the start',
@@ -28,9 +28,9 @@ export function worldControls(link: Link): WorldControls {
     element: h('div', { class: 'world-controls', role: 'group', 'aria-label': 'World' }, pause, reset, words),
     show(state) {
       paused = state.paused
-      say(pause, paused ? 'Play' : 'Pause')
+      setText(pause, paused ? 'Play' : 'Pause')
       words.classList.toggle('bad', state.standstill !== null)
-      say(words, state.standstill ?? (paused ? 'paused' : ''))
+      setText(words, state.standstill ?? (paused ? 'paused' : ''))
     },
   }
 }

@@ -1,10 +1,10 @@
 // One robot: who controls it, pushes, motors and senses.
 
 import type { AgentInfo, AgentReadings, Client, Vector } from '../../api'
-import type { Link } from '../../link'
-import { button, empty, h, type Slider, say, slider } from '../../ui'
-import { controlWords } from './control'
-import { Senses } from './senses'
+import type { Connection } from '../../connection'
+import { button, empty, h, type Slider, setText, slider } from '../../ui'
+import { describeControllers } from './controllers'
+import { Sensors } from './sensors'
 
 const PUSHES: { label: string; velocity: Vector }[] = [
   { label: 'Forward', velocity: [1, 0, 0] },
@@ -18,18 +18,18 @@ const UNITS = { position: 'rad', velocity: 'rad/s', torque: 'N m' }
 
 export class Agent {
   readonly element: HTMLElement
-  #link: Link
+  #connection: Connection
   #card: AgentInfo
   #motors: Slider[]
-  #senses: Senses
+  #senses: Sensors
   #control = h('p', { class: 'world-control quiet', 'data-test': 'control' })
 
-  constructor(link: Link, card: AgentInfo) {
-    this.#link = link
+  constructor(connection: Connection, card: AgentInfo) {
+    this.#connection = connection
     this.#card = card
     this.#motors = card.motors.map((motor, at) => this.#motor(motor, at))
-    this.#senses = new Senses(card.senses)
-    const operator = link.role === 'operator'
+    this.#senses = new Sensors(card.senses)
+    const operator = connection.role === 'operator'
     this.element = h(
       'div',
       { class: 'stack', 'data-test': 'chosen-agent' },
@@ -43,7 +43,7 @@ export class Agent {
           'div',
           { class: 'world-pushes' },
           ...PUSHES.map(({ label, velocity }) =>
-            button(label, () => link.ask({ do: 'push', agent: card.name, velocity }), {
+            button(label, () => connection.request({ do: 'push', agent: card.name, velocity }), {
               disabled: !operator || card.body < 0,
               title: operator ? `${label}: ${axis(velocity)}` : 'You are a viewer: you may look, and nothing else.',
               test: `push-${label.toLowerCase()}`,
@@ -75,16 +75,16 @@ export class Agent {
 
   /** Motors may be moved here while nobody else has them. */
   setControllers(controllers: Client[]): void {
-    const operator = this.#link.role === 'operator'
+    const operator = this.#connection.role === 'operator'
     const free = controllers.length === 0
     for (const motor of this.#motors) motor.disabled(!operator || !free)
-    say(
+    setText(
       this.#control,
       !operator
         ? 'You are a viewer: you may look, and nothing else.'
         : free
           ? 'Nobody controls it: move its motors here.'
-          : `Controlled by ${controlWords(controllers)}. From here it can only be pushed.`,
+          : `Controlled by ${describeControllers(controllers)}. From here it can only be pushed.`,
     )
   }
 
@@ -101,7 +101,7 @@ export class Agent {
       step: 10 ** Math.floor(Math.log10((max - min) / 100)),
       value: Math.min(max, Math.max(min, 0)),
       unit: UNITS[motor.kind],
-      oninput: (value) => this.#link.tell({ do: 'act', agent: this.#card.name, motors: [[at, value]] }),
+      oninput: (value) => this.#connection.send({ do: 'act', agent: this.#card.name, motors: [[at, value]] }),
     })
   }
 }

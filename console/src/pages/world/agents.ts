@@ -1,16 +1,16 @@
 // All robots, and the one that was chosen.
 
 import type { AgentInfo, Client, Scene } from '../../api'
-import type { Link } from '../../link'
-import { empty, fill, h, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { empty, fill, h, setText } from '../../ui'
 import { Agent } from './agent'
-import { controllers, controlWords } from './control'
+import { controllers, describeControllers } from './controllers'
 
 export class Agents {
   readonly element: HTMLElement
   /** Another one was chosen, or none. */
   onChoose: ((agent: AgentInfo | null) => void) | null = null
-  #link: Link
+  #connection: Connection
   #cards: AgentInfo[] = []
   #clients: Client[] = []
   #list = h('ul', { class: 'world-agents', 'data-test': 'agents' })
@@ -20,12 +20,12 @@ export class Agents {
   #agent: Agent | null = null
   #ends: (() => void)[]
 
-  constructor(link: Link) {
-    this.#link = link
+  constructor(connection: Connection) {
+    this.#connection = connection
     this.element = h('div', { class: 'stack' }, this.#list, this.#detail)
     this.#ends = [
-      link.on('state', ({ clients }) => this.#setClients(clients)),
-      link.on('agent', (news) => {
+      connection.on('state', ({ clients }) => this.#setClients(clients)),
+      connection.on('agent', (news) => {
         if (news.name === this.#chosen) this.#agent?.hear(news)
       }),
     ]
@@ -52,7 +52,7 @@ export class Agents {
     const card = this.#cards.find((card) => card.name === name) ?? null
     const changed = this.#chosen !== (card?.name ?? null)
     this.#chosen = card?.name ?? null
-    if (changed) this.#link.tell({ do: 'follow', agent: this.#chosen })
+    if (changed) this.#connection.send({ do: 'follow', agent: this.#chosen })
     if (changed || !card) {
       this.#open(card)
       this.onChoose?.(card)
@@ -63,12 +63,12 @@ export class Agents {
   close(): void {
     for (const end of this.#ends) end()
     this.#agent?.close()
-    if (this.#chosen !== null) this.#link.tell({ do: 'follow', agent: null })
+    if (this.#chosen !== null) this.#connection.send({ do: 'follow', agent: null })
   }
 
   #open(card: AgentInfo | null): void {
     this.#agent?.close()
-    this.#agent = card ? new Agent(this.#link, card) : null
+    this.#agent = card ? new Agent(this.#connection, card) : null
     this.#agent?.setControllers(card ? controllers(this.#clients, card.name) : [])
     fill(this.#detail, this.#agent?.element ?? this.#none())
   }
@@ -112,8 +112,8 @@ export class Agents {
   #draw(): void {
     for (const [name, { press, control }] of this.#rows) {
       press.setAttribute('aria-pressed', String(name === this.#chosen))
-      const words = controlWords(controllers(this.#clients, name))
-      say(control, words)
+      const words = describeControllers(controllers(this.#clients, name))
+      setText(control, words)
       control.title = words
     }
   }

@@ -1,17 +1,17 @@
 // Who is connected, over which protocol, and to which robots.
 
 import type { Client } from '../../api'
-import type { Link } from '../../link'
+import type { Connection } from '../../connection'
 import { empty, fill, h } from '../../ui'
 
-export function clients(link: Link): { element: HTMLElement; close(): void } {
+export function clients(connection: Connection): { element: HTMLElement; close(): void } {
   const element = h('div', { 'data-test': 'clients' })
   let drawn = ''
-  const end = link.on('state', ({ clients }) => {
+  const end = connection.on('state', ({ clients }) => {
     const now = JSON.stringify(clients)
     if (now === drawn) return
     drawn = now
-    fill(element, clients.length === 0 ? nobody() : tableOf(clients, link.hello?.you))
+    fill(element, clients.length === 0 ? nobody() : tableOf(clients, connection.hello?.you))
   })
   fill(element, nobody())
   return { element, close: end }

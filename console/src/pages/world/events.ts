@@ -1,12 +1,12 @@
 // What happens, as it happens; the latest first.
 
 import type { WorldEvent } from '../../api'
-import type { Link } from '../../link'
-import { button, empty, fill, format, h, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, empty, fill, format, h, setText } from '../../ui'
 
 const KEPT = 200
 
-export function events(link: Link): { element: HTMLElement; close(): void } {
+export function events(connection: Connection): { element: HTMLElement; close(): void } {
   let kept: WorldEvent[] = []
   let waiting = 0
   const filter = h('input', {
@@ -26,7 +26,7 @@ export function events(link: Link): { element: HTMLElement; close(): void } {
     waiting = 0
     const words = filter.value.trim().toLowerCase()
     const shown = words === '' ? kept : kept.filter(({ name }) => name.toLowerCase().includes(words))
-    say(count, shown.length === kept.length ? `${kept.length || ''}` : `${shown.length} of ${kept.length}`)
+    setText(count, shown.length === kept.length ? `${kept.length || ''}` : `${shown.length} of ${kept.length}`)
     nothing.hidden = kept.length > 0
     // what is there stays, so that only news are read aloud
     const there = new Map([...list.children].map((row) => [row, rows.get(row)]))
@@ -46,7 +46,7 @@ export function events(link: Link): { element: HTMLElement; close(): void } {
     return row
   }
 
-  const end = link.on('events', (message) => {
+  const end = connection.on('events', (message) => {
     kept = [...message.events.toReversed(), ...kept].slice(0, KEPT)
     if (waiting === 0) waiting = requestAnimationFrame(draw)
   })

@@ -1,6 +1,6 @@
 // A folder of variables that is filled when it is opened.
 
-import { empty, fill, h, reason } from '../../ui'
+import { empty, errorMessage, fill, h } from '../../ui'
 import { leaf } from './paths'
 import type { VariableRow } from './variable'
 
@@ -39,7 +39,7 @@ export class Folder {
   /** Asks for what is in it; the answer comes by `set`. */
   load(): void {
     if (this.children.childElementCount === 0) fill(this.children, h('p', { class: 'quiet' }, 'Asking the server…'))
-    this.#ask(this.path).catch((error: unknown) => fill(this.children, h('p', { class: 'bad' }, reason(error))))
+    this.#ask(this.path).catch((error: unknown) => fill(this.children, h('p', { class: 'bad' }, errorMessage(error))))
   }
 
   set(folders: Folder[], rows: VariableRow[]): void {

@@ -1,22 +1,22 @@
 // One variable: name, value, and a box to write another one.
 
 import type { Variable } from '../../api'
-import type { Link } from '../../link'
-import { fill, h, notice, reason, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { errorMessage, fill, h, notice, setText } from '../../ui'
 import { leaf } from './paths'
 
 export class VariableRow {
   readonly element: HTMLElement
   readonly card: Variable
-  #link: Link
+  #connection: Connection
   #value: string | null = null
   #place = h('span', { class: 'world-value' })
   #trouble = h('p', { class: 'bad world-trouble', role: 'alert', hidden: true, 'data-test': 'variable-refused' })
   #shown: HTMLElement
 
   /** `whole`: with its whole name, as there is no folder around it. */
-  constructor(link: Link, card: Variable, whole: boolean) {
-    this.#link = link
+  constructor(connection: Connection, card: Variable, whole: boolean) {
+    this.#connection = connection
     this.card = card
     this.#shown = this.#display()
     fill(this.#place, this.#shown)
@@ -48,7 +48,7 @@ export class VariableRow {
 
   set(value: string): void {
     this.#value = value
-    say(this.#shown, value)
+    setText(this.#shown, value)
     this.#shown.title = value.length > 20 ? value : ''
   }
 
@@ -56,7 +56,7 @@ export class VariableRow {
   #display(): HTMLElement {
     const words = this.#value ?? '…'
     if (!this.card.writable) return h('span', { class: 'mono', title: 'Read only' }, words)
-    if (this.#link.role !== 'operator') return h('span', { class: 'mono', title: 'You are a viewer' }, words)
+    if (this.#connection.role !== 'operator') return h('span', { class: 'mono', title: 'You are a viewer' }, words)
     return h(
       'button',
       {
@@ -96,13 +96,13 @@ export class VariableRow {
   async #write(input: HTMLInputElement): Promise<void> {
     input.disabled = true
     try {
-      await this.#link.ask({ do: 'write', variable: this.card.name, value: input.value })
+      await this.#connection.request({ do: 'write', variable: this.card.name, value: input.value })
       this.#value = input.value
       this.#done()
     } catch (error) {
       input.disabled = false
       input.focus()
-      say(this.#trouble, reason(error))
+      setText(this.#trouble, errorMessage(error))
       this.#trouble.hidden = false
     }
   }

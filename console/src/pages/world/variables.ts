@@ -1,8 +1,8 @@
 // The tree of variables: opened folder by folder, searched, watched and edited.
 
 import type { MessageOf, Variable } from '../../api'
-import type { Link } from '../../link'
-import { empty, fill, h, reason, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { empty, errorMessage, fill, h, setText } from '../../ui'
 import { Folder } from './folder'
 import { inside, trimmed } from './paths'
 import { VariableRow } from './variable'
@@ -16,7 +16,7 @@ const READ_MS = 300
 
 export class Variables {
   readonly element: HTMLElement
-  #link: Link
+  #connection: Connection
   #root: Folder
   #folders = new Map<string, Folder>()
   #rows = new Map<string, Set<VariableRow>>()
@@ -34,8 +34,8 @@ export class Variables {
   #begun = false
   #ends: (() => void)[]
 
-  constructor(link: Link) {
-    this.#link = link
+  constructor(connection: Connection) {
+    this.#connection = connection
     this.#seen = new IntersectionObserver((entries) => this.#sight(entries))
     this.#root = this.#folder('')
     this.#search = h('input', {
@@ -50,10 +50,10 @@ export class Variables {
     })
     this.element = h('div', { class: 'stack' }, this.#search, this.#news, this.#found, this.#root.children)
     this.#ends = [
-      link.on('list', (listing) => this.#list(listing)),
-      link.on('found', (found) => this.#show(found)),
-      link.on('values', ({ values }) => this.#set(values)),
-      link.on('value', ({ variable, value }) => this.#set({ [variable]: value })),
+      connection.on('list', (listing) => this.#list(listing)),
+      connection.on('found', (found) => this.#show(found)),
+      connection.on('values', ({ values }) => this.#set(values)),
+      connection.on('value', ({ variable, value }) => this.#set({ [variable]: value })),
     ]
   }
 
@@ -77,13 +77,13 @@ export class Variables {
     clearTimeout(this.#observeTimer)
     clearTimeout(this.#readTimer)
     this.#seen.disconnect()
-    if (this.#observed !== '') this.#link.tell({ do: 'observe', variables: [] })
+    if (this.#observed !== '') this.#connection.send({ do: 'observe', variables: [] })
   }
 
   #folder(path: string): Folder {
     const there = this.#folders.get(path)
     if (there) return there
-    const folder = new Folder(path, (path) => this.#link.ask({ do: 'list', path: `${path}/` }))
+    const folder = new Folder(path, (path) => this.#connection.request({ do: 'list', path: `${path}/` }))
     this.#folders.set(path, folder)
     return folder
   }
@@ -105,10 +105,10 @@ export class Variables {
       return
     }
     try {
-      await this.#link.ask({ do: 'search', text })
+      await this.#connection.request({ do: 'search', text })
     } catch (error) {
       this.#searching(true)
-      say(this.#news, reason(error))
+      setText(this.#news, errorMessage(error))
     }
   }
 
@@ -123,7 +123,7 @@ export class Variables {
         : [empty('No variable has this in its name', 'Try fewer letters, or clear the box and open the folders.')]),
     )
     const shown = found.variables.length
-    say(this.#news, shown < found.total ? `The first ${shown} of ${found.total}` : `${found.total} found`)
+    setText(this.#news, shown < found.total ? `The first ${shown} of ${found.total}` : `${found.total} found`)
     this.#searching(true)
   }
 
@@ -134,7 +134,7 @@ export class Variables {
   }
 
   #row(card: Variable, whole: boolean): VariableRow {
-    const row = new VariableRow(this.#link, card, whole)
+    const row = new VariableRow(this.#connection, card, whole)
     const same = this.#rows.get(card.name) ?? new Set()
     this.#rows.set(card.name, same.add(row))
     this.#byElement.set(row.element, row)
@@ -164,7 +164,7 @@ export class Variables {
     const now = variables.join('\n')
     if (now === this.#observed) return
     this.#observed = now
-    this.#link.tell({ do: 'observe', variables })
+    this.#connection.send({ do: 'observe', variables })
     clearTimeout(this.#readTimer)
     this.#readTimer = setTimeout(() => this.#readMissing(), READ_MS)
   }
@@ -173,7 +173,7 @@ export class Variables {
   #readMissing(): void {
     for (const row of [...this.#visible].slice(0, OBSERVED)) {
       // one that is gone by now is no news
-      if (!row.known) this.#link.ask({ do: 'read', variable: row.card.name }).catch(() => undefined)
+      if (!row.known) this.#connection.request({ do: 'read', variable: row.card.name }).catch(() => undefined)
     }
   }
 

@@ -1,28 +1,28 @@
 // Whether each part works, and why not.
 
 import type { Component } from '../../api'
-import type { Link } from '../../link'
-import { empty, fill, h, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { empty, fill, h, setText } from '../../ui'
 
-export function parts(link: Link): { element: HTMLElement; close(): void } {
+export function parts(connection: Connection): { element: HTMLElement; close(): void } {
   const summary = h('p', { 'aria-live': 'polite', 'data-test': 'health-summary' })
   const list = h('ul', { class: 'health-parts', 'data-test': 'parts' })
   fill(list, empty('Waiting for the server', 'It says once a second how its parts do.'))
   let drawn = ''
-  const end = link.on('health', ({ parts }) => {
+  const end = connection.on('health', ({ parts }) => {
     const now = JSON.stringify(parts)
     if (now === drawn) return
     drawn = now
     const broken = parts.filter(({ works }) => !works).length
     summary.className = broken === 0 ? 'good' : 'bad'
     const some = broken === 1 ? '1 part does not work.' : `${broken} parts do not work.`
-    say(summary, broken === 0 ? 'Everything works.' : some)
-    fill(list, ...parts.map(partOf))
+    setText(summary, broken === 0 ? 'Everything works.' : some)
+    fill(list, ...parts.map(componentItem))
   })
   return { element: h('div', { class: 'stack' }, summary, list), close: end }
 }
 
-function partOf({ name, works, words }: Component): HTMLElement {
+function componentItem({ name, works, words }: Component): HTMLElement {
   return h(
     'li',
     { class: works ? 'health-part' : 'health-part broken', 'data-test': 'part' },

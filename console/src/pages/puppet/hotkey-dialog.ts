@@ -1,18 +1,18 @@
 // The overview of keys, where each gets another one.
 
-import { fill, h, notice, reason } from '../../ui'
-import { deskKeys, Hotkeys } from './hotkeys'
-import { box, quiet } from './parts'
+import { errorMessage, fill, h, notice } from '../../ui'
+import { Hotkeys, panelKeys } from './hotkeys'
+import { dialog, quiet } from './widgets'
 
-export interface KeysBox {
+export interface HotkeyDialog {
   element: HTMLElement
   open(): void
   close(): void
 }
 
-export function keysBox(keys: Hotkeys, mayChange: () => boolean): KeysBox {
+export function hotkeyDialog(keys: Hotkeys, mayChange: () => boolean): HotkeyDialog {
   const list = h('ul', { class: 'pp-keys', 'data-test': 'keys' })
-  const shell = box(
+  const shell = dialog(
     'Keys',
     quiet(
       'They rest while you type in a field. ' +
@@ -43,7 +43,7 @@ export function keysBox(keys: Hotkeys, mayChange: () => boolean): KeysBox {
     try {
       await keys.assign(id, key)
     } catch (error) {
-      notice(reason(error), 'error')
+      notice(errorMessage(error), 'error')
     }
     draw(id)
   }
@@ -52,7 +52,7 @@ export function keysBox(keys: Hotkeys, mayChange: () => boolean): KeysBox {
     const may = mayChange()
     fill(
       list,
-      ...deskKeys.map(({ key, label }) =>
+      ...panelKeys.map(({ key, label }) =>
         h('li', null, h('span', null, label), h('kbd', null, key === 'Escape' ? 'Esc' : key)),
       ),
       ...keys.all().map(({ id, label }) => {

@@ -3,7 +3,7 @@
 import { button, h } from '../../ui'
 
 /** A button for what cannot be taken back: the first click asks, the second one does it. */
-export function twice(label: string, question: string, act: () => void | Promise<void>): HTMLButtonElement {
+export function confirmButton(label: string, question: string, act: () => void | Promise<void>): HTMLButtonElement {
   let asked = false
   const calm = () => {
     asked = false
@@ -32,7 +32,7 @@ export function quiet(words: string): HTMLParagraphElement {
   return h('p', { class: 'pp-quiet' }, words)
 }
 
-export interface Box {
+export interface Dialog {
   element: HTMLDialogElement
   open(): void
   close(): void
@@ -42,7 +42,7 @@ export interface Box {
  * A box over the desk that leaves the Stop button within reach: it is not modal. Escape closes it while the focus is in
  * it. The focus goes back to where it was.
  */
-export function box(title: string, ...children: (Node | string)[]): Box {
+export function dialog(title: string, ...children: (Node | string)[]): Dialog {
   let before: Element | null = null
   const close = () => {
     if (!element.open) return

@@ -6,7 +6,7 @@ import type { Visual } from '../api'
 import type { Poses } from './poses'
 
 /** Where a body is; the world, and what the frame does not tell of, at the origin. */
-export function placeOf(poses: Poses, body: number, position: Vector3, turn: Quaternion): void {
+export function readPose(poses: Poses, body: number, position: Vector3, turn: Quaternion): void {
   if (body < 1 || body > poses.count) {
     position.set(0, 0, 0)
     turn.identity()
@@ -20,7 +20,7 @@ export function placeOf(poses: Poses, body: number, position: Vector3, turn: Qua
 }
 
 /** Where a look is on its body. */
-export function localOf(look: Visual): Matrix4 {
-  const [w, x, y, z] = look.quaternion
-  return new Matrix4().compose(new Vector3(...look.position), new Quaternion(x, y, z, w), new Vector3(1, 1, 1))
+export function localMatrix(visual: Visual): Matrix4 {
+  const [w, x, y, z] = visual.quaternion
+  return new Matrix4().compose(new Vector3(...visual.position), new Quaternion(x, y, z, w), new Vector3(1, 1, 1))
 }

@@ -2,17 +2,17 @@
 
 import type { PuppetEvent } from '../../api'
 import { card, h } from '../../ui'
-import type { Desk, Part } from './desk'
-import { clock } from './parts'
+import type { OperatorPanel, Widget } from './operator-panel'
 import type { SayBox } from './say'
+import { clock } from './widgets'
 
 const most = 50
 
-export interface Heard extends Part {
-  heard(event: PuppetEvent): void
+export interface Utterances extends Widget {
+  handle(event: PuppetEvent): void
 }
 
-export function heard(desk: Desk, box: SayBox): Heard {
+export function utterances(panel: OperatorPanel, box: SayBox): Utterances {
   const nothing = h(
     'li',
     { class: 'pp-quiet' },
@@ -38,7 +38,7 @@ export function heard(desk: Desk, box: SayBox): Heard {
           'data-test': 'option',
           onclick: () => {
             for (const other of buttons) other.setAttribute('aria-pressed', String(other === button))
-            desk.log.add('note', `Understood as: ${option.text}`)
+            panel.log.add('note', `Understood as: ${option.text}`)
             box.answering(option.text)
           },
         },
@@ -52,16 +52,16 @@ export function heard(desk: Desk, box: SayBox): Heard {
     while (list.children.length > most) list.lastElementChild?.remove()
   }
 
-  for (const { kind, options, at } of desk.log.entries) if (kind === 'heard' && options) add(options, at)
+  for (const { kind, options, at } of panel.log.entries) if (kind === 'heard' && options) add(options, at)
   // only from here on, so that what was heard long ago is not read aloud
   list.setAttribute('aria-live', 'polite')
 
   return {
     element: card('Heard', list),
-    heard(event) {
+    handle(event) {
       if (event.what !== 'utterance') return
       add(event.options, new Date())
-      desk.log.add('heard', event.options[0]?.text ?? '', event.time, event.options)
+      panel.log.add('heard', event.options[0]?.text ?? '', event.time, event.options)
     },
   }
 }

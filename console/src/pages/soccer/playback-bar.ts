@@ -1,9 +1,9 @@
 // The time line below the view while a film is watched.
 
-import { button, h, say, select } from '../../ui'
-import type { Projector, Showing } from './projector'
+import { button, h, select, setText } from '../../ui'
+import { clock } from './labels'
+import type { Playback, PlaybackStatus } from './playback'
 import { isGoal, labelled, type Mark } from './timeline'
-import { clock } from './words'
 
 const SPEEDS = [0.5, 1, 2, 4, 8]
 /** About as wide as a character of a label, and its padding, in px. */
@@ -12,28 +12,28 @@ const PADDING = 10
 /** Half of the thumb of a range input: where its line begins. */
 const INSET = 8
 
-export interface FilmBar {
+export interface PlaybackBar {
   element: HTMLElement
-  show(showing: Showing): void
+  show(status: PlaybackStatus): void
   /** Gives it the keyboard. */
   focus(): void
   close(): void
 }
 
-export function filmBar(projector: Projector): FilmBar {
-  const play = button('Play', () => toggle(), { kind: 'primary', test: 'film-play' })
-  const back = button('◀', () => step(-1), { title: 'One frame back', test: 'film-back' })
-  const ahead = button('▶', () => step(1), { title: 'One frame on', test: 'film-ahead' })
+export function playbackBar(playback: Playback): PlaybackBar {
+  const play = button('Play', () => toggle(), { kind: 'primary', test: 'playback-play' })
+  const back = button('◀', () => step(-1), { title: 'One frame back', test: 'playback-back' })
+  const ahead = button('▶', () => step(1), { title: 'One frame on', test: 'playback-ahead' })
   back.setAttribute('aria-label', 'One frame back')
   ahead.setAttribute('aria-label', 'One frame on')
   const speed = select(
     SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
     '1',
-    (value) => projector.speed(Number(value)),
+    (value) => playback.speed(Number(value)),
   )
   speed.setAttribute('aria-label', 'Speed')
-  speed.dataset.test = 'film-speed'
-  const time = h('output', { class: 'film-time', 'data-test': 'film-time' }, '')
+  speed.dataset.test = 'playback-speed'
+  const time = h('output', { class: 'playback-time', 'data-test': 'playback-time' }, '')
   const line = h('input', {
     type: 'range',
     min: '0',
@@ -41,33 +41,33 @@ export function filmBar(projector: Projector): FilmBar {
     step: '1',
     value: '0',
     'aria-label': 'Time',
-    'data-test': 'film-line',
+    'data-test': 'playback-line',
     oninput: () => {
       // pausing shows the old place again
       const frame = line.valueAsNumber
-      projector.play(false)
-      projector.seek(frame)
+      playback.play(false)
+      playback.seek(frame)
     },
   })
   const ticks = h('div', { class: 'ticks', 'aria-hidden': 'true' })
-  const news = h('p', { class: 'film-news', role: 'status', 'data-test': 'film-news' }, '')
+  const news = h('p', { class: 'playback-news', role: 'status', 'data-test': 'playback-news' }, '')
 
   function toggle(): void {
-    projector.play(!projector.showing?.playing)
+    playback.play(!playback.status?.playing)
   }
 
   function step(frames: number): void {
-    projector.play(false)
-    projector.seek((projector.showing?.frame ?? 0) + frames)
+    playback.play(false)
+    playback.seek((playback.status?.frame ?? 0) + frames)
   }
 
   const element = h(
     'section',
     {
-      class: 'filmbar',
+      class: 'playback-bar',
       tabIndex: -1,
       'aria-label': 'Time line',
-      'data-test': 'filmbar',
+      'data-test': 'playback-bar',
       onkeydown: (event: KeyboardEvent) => {
         const target = event.target
         if (target instanceof HTMLSelectElement) return
@@ -79,13 +79,13 @@ export function filmBar(projector: Projector): FilmBar {
         event.preventDefault()
       },
     },
-    h('div', { class: 'film-buttons' }, play, back, ahead, speed, time),
-    h('div', { class: 'film-line' }, line, ticks),
+    h('div', { class: 'playback-buttons' }, play, back, ahead, speed, time),
+    h('div', { class: 'playback-line' }, line, ticks),
     news,
   )
 
   let drawn = ''
-  let shown: Showing | null = null
+  let shown: PlaybackStatus | null = null
   const draw = () => {
     if (!shown) return
     const width = ticks.clientWidth - 2 * INSET
@@ -102,15 +102,15 @@ export function filmBar(projector: Projector): FilmBar {
     show(now) {
       shown = now
       const { frame, ready, rate, playing, complete, waiting, trouble } = now
-      say(play, playing ? 'Pause' : 'Play')
+      setText(play, playing ? 'Pause' : 'Play')
       line.max = String(Math.max(0, ready - 1))
       line.valueAsNumber = frame
       line.disabled = ready === 0
       play.disabled = ready === 0
       const seconds = clock(frame / rate, true)
       line.setAttribute('aria-valuetext', `${seconds}, frame ${frame + 1}`)
-      say(time, `${seconds} / ${clock(Math.max(0, ready - 1) / rate, true)}`)
-      say(news, newsOf(ready, complete, waiting && ready > 0, trouble, rate))
+      setText(time, `${seconds} / ${clock(Math.max(0, ready - 1) / rate, true)}`)
+      setText(news, newsOf(ready, complete, waiting && ready > 0, trouble, rate))
       news.classList.toggle('bad', trouble !== null)
       draw()
     },

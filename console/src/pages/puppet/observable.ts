@@ -1,6 +1,6 @@
 // What others follow: it calls them back whenever it has changed.
 
-export abstract class Changing {
+export abstract class Observable {
   readonly #listeners = new Set<() => void>()
 
   /** Gives back a function that ends it. */
@@ -9,7 +9,7 @@ export abstract class Changing {
     return () => this.#listeners.delete(changed)
   }
 
-  changed(): void {
+  notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }

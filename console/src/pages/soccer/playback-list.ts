@@ -1,26 +1,26 @@
 // The list of recordings and logs, and what happened in the one that is watched.
 
 import type { PlaybackEntry } from '../../api'
-import type { Link } from '../../link'
-import { button, card, empty, h, notice, reason, say } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, card, empty, errorMessage, h, notice, setText } from '../../ui'
+import { clock, formatBytes } from './labels'
 import type { Mark } from './timeline'
-import { bytesWords, clock } from './words'
 
-export interface FilmList {
+export interface PlaybackList {
   element: HTMLElement
   /** Marks the one that is watched. */
   watched(name: string | null): void
   close(): void
 }
 
-export function filmList(link: Link, watch: (name: string) => void): FilmList {
-  const list = h('ul', { class: 'films', 'data-test': 'films' })
+export function playbackList(connection: Connection, watch: (name: string) => void): PlaybackList {
+  const list = h('ul', { class: 'playbacks', 'data-test': 'playbacks' })
   const folder = h('span', { class: 'quiet folder' }, '')
   const ask = async () => {
     try {
-      await link.ask({ do: 'films' })
+      await connection.request({ do: 'films' })
     } catch (error) {
-      notice(reason(error), 'error')
+      notice(errorMessage(error), 'error')
     }
   }
   let open: string | null = null
@@ -28,17 +28,17 @@ export function filmList(link: Link, watch: (name: string) => void): FilmList {
     for (const one of list.querySelectorAll('button'))
       one.setAttribute('aria-pressed', String(one.dataset.name === open))
   }
-  const end = link.on('films', (films) => {
-    say(folder, `Folder: ${films.folder}`)
-    const items = films.films.map((film) => item(film, watch))
-    list.replaceChildren(...(items.length > 0 ? items : [h('li', null, noFilms(films.folder))]))
+  const end = connection.on('films', (message) => {
+    setText(folder, `Folder: ${message.folder}`)
+    const items = message.films.map((entry) => item(entry, watch))
+    list.replaceChildren(...(items.length > 0 ? items : [h('li', null, noPlaybacks(message.folder))]))
     mark()
   })
   void ask()
   return {
     element: card(
       'Recordings and logs',
-      h('div', { class: 'films-head' }, folder, button('Look again', ask, { test: 'films-again' })),
+      h('div', { class: 'playbacks-head' }, folder, button('Look again', ask, { test: 'playbacks-again' })),
       list,
     ),
     watched(name) {
@@ -49,28 +49,28 @@ export function filmList(link: Link, watch: (name: string) => void): FilmList {
   }
 }
 
-function item(film: PlaybackEntry, watch: (name: string) => void): HTMLElement {
+function item(entry: PlaybackEntry, watch: (name: string) => void): HTMLElement {
   return h(
     'li',
     null,
     h(
       'button',
       {
-        class: 'film',
+        class: 'playback-entry',
         type: 'button',
-        'data-test': 'film',
-        'data-name': film.name,
+        'data-test': 'playback-entry',
+        'data-name': entry.name,
         'aria-pressed': 'false',
-        title: `Watch ${film.name}`,
-        onclick: () => watch(film.name),
+        title: `Watch ${entry.name}`,
+        onclick: () => watch(entry.name),
       },
-      h('span', { class: 'film-name' }, film.name),
-      h('span', { class: 'quiet' }, `${film.kind === 'log' ? 'game log' : 'recording'}, ${bytesWords(film.bytes)}`),
+      h('span', { class: 'playback-name' }, entry.name),
+      h('span', { class: 'quiet' }, `${entry.kind === 'log' ? 'game log' : 'recording'}, ${formatBytes(entry.bytes)}`),
     ),
   )
 }
 
-function noFilms(folder: string): HTMLElement {
+function noPlaybacks(folder: string): HTMLElement {
   return empty(
     'No recordings yet',
     'Record a world with “rossum serve --record game.mcap”, or a game’s log with “rossum soccer --logfile”. ' +
@@ -78,15 +78,15 @@ function noFilms(folder: string): HTMLElement {
   )
 }
 
-export interface MarkList {
+export interface MarkerList {
   element: HTMLElement
   show(marks: readonly Mark[], rate: number): void
 }
 
 /** Marks of the time line as a list: each leads to its place, by keyboard too. */
-export function markList(seek: (frame: number) => void): MarkList {
+export function markerList(seek: (frame: number) => void): MarkerList {
   const none = h('p', { class: 'quiet' }, 'No marks so far. Goals and play modes are listed here when they are read.')
-  const list = h('ol', { class: 'marks', 'data-test': 'film-marks' })
+  const list = h('ol', { class: 'marks', 'data-test': 'playback-marks' })
   let shown = ''
   return {
     element: card('In this film', h('div', { class: 'marks-holder' }, none, list)),

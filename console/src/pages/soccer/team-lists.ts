@@ -1,26 +1,26 @@
 // Who plays: both teams, by number.
 
 import type { Game, Side } from '../../api'
-import { card, h, say } from '../../ui'
-import { teamName } from './words'
+import { card, h, setText } from '../../ui'
+import { teamName } from './labels'
 
 type Player = Game['players'][number]
 
-export interface Squads {
+export interface TeamLists {
   element: HTMLElement
   show(game: Game): void
   /** Marks the player that the camera follows. */
   followed(body: number | null): void
 }
 
-export function squads(follow: (player: Player) => void): Squads {
+export function teamLists(follow: (player: Player) => void): TeamLists {
   let body: number | null = null
-  const sides = { left: squad('left', follow), right: squad('right', follow) }
+  const sides = { left: teamList('left', follow), right: teamList('right', follow) }
   const mark = () => {
     for (const side of Object.values(sides)) side.mark(body)
   }
   return {
-    element: card('Teams', h('div', { class: 'squads' }, sides.left.element, sides.right.element)),
+    element: card('Teams', h('div', { class: 'team-lists' }, sides.left.element, sides.right.element)),
     show(game) {
       sides.left.show(game)
       sides.right.show(game)
@@ -33,15 +33,15 @@ export function squads(follow: (player: Player) => void): Squads {
   }
 }
 
-function squad(side: Side, follow: (player: Player) => void) {
+function teamList(side: Side, follow: (player: Player) => void) {
   const name = h('h3', { class: side }, '')
   const list = h('ul', { 'data-test': `players-${side}` })
   const none = h('p', { class: 'quiet' }, 'no players')
   let shown = ''
   return {
-    element: h('div', { class: 'squad' }, name, none, list),
+    element: h('div', { class: 'team-list' }, name, none, list),
     show(game: Game) {
-      say(name, teamName(game.teams, side))
+      setText(name, teamName(game.teams, side))
       const players = game.players.filter((player) => player.side === side).sort((a, b) => a.number - b.number)
       // made anew only when somebody came or went, so that the focus stays
       const now = JSON.stringify(players)

@@ -3,7 +3,7 @@
 import type { AgentInfo, AgentReadings } from '../../api'
 import { Meter } from '../../meter'
 import { COLOURS } from '../../plot'
-import { empty, fill, format, h, say } from '../../ui'
+import { empty, fill, format, h, setText } from '../../ui'
 
 const MOST = 6
 const SECONDS = 10
@@ -11,17 +11,17 @@ const PLOT_HEIGHT = 88
 /** Senses are normalized; a hundredth is noise to the eye. */
 const LEAST = 0.02
 
-type Sense = AgentInfo['senses'][number]
+type Sensor = AgentInfo['senses'][number]
 
-export class Senses {
+export class Sensors {
   readonly element: HTMLElement
-  #senses: Sense[]
+  #senses: Sensor[]
   #shown = new Map<number, Meter>()
   #boxes: HTMLInputElement[] = []
-  #plots = h('div', { class: 'stack', 'data-test': 'sense-plots' })
+  #plots = h('div', { class: 'stack', 'data-test': 'sensor-plots' })
   #count = h('span', { class: 'quiet' })
 
-  constructor(senses: Sense[]) {
+  constructor(senses: Sensor[]) {
     this.#senses = senses
     const rows = senses.map((sense, at) => this.#row(sense, at))
     const filter = h('input', {
@@ -41,7 +41,7 @@ export class Senses {
     this.element.append(
       this.#plots,
       h('div', { class: 'row' }, h('div', { class: 'grow' }, filter), this.#count),
-      h('div', { class: 'world-senses scroll', 'data-test': 'senses' }, ...rows),
+      h('div', { class: 'world-sensors scroll', 'data-test': 'sensors' }, ...rows),
     )
     // something to look at, before anybody chooses
     this.#choose(0, true)
@@ -61,12 +61,12 @@ export class Senses {
     this.#shown.clear()
   }
 
-  #row(sense: Sense, at: number): HTMLElement {
+  #row(sense: Sensor, at: number): HTMLElement {
     const box = h('input', { type: 'checkbox', onchange: () => this.#choose(at, box.checked) })
     this.#boxes.push(box)
     return h(
       'label',
-      { class: 'world-sense' },
+      { class: 'world-sensor' },
       box,
       h('span', { class: 'mono' }, sense.name),
       sense.info && h('span', { class: 'badge', title: 'Told about the robot, not measured by it' }, 'info'),
@@ -85,7 +85,7 @@ export class Senses {
       box.disabled = !box.checked && this.#shown.size >= MOST
       box.title = box.disabled ? `${MOST} at most: take one away first.` : ''
     })
-    say(this.#count, `${this.#shown.size} shown, ${MOST} at most`)
+    setText(this.#count, `${this.#shown.size} shown, ${MOST} at most`)
     const inOrder = [...this.#shown].toSorted(([a], [b]) => a - b)
     fill(this.#plots, ...inOrder.map(([, { element }]) => element))
   }

@@ -1,20 +1,23 @@
 // Play, pause, step, reset, speed, and what the clock says.
 
 import type { WorldState } from '../../api'
-import type { Link } from '../../link'
-import { button, field, format, h, notice, say, select } from '../../ui'
+import type { Connection } from '../../connection'
+import { button, field, format, h, notice, select, setText } from '../../ui'
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10]
 
-export function strip(link: Link, standstill: HTMLElement): { element: HTMLElement; close(): void } {
-  const mayNot = link.role === 'operator' ? undefined : 'You are a viewer: you may look, and nothing else.'
+export function timeControls(connection: Connection, standstill: HTMLElement): { element: HTMLElement; close(): void } {
+  const mayNot = connection.role === 'operator' ? undefined : 'You are a viewer: you may look, and nothing else.'
   let state: WorldState | null = null
 
-  const play = button('Play', () => link.ask({ do: state?.paused === false ? 'pause' : 'play' }), {
+  const play = button('Play', () => connection.request({ do: state?.paused === false ? 'pause' : 'play' }), {
     kind: 'primary',
     test: 'play',
   })
-  const step = button('Step', () => link.ask({ do: 'step' }), { title: 'One tick, while paused', test: 'step' })
+  const step = button('Step', () => connection.request({ do: 'step' }), {
+    title: 'One tick, while paused',
+    test: 'step',
+  })
   const seed = h('input', {
     type: 'text',
     inputMode: 'numeric',
@@ -32,7 +35,7 @@ export function strip(link: Link, standstill: HTMLElement): { element: HTMLEleme
         seed.focus()
         return
       }
-      await link.ask(words === '' ? { do: 'reset' } : { do: 'reset', seed: Number(words) })
+      await connection.request(words === '' ? { do: 'reset' } : { do: 'reset', seed: Number(words) })
     },
     { title: 'Begin anew', test: 'reset' },
   )
@@ -42,7 +45,7 @@ export function strip(link: Link, standstill: HTMLElement): { element: HTMLEleme
   const speed = select(
     SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
     '1',
-    (value) => link.tell({ do: 'speed', factor: Number(value) }),
+    (value) => connection.send({ do: 'speed', factor: Number(value) }),
   )
   speed.dataset.test = 'speed'
 
@@ -65,14 +68,14 @@ export function strip(link: Link, standstill: HTMLElement): { element: HTMLEleme
 
   const draw = (news: WorldState) => {
     state = news
-    say(play, news.paused ? 'Play' : 'Pause')
-    say(time.value, `${format(news.time, 2)} s`)
-    say(tick.value, String(news.tick))
-    say(tries.value, String(news.tries))
-    say(pace.value, news.paused ? 'paused' : news.pace === 'realtime' ? `${news.pace} ${news.speed}×` : news.pace)
-    say(rate.value, format(news.ticks_per_second, 0))
+    setText(play, news.paused ? 'Play' : 'Pause')
+    setText(time.value, `${format(news.time, 2)} s`)
+    setText(tick.value, String(news.tick))
+    setText(tries.value, String(news.tries))
+    setText(pace.value, news.paused ? 'paused' : news.pace === 'realtime' ? `${news.pace} ${news.speed}×` : news.pace)
+    setText(rate.value, format(news.ticks_per_second, 0))
     standstill.hidden = news.standstill === null
-    say(standstill, news.standstill === null ? '' : `Stands still until a reset: ${news.standstill}`)
+    setText(standstill, news.standstill === null ? '' : `Stands still until a reset: ${news.standstill}`)
     if (mayNot) return
     step.disabled = !news.paused
     const clocked = news.pace === 'realtime'
@@ -80,12 +83,12 @@ export function strip(link: Link, standstill: HTMLElement): { element: HTMLEleme
     speed.title = clocked ? 'Times real time' : `The pace is ${news.pace}: it does not follow the clock.`
     showSpeed(speed, news.speed)
   }
-  const end = link.on('state', draw)
+  const end = connection.on('state', draw)
 
   return {
     element: h(
       'div',
-      { class: 'world-strip card' },
+      { class: 'world-time card' },
       h('div', { class: 'row' }, play, step, reset, inline('Seed', seed), inline('Speed', speed)),
       h(
         'dl',

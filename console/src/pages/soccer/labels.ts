@@ -38,7 +38,7 @@ export function teamName(teams: readonly [string | null, string | null], side: S
 }
 
 /** A play mode in words: `Kick-off for Reds`. One that is not known stays as it is. */
-export function modeWords(mode: string, teams: readonly [string | null, string | null]): string {
+export function modeLabel(mode: string, teams: readonly [string | null, string | null]): string {
   const { kind, side } = split(mode)
   const words = MODES[kind.replaceAll('_', '').toLowerCase()] ?? kind.replaceAll('_', ' ')
   return side ? `${words} for ${teamName(teams, side)}` : words
@@ -58,13 +58,13 @@ export function clock(seconds: number, tenths = false): string {
 }
 
 /** `1st half`. */
-export function halfWords(half: number): string {
+export function halfLabel(half: number): string {
   if (half <= 0) return 'not started'
   return ['1st half', '2nd half'][half - 1] ?? `part ${half}`
 }
 
 /** Size of a file, for people. */
-export function bytesWords(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   for (const [unit, size] of [
     ['kB', 1e3],

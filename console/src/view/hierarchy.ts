@@ -2,10 +2,10 @@
 
 import type { Scene } from '../api'
 
-type Kin = Pick<Scene, 'parents' | 'agents'>
+type BodyTree = Pick<Scene, 'parents' | 'agents'>
 
 /** The nearest of `wanted` at this body or above it. */
-export function climb(parents: number[], body: number, wanted: ReadonlySet<number>): number | null {
+export function findAncestor(parents: number[], body: number, wanted: ReadonlySet<number>): number | null {
   // parents come before their children, so this ends; a broken scene must not hang it
   for (let at = body, steps = 0; at > 0 && steps <= parents.length; at = parents[at] ?? 0, steps++) {
     if (wanted.has(at)) return at
@@ -14,13 +14,15 @@ export function climb(parents: number[], body: number, wanted: ReadonlySet<numbe
 }
 
 /** The first body of the agent that this body belongs to; the body itself if it belongs to none; null for the world. */
-export function picked(scene: Kin, body: number): number | null {
+export function pickedBody(scene: BodyTree, body: number): number | null {
   if (body <= 0) return null
-  return climb(scene.parents, body, new Set(scene.agents.map((agent) => agent.body).filter((b) => b > 0))) ?? body
+  return (
+    findAncestor(scene.parents, body, new Set(scene.agents.map((agent) => agent.body).filter((b) => b > 0))) ?? body
+  )
 }
 
 /** A body and all that hang on it. */
-export function members(parents: number[], body: number): number[] {
+export function descendants(parents: number[], body: number): number[] {
   const one = new Set([body])
-  return parents.flatMap((_, at) => (climb(parents, at, one) === null ? [] : [at]))
+  return parents.flatMap((_, at) => (findAncestor(parents, at, one) === null ? [] : [at]))
 }

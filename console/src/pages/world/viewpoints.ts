@@ -1,8 +1,8 @@
 // Buttons in the view's corner: where to look from.
 
-import { button, h, say } from '../../ui'
+import { button, h, setText } from '../../ui'
 
-export class Outlooks {
+export class Viewpoints {
   readonly element: HTMLElement
   onLook: ((place: 'field' | 'above') => void) | null = null
   onLetGo: (() => void) | null = null
@@ -13,7 +13,7 @@ export class Outlooks {
     this.#letGo.hidden = true
     this.element = h(
       'div',
-      { class: 'world-outlooks' },
+      { class: 'world-viewpoints' },
       button('Field', () => this.onLook?.('field'), { title: 'The whole field from its side', test: 'look-field' }),
       button('Above', () => this.onLook?.('above'), { title: 'The whole field from above', test: 'look-above' }),
       this.#letGo,
@@ -23,6 +23,6 @@ export class Outlooks {
 
   following(name: string | null): void {
     this.#letGo.hidden = name === null
-    say(this.#followed, name ?? '')
+    setText(this.#followed, name ?? '')
   }
 }

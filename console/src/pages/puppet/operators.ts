@@ -2,36 +2,36 @@
 
 import type { Client, Puppet } from '../../api'
 import { card, fill, h } from '../../ui'
-import type { Desk, Part } from './desk'
+import type { OperatorPanel, Widget } from './operator-panel'
 
 /** Why this browser may not give orders now; null if it may. */
-export function hindrance(desk: Desk): string | null {
-  if (desk.link.role === 'viewer') return 'You are a viewer: only operators give orders.'
-  const { puppet } = desk
-  if (puppet?.one_at_a_time && puppet.in_control !== null && puppet.in_control !== desk.link.hello?.you) {
+export function blockedReason(panel: OperatorPanel): string | null {
+  if (panel.connection.role === 'viewer') return 'You are a viewer: only operators give orders.'
+  const { puppet } = panel
+  if (puppet?.one_at_a_time && puppet.in_control !== null && puppet.in_control !== panel.connection.hello?.you) {
     return `Client ${puppet.in_control} is in control. Only one operator at a time may move the robot.`
   }
   return null
 }
 
 /** One line: whose the robot is. */
-export function controlWords(desk: Desk, puppet: Puppet): string {
+export function controlLabel(panel: OperatorPanel, puppet: Puppet): string {
   if (!puppet.one_at_a_time) return 'All operators may give orders.'
   if (puppet.in_control === null) return 'Nobody is in control: the first who gives an order is.'
-  if (puppet.in_control === desk.link.hello?.you) return 'You are in control.'
+  if (puppet.in_control === panel.connection.hello?.you) return 'You are in control.'
   return `Client ${puppet.in_control} is in control.`
 }
 
-export function people(desk: Desk): Part {
+export function people(panel: OperatorPanel): Widget {
   const words = h('p', { 'data-test': 'control' }, 'Waiting for the robot’s state.')
   const list = h('ul', { class: 'pp-list pp-people', 'data-test': 'people' })
   let clients: Client[] = []
   let drawn = ''
 
   function draw(): void {
-    const you = desk.link.hello?.you
+    const you = panel.connection.hello?.you
     // whoever ordered last is of no matter where all may give orders
-    const control = desk.puppet?.one_at_a_time ? desk.puppet.in_control : null
+    const control = panel.puppet?.one_at_a_time ? panel.puppet.in_control : null
     const there = clients.filter((client) => client.protocol === 'oz' || client.protocol === 'console')
     const now = JSON.stringify([there, control, you])
     if (now === drawn) return
@@ -59,7 +59,7 @@ export function people(desk: Desk): Part {
     )
   }
 
-  const deaf = desk.link.on('state', (state) => {
+  const unsubscribe = panel.connection.on('state', (state) => {
     clients = state.clients
     draw()
   })
@@ -68,10 +68,10 @@ export function people(desk: Desk): Part {
     element: card('Who is here', words, list),
     show(puppet) {
       const count = puppet.operators === 1 ? 'One operator is here.' : `${puppet.operators} operators are here.`
-      const said = `${count} ${controlWords(desk, puppet)}`
+      const said = `${count} ${controlLabel(panel, puppet)}`
       if (words.textContent !== said) words.textContent = said
       draw()
     },
-    close: deaf,
+    close: unsubscribe,
   }
 }

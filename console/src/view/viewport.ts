@@ -20,9 +20,9 @@ const SUN_FROM = new Vector3(-0.45, -0.6, 1.3).normalize()
 const SLOW_MS = [45, 110]
 const SLOW_FRAMES = 12
 /** When nothing has moved for so long, a slow machine draws once with all care. */
-const STILL_MS = 300
+const IDLE_MS = 300
 
-export class Stage {
+export class Viewport {
   readonly space = new Space()
   readonly camera = new PerspectiveCamera(42, 1, 0.05, 1500)
   readonly orbit: Orbit
@@ -40,15 +40,15 @@ export class Stage {
   #last = 0
   #slow = 0
   /** 0 is all; 1 is without shadows and no finer than need be; 2 is coarse. */
-  #thrift: number
+  #reduction: number
   #fine = false
-  #stillTimer: ReturnType<typeof setTimeout> | undefined
+  #idleTimer: ReturnType<typeof setTimeout> | undefined
   #turn = () => this.#colour()
 
   /** Throws if this browser has no WebGL. */
   constructor(holder: HTMLElement) {
     const slow = drawsInSoftware()
-    this.#thrift = slow ? 1 : 0
+    this.#reduction = slow ? 1 : 0
     this.#renderer = new WebGLRenderer({ antialias: !slow, powerPreference: 'high-performance' })
     this.#renderer.shadowMap.enabled = true
     this.#renderer.shadowMap.type = PCFShadowMap
@@ -66,7 +66,7 @@ export class Stage {
     this.orbit = new Orbit(this.camera, this.canvas)
 
     this.space.fog = this.#fog
-    this.#sun.castShadow = this.#thrift === 0
+    this.#sun.castShadow = this.#reduction === 0
     this.#sun.shadow.mapSize.set(2048, 2048)
     this.#sun.shadow.bias = -0.0005
     this.#sun.shadow.normalBias = 0.02
@@ -81,13 +81,13 @@ export class Stage {
 
   /** Draws at the next occasion. */
   wake(): void {
-    clearTimeout(this.#stillTimer)
+    clearTimeout(this.#idleTimer)
     if (this.#pending === 0) this.#pending = requestAnimationFrame((now) => this.#frame(now))
   }
 
   close(): void {
     cancelAnimationFrame(this.#pending)
-    clearTimeout(this.#stillTimer)
+    clearTimeout(this.#idleTimer)
     this.#pending = -1
     this.#dark.removeEventListener('change', this.#turn)
     this.#resized.disconnect()
@@ -104,7 +104,7 @@ export class Stage {
     const gliding = this.orbit.advance(Math.min(0.1, gap / 1000 || 1 / 60))
     if (this.#fine) this.#refine(false)
     this.#draw()
-    this.#spare(gap)
+    this.#reduceQuality(gap)
     this.#last = now
     if (more || gliding) {
       this.wake()
@@ -112,11 +112,11 @@ export class Stage {
     }
     // the next picture is not late then, however long it takes until it is wanted
     this.#last = 0
-    if (this.#thrift > 0) {
-      this.#stillTimer = setTimeout(() => {
+    if (this.#reduction > 0) {
+      this.#idleTimer = setTimeout(() => {
         this.#refine(true)
         this.#draw()
-      }, STILL_MS)
+      }, IDLE_MS)
     }
   }
 
@@ -127,18 +127,18 @@ export class Stage {
 
   #refine(fine: boolean): void {
     this.#fine = fine
-    this.#sun.castShadow = fine || this.#thrift === 0
+    this.#sun.castShadow = fine || this.#reduction === 0
     this.#setRatio()
   }
 
   /** Leaves something out when pictures come slowly. */
-  #spare(gap: number): void {
-    const slow = SLOW_MS[this.#thrift]
+  #reduceQuality(gap: number): void {
+    const slow = SLOW_MS[this.#reduction]
     if (slow === undefined) return
     this.#slow = gap > slow ? this.#slow + 1 : Math.max(0, this.#slow - 1)
     if (this.#slow < SLOW_FRAMES) return
     this.#slow = 0
-    this.#thrift++
+    this.#reduction++
     this.#refine(false)
   }
 
@@ -146,7 +146,7 @@ export class Stage {
     const ratio = Math.min(devicePixelRatio, 2)
     const coarse = Math.min(ratio, 1)
     // still, without the smoothing of edges, twice the pixels do it
-    const wanted = this.#fine ? Math.max(ratio, 2) : [ratio, coarse, coarse * 0.75][this.#thrift]
+    const wanted = this.#fine ? Math.max(ratio, 2) : [ratio, coarse, coarse * 0.75][this.#reduction]
     this.#renderer.setPixelRatio(wanted ?? coarse)
   }
 

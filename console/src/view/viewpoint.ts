@@ -3,14 +3,14 @@
 import { Quaternion, Vector3 } from 'three'
 
 import type { Scene } from '../api'
-import { placeOf } from './place'
 import type { Poses } from './poses'
+import { readPose } from './transforms'
 
 /** From the side line one looks down so steeply: a unit of the way is so much back, and so much up. */
 const BACK = 0.83
 const UP = 0.557
 
-export interface Outlook {
+export interface Viewpoint {
   eye: Vector3
   at: Vector3
 }
@@ -18,13 +18,13 @@ export interface Outlook {
 /** What the ground measures: half lengths of all that is fixed to the world and has an end. */
 function extent(scene: Scene): { x: number; y: number } {
   let [x, y] = [2, 2]
-  for (const look of scene.looks) {
-    if (look.body !== 0 || look.shape === 'mesh') continue
-    const flat = Math.abs(look.quaternion[0]) > 0.99 || Math.abs(look.quaternion[3]) > 0.99
-    if (look.shape === 'plane' && !flat) continue
-    const across = look.shape === 'plane' || look.shape === 'box'
-    x = Math.max(x, Math.abs(look.position[0]) + (across ? (look.size[0] ?? 0) : 0))
-    y = Math.max(y, Math.abs(look.position[1]) + (across ? (look.size[1] ?? 0) : 0))
+  for (const visual of scene.looks) {
+    if (visual.body !== 0 || visual.shape === 'mesh') continue
+    const flat = Math.abs(visual.quaternion[0]) > 0.99 || Math.abs(visual.quaternion[3]) > 0.99
+    if (visual.shape === 'plane' && !flat) continue
+    const across = visual.shape === 'plane' || visual.shape === 'box'
+    x = Math.max(x, Math.abs(visual.position[0]) + (across ? (visual.size[0] ?? 0) : 0))
+    y = Math.max(y, Math.abs(visual.position[1]) + (across ? (visual.size[1] ?? 0) : 0))
   }
   return { x, y }
 }
@@ -36,7 +36,7 @@ function away(halfWidth: number, halfHeight: number, fov: number, aspect: number
 }
 
 /** The whole field: from the side line, or from above. */
-export function overField(scene: Scene, place: 'field' | 'above', fov: number, aspect: number): Outlook {
+export function overField(scene: Scene, place: 'field' | 'above', fov: number, aspect: number): Viewpoint {
   const { x, y } = extent(scene)
   const at = new Vector3(0, 0, 0)
   if (place === 'above') {
@@ -49,12 +49,12 @@ export function overField(scene: Scene, place: 'field' | 'above', fov: number, a
 }
 
 /** All agents, or the field if there are none. */
-export function overAgents(scene: Scene, poses: Poses, fov: number, aspect: number): Outlook {
+export function overAgents(scene: Scene, poses: Poses, fov: number, aspect: number): Viewpoint {
   const places = scene.agents
     .filter((agent) => agent.body > 0)
     .map((agent) => {
       const position = new Vector3()
-      placeOf(poses, agent.body, position, new Quaternion())
+      readPose(poses, agent.body, position, new Quaternion())
       return position
     })
   if (places.length === 0) return overField(scene, 'field', fov, aspect)

@@ -1,20 +1,20 @@
 // Shows a film in the view: fetches frames, keeps the playhead, plays.
 
 import { Frame, type PlaybackState, type Scene } from '../../api'
-import type { Link } from '../../link'
-import { notice, reason } from '../../ui'
+import type { Connection } from '../../connection'
+import { errorMessage, notice } from '../../ui'
 import type { View } from '../../view/view'
-import { Reel } from './reel'
+import { FrameBuffer } from './frame-buffer'
+import { sentence } from './labels'
 import { advanced, type Mark, merged, sceneAt } from './timeline'
-import { sentence } from './words'
 
 /** Bytes of a film frame before its poses. */
-const HEAD = 8
+const HEADER_BYTES = 8
 /** Before the same frames are asked for again, if they did not come. */
-const PATIENCE_MS = 1000
+const RETRY_MS = 1000
 
 /** What the time line shows. */
-export interface Showing {
+export interface PlaybackStatus {
   name: string
   frame: number
   ready: number
@@ -28,18 +28,18 @@ export interface Showing {
   speed: number
 }
 
-export class Projector {
+export class Playback {
   /** Called when anything of `showing` changed. */
   onChange: (() => void) | null = null
   /** Called when the film goes on with another scene. */
   onScene: ((scene: Scene) => void) | null = null
-  #link: Link
+  #connection: Connection
   #view: View
   #name: string | null = null
-  #film: PlaybackState | null = null
+  #state: PlaybackState | null = null
   #scenes: PlaybackState['scenes'] = []
   #marks: Mark[] = []
-  #reel = new Reel<DataView>()
+  #buffer = new FrameBuffer<DataView>()
   /** In frames, with a fraction while it plays. */
   #playhead = 0
   #playing = false
@@ -52,69 +52,69 @@ export class Projector {
   #last = 0
   #ends: (() => void)[]
 
-  constructor(link: Link, view: View) {
-    this.#link = link
+  constructor(connection: Connection, view: View) {
+    this.#connection = connection
     this.#view = view
     this.#ends = [
-      link.on('film', (film) => this.#grow(film)),
-      link.onFrame(Frame.playback, (frame) => this.#keep(frame)),
+      connection.on('film', (state) => this.#update(state)),
+      connection.onFrame(Frame.playback, (frame) => this.#store(frame)),
       // a server that we lost does not know which film we watch
-      link.on('hello', () => {
+      connection.on('hello', () => {
         if (this.#name !== null) void this.open(this.#name, this.#playhead)
       }),
     ]
   }
 
   /** The film that is open, or null. */
-  get showing(): Showing | null {
+  get status(): PlaybackStatus | null {
     if (this.#name === null) return null
     const frame = Math.floor(this.#playhead)
     return {
       name: this.#name,
       frame,
-      ready: this.#film?.ready ?? 0,
-      complete: this.#film?.complete ?? false,
-      trouble: this.#film?.trouble ?? null,
-      rate: this.#film?.rate ?? 1,
+      ready: this.#state?.ready ?? 0,
+      complete: this.#state?.complete ?? false,
+      trouble: this.#state?.trouble ?? null,
+      rate: this.#state?.rate ?? 1,
       marks: this.#marks,
       playing: this.#playing,
-      waiting: this.#reel.frame(frame) === undefined,
+      waiting: this.#buffer.frame(frame) === undefined,
       speed: this.#speed,
     }
   }
 
   async open(name: string, at = 0): Promise<void> {
-    this.#forget()
+    this.#reset()
     this.#name = name
     this.#playhead = at
     this.onChange?.()
     try {
-      await this.#link.ask({ do: 'open-film', name })
+      await this.#connection.request({ do: 'open-film', name })
     } catch (error) {
-      notice(reason(error), 'error')
-      if (this.#name === name && !this.#film) this.leave()
+      notice(errorMessage(error), 'error')
+      if (this.#name === name && !this.#state) this.leave()
     }
   }
 
   /** Back to the live game. */
   leave(): void {
     if (this.#name === null) return
-    this.#forget()
+    this.#reset()
     this.#name = null
-    this.#link.tell({ do: 'close-film' })
+    this.#connection.send({ do: 'close-film' })
     this.onChange?.()
   }
 
   play(on: boolean): void {
-    const film = this.#film
-    if (this.#playing === on || !film) return
+    const state = this.#state
+    if (this.#playing === on || !state) return
     // from the start again, after the end
-    if (on && film.complete && this.#playhead >= film.ready - 1) this.#playhead = 0
+    if (on && state.complete && this.#playhead >= state.ready - 1) this.#playhead = 0
     this.#playing = on
     cancelAnimationFrame(this.#tick)
     this.#last = performance.now()
     if (on) this.#tick = requestAnimationFrame((now) => this.#advance(now))
-    this.#project()
+    this.#showFrame()
   }
 
   speed(factor: number): void {
@@ -123,9 +123,9 @@ export class Projector {
   }
 
   seek(frame: number): void {
-    const last = Math.max(0, (this.#film?.ready ?? 1) - 1)
+    const last = Math.max(0, (this.#state?.ready ?? 1) - 1)
     this.#playhead = Math.max(0, Math.min(last, frame))
-    this.#project()
+    this.#showFrame()
   }
 
   close(): void {
@@ -134,11 +134,11 @@ export class Projector {
     this.leave()
   }
 
-  #forget(): void {
+  #reset(): void {
     cancelAnimationFrame(this.#tick)
     clearTimeout(this.#timer)
-    this.#reel.clear()
-    this.#film = null
+    this.#buffer.clear()
+    this.#state = null
     this.#scenes = []
     this.#marks = []
     this.#playhead = 0
@@ -147,35 +147,35 @@ export class Projector {
     this.#scene = null
   }
 
-  #grow(film: PlaybackState): void {
-    if (film.name !== this.#name) return
-    this.#film = film
+  #update(state: PlaybackState): void {
+    if (state.name !== this.#name) return
+    this.#state = state
     this.#scenes = merged(
       this.#scenes,
-      film.scenes,
+      state.scenes,
       ({ from }) => String(from),
       ({ from }) => from,
     )
-    const marks = film.marks.map(({ frame, text }) => ({ frame, text: sentence(text) }))
+    const marks = state.marks.map(({ frame, text }) => ({ frame, text: sentence(text) }))
     this.#marks = merged(
       this.#marks,
       marks,
       ({ frame, text }) => `${frame} ${text}`,
       ({ frame }) => frame,
     )
-    this.#project()
+    this.#showFrame()
   }
 
-  #keep(frame: DataView<ArrayBuffer>): void {
-    if (this.#name === null || frame.byteLength < HEAD) return
+  #store(frame: DataView<ArrayBuffer>): void {
+    if (this.#name === null || frame.byteLength < HEADER_BYTES) return
     const number = frame.getUint32(4, true)
-    this.#reel.put(number, new DataView(frame.buffer, frame.byteOffset + HEAD), this.#playhead)
-    if (number === Math.floor(this.#playhead)) this.#project()
+    this.#buffer.put(number, new DataView(frame.buffer, frame.byteOffset + HEADER_BYTES), this.#playhead)
+    if (number === Math.floor(this.#playhead)) this.#showFrame()
   }
 
   #advance(now: number): void {
-    const film = this.#film
-    if (!film || !this.#playing) return
+    const state = this.#state
+    if (!state || !this.#playing) return
     // a tab that was hidden does not catch up
     const seconds = Math.min(0.25, (now - this.#last) / 1000)
     this.#last = now
@@ -183,19 +183,19 @@ export class Projector {
       this.#playhead,
       seconds,
       this.#speed,
-      film.rate,
-      film.ready,
-      (frame) => this.#reel.frame(frame) !== undefined,
+      state.rate,
+      state.ready,
+      (frame) => this.#buffer.frame(frame) !== undefined,
     )
-    if (film.complete && this.#playhead >= film.ready - 1) this.#playing = false
+    if (state.complete && this.#playhead >= state.ready - 1) this.#playing = false
     else this.#tick = requestAnimationFrame((next) => this.#advance(next))
-    this.#project()
+    this.#showFrame()
   }
 
   /** Puts the frame at the playhead on the view, and asks for those that follow. */
-  #project(): void {
+  #showFrame(): void {
     const number = Math.floor(this.#playhead)
-    const frame = this.#reel.frame(number)
+    const frame = this.#buffer.frame(number)
     if (frame && frame !== this.#shown) {
       const scene = sceneAt(this.#scenes, number)
       if (scene && scene !== this.#scene) {
@@ -211,20 +211,20 @@ export class Projector {
   }
 
   async #fetch(): Promise<void> {
-    const wanted = this.#film && this.#reel.wanted(Math.floor(this.#playhead), this.#film.ready)
+    const wanted = this.#state && this.#buffer.wanted(Math.floor(this.#playhead), this.#state.ready)
     if (!wanted || this.#asking) return
     this.#asking = true
     const name = this.#name
     try {
-      await this.#link.ask({ do: 'frames', ...wanted })
+      await this.#connection.request({ do: 'frames', ...wanted })
     } catch (error) {
-      if (this.#name === name) notice(reason(error), 'error')
+      if (this.#name === name) notice(errorMessage(error), 'error')
     } finally {
       this.#asking = false
     }
     if (this.#name === null) return
-    const came = this.#name !== name || this.#reel.frame(wanted.from) !== undefined
+    const came = this.#name !== name || this.#buffer.frame(wanted.from) !== undefined
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#fetch(), came ? 0 : PATIENCE_MS)
+    this.#timer = setTimeout(() => void this.#fetch(), came ? 0 : RETRY_MS)
   }
 }

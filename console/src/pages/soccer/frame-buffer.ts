@@ -7,7 +7,7 @@ const KEPT = 15
 /** Batches that are asked for before they are needed: one is seen in half a second at 8 times the speed. */
 const AHEAD = 4
 
-export class Reel<T> {
+export class FrameBuffer<T> {
   /** By batch, by place in it. */
   #batches = new Map<number, Map<number, T>>()
 

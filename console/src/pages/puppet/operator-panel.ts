@@ -1,19 +1,19 @@
 // What the parts of the operator's desk share: the link, the robot's latest news, the log, and how orders are given.
 
 import type { Puppet, PuppetCommand, PuppetInfo } from '../../api'
-import type { Link } from '../../link'
-import { notice, reason } from '../../ui'
-import { type Act, orderOf, wordsOf } from './acts'
+import type { Connection } from '../../connection'
+import { errorMessage, notice } from '../../ui'
+import { type Act, commandOf, describeAct } from './acts'
 import { Faults } from './faults'
 import type { SessionLog } from './log'
 import { Speech } from './speech'
 
 /** Of the operator's sliders: orders a second, and how long one rests before the log has its value. */
-const orderGap = 50
-const settled = 700
+const commandGapMs = 50
+const settledMs = 700
 
 /** A panel of the desk. */
-export interface Part {
+export interface Widget {
   element: HTMLElement
   /** Whenever the robot's state is heard. */
   show?(puppet: Puppet): void
@@ -22,7 +22,7 @@ export interface Part {
   close?(): void
 }
 
-export class Desk {
+export class OperatorPanel {
   /** The latest that is known. */
   puppet: Puppet | null = null
   readonly speech = new Speech()
@@ -31,21 +31,25 @@ export class Desk {
   readonly #rests = new Map<string, number>()
 
   constructor(
-    readonly link: Link,
+    readonly connection: Connection,
     readonly info: PuppetInfo,
     readonly log: SessionLog,
   ) {
-    this.faults = new Faults(link)
+    this.faults = new Faults(connection)
   }
 
   /** Does it, and has it in the log. Resolves with whether the server agreed; if not, the operator was told why. */
   async perform(act: Act): Promise<boolean> {
-    const order = orderOf(act, this.info)
+    const order = commandOf(act, this.info)
     if (order === null) {
-      if (act.do !== 'wait') notice(`This robot cannot do this. ${wordsOf(act, this.info)}`, 'error')
+      if (act.do !== 'wait') notice(`This robot cannot do this. ${describeAct(act, this.info)}`, 'error')
       return false
     }
-    return this.give(order, act.do === 'say' ? act.text : wordsOf(act, this.info), act.do === 'say' ? 'said' : 'done')
+    return this.give(
+      order,
+      act.do === 'say' ? act.text : describeAct(act, this.info),
+      act.do === 'say' ? 'said' : 'done',
+    )
   }
 
   /** Gives an order that the log calls so. */
@@ -53,11 +57,11 @@ export class Desk {
     // before the answer, so that what the robot does about it comes after it
     this.log.add(kind, words)
     try {
-      await this.link.ask({ do: 'puppet', order })
+      await this.connection.request({ do: 'puppet', order })
       return true
     } catch (error) {
-      this.log.add('refused', `${words} (${reason(error)})`)
-      notice(reason(error), 'error')
+      this.log.add('refused', `${words} (${errorMessage(error)})`)
+      notice(errorMessage(error), 'error')
       return false
     }
   }
@@ -68,7 +72,7 @@ export class Desk {
     if (waiting) {
       waiting.order = order
     } else {
-      this.link.tell({ do: 'puppet', order })
+      this.connection.send({ do: 'puppet', order })
       this.#pace(name)
     }
     clearTimeout(this.#rests.get(name))
@@ -77,7 +81,7 @@ export class Desk {
       window.setTimeout(() => {
         this.#rests.delete(name)
         this.log.add('done', words)
-      }, settled),
+      }, settledMs),
     )
   }
 
@@ -86,9 +90,9 @@ export class Desk {
       const order = this.#turned.get(name)?.order
       this.#turned.delete(name)
       if (!order) return
-      this.link.tell({ do: 'puppet', order })
+      this.connection.send({ do: 'puppet', order })
       this.#pace(name)
-    }, orderGap)
+    }, commandGapMs)
     this.#turned.set(name, { timer, order: null })
   }
 

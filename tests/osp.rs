@@ -443,7 +443,7 @@ fn each_step_is_taken_once_on_a_bad_link() {
             // with this much luck needed, anything may have to be asked for more than once
             let mut client = insist("a connection", || Client::connect_in(dialect, link.address));
             // no step stands still for longer
-            client.set_patience(Duration::from_secs(5));
+            client.set_timeout(Duration::from_secs(5));
             let agent = insist("agents", || client.agents()).first().expect("it is there").agent;
             assert!(insist("an agent", || client.register(agent)));
             insist("a reset", || client.reset(9));
@@ -485,7 +485,7 @@ fn sixty_four_clients_step_together() {
         let all_registered = Arc::clone(&all_registered);
         thread::spawn(move || {
             let mut client = Client::connect_in(Dialect::ALL[index % 2], address).expect("it answers");
-            client.set_patience(running::DEADLINE);
+            client.set_timeout(running::DEADLINE);
             let agent = the_agent(&mut client, &format!("R{index}"));
             let count = the_value(&mut client, "/Control/CurrentStep");
             assert_eq!(client.observe(&[count]).expect("an answer"), [true]);

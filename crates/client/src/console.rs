@@ -1,10 +1,10 @@
-//! A client of the console's WebSocket: what the browser can do, a program can.
+//! A client for the console's WebSocket API.
 //!
 //! ```no_run
 //! use client::console::{Client, Incoming};
 //! use wire::console::{Command, Topic};
 //!
-//! // the link that `rossum serve` prints
+//! // the URL that `rossum serve` prints
 //! let mut client = Client::connect("http://127.0.0.1:1920/?token=0123456789abcdef0123456789abcdef")?;
 //! println!("{}", client.hello().title);
 //! client.send(Command::Watch { topics: vec![Topic::Poses] })?;
@@ -23,53 +23,53 @@ use std::{
 use tungstenite::{Message as WebFrame, WebSocket, client::client_with_config, protocol::WebSocketConfig};
 use wire::console::{Command, Hello, Message, Request};
 
-/// How long the server may take to answer.
+/// Default time limit for connecting and for [`Client::receive`].
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
-/// No message is longer: a scene with many meshes.
+/// Maximum size of a message, in bytes: a scene with many meshes.
 const MAX_MESSAGE: usize = 64 << 20;
 
-/// Why something was not heard or said.
+/// An error of a console client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The link is none.
-    #[error("`{link}` is no link of a console; one begins with http:// and has a token")]
-    Link {
-        /// The link.
-        link: String,
+    /// The URL is invalid.
+    #[error("`{url}` is not a console URL; expected http://HOST:PORT/?token=TOKEN")]
+    InvalidUrl {
+        /// The URL as given.
+        url: String,
     },
-    /// The server did not open the console: a wrong token, most likely.
-    #[error("the console does not open: {reason}")]
+    /// The server rejected the WebSocket handshake, most likely because of a wrong token.
+    #[error("the server rejected the connection: {reason}")]
     Refused {
-        /// Why.
+        /// The error of the handshake.
         reason: String,
     },
-    /// The connection failed.
-    #[error("the connection failed: {0}")]
+    /// Connecting failed.
+    #[error("failed to connect: {0}")]
     Io(#[from] io::Error),
-    /// The connection has ended, or does not keep to its rules.
-    #[error("the connection has ended: {0}")]
-    Ended(Box<tungstenite::Error>),
-    /// A message cannot be read.
-    #[error("the server sent something unreadable: {0}")]
-    Unreadable(String),
+    /// The connection was closed, timed out, or violated the WebSocket protocol.
+    #[error("connection closed: {0}")]
+    Closed(Box<tungstenite::Error>),
+    /// The server sent an invalid message.
+    #[error("the server sent an invalid message: {0}")]
+    InvalidMessage(String),
 }
 
 impl From<tungstenite::Error> for ClientError {
     fn from(error: tungstenite::Error) -> Self {
-        Self::Ended(Box::new(error))
+        Self::Closed(Box::new(error))
     }
 }
 
-/// What a server says.
+/// A message or frame from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
-    /// A message.
+    /// A JSON message.
     Message(Box<Message>),
-    /// A frame, for [`wire::console::Frame::decode`].
+    /// A binary frame, to be decoded with [`wire::console::Frame::decode`].
     Frame(Vec<u8>),
 }
 
-/// A connection.
+/// A connection to a console.
 #[derive(Debug)]
 pub struct Client {
     socket: WebSocket<TcpStream>,
@@ -78,15 +78,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to the console of a link, as `rossum serve` prints it.
+    /// Connects to the console at a URL printed by `rossum serve`.
     ///
     /// # Errors
     ///
-    /// When there is no server, or the token is wrong.
-    pub fn connect(link: &str) -> Result<Self, ClientError> {
-        let no_link = || ClientError::Link { link: link.to_owned() };
-        let (host, token) = link.strip_prefix("http://").and_then(|rest| rest.split_once("/?")).ok_or_else(no_link)?;
-        let address = host.to_socket_addrs()?.next().ok_or_else(no_link)?;
+    /// If the URL is invalid, the server is unreachable or the token is wrong.
+    pub fn connect(url: &str) -> Result<Self, ClientError> {
+        let invalid_url = || ClientError::InvalidUrl { url: url.to_owned() };
+        let (host, token) =
+            url.strip_prefix("http://").and_then(|rest| rest.split_once("/?")).ok_or_else(invalid_url)?;
+        let address = host.to_socket_addrs()?.next().ok_or_else(invalid_url)?;
         let stream = TcpStream::connect_timeout(&address, REPLY_TIMEOUT)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
@@ -96,22 +97,22 @@ impl Client {
         match read(&mut socket)? {
             Incoming::Message(message) => match *message {
                 Message::Hello(hello) => Ok(Self { socket, hello: *hello, last_id: 0 }),
-                other => Err(ClientError::Unreadable(format!("no hello but {}", other.to_text()))),
+                other => Err(ClientError::InvalidMessage(format!("expected a hello, got {}", other.to_text()))),
             },
-            Incoming::Frame(_) => Err(ClientError::Unreadable("no hello but a frame".to_owned())),
+            Incoming::Frame(_) => Err(ClientError::InvalidMessage("expected a hello, got a frame".to_owned())),
         }
     }
 
-    /// What the server said first.
+    /// The server's first message.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// Sends a command, and says under which number the server answers.
+    /// Sends a command and returns its id, which the server repeats in the answer.
     ///
     /// # Errors
     ///
-    /// When the connection has ended.
+    /// If the connection is closed.
     pub fn send(&mut self, command: Command) -> Result<u64, ClientError> {
         self.last_id += 1;
         let asked = Request { id: Some(self.last_id), command };
@@ -119,22 +120,22 @@ impl Client {
         Ok(self.last_id)
     }
 
-    /// Waits for what the server says next, up to [`REPLY_TIMEOUT`].
+    /// Waits for the next message or frame, for [`REPLY_TIMEOUT`] unless changed by [`set_timeout`](Self::set_timeout).
     ///
     /// # Errors
     ///
-    /// When nothing comes in time, or the connection has ended.
+    /// If nothing arrives in time or the connection is closed.
     pub fn receive(&mut self) -> Result<Incoming, ClientError> {
         read(&mut self.socket)
     }
 
-    /// How long [`receive`](Self::receive) waits.
+    /// Sets the time limit of [`receive`](Self::receive).
     ///
     /// # Errors
     ///
-    /// When the system refuses.
-    pub fn set_patience(&mut self, patience: Duration) -> Result<(), ClientError> {
-        Ok(self.socket.get_ref().set_read_timeout(Some(patience))?)
+    /// If the timeout is zero or the system call fails.
+    pub fn set_timeout(&mut self, timeout: Duration) -> Result<(), ClientError> {
+        Ok(self.socket.get_ref().set_read_timeout(Some(timeout))?)
     }
 }
 
@@ -142,7 +143,7 @@ fn read(socket: &mut WebSocket<TcpStream>) -> Result<Incoming, ClientError> {
     loop {
         match socket.read()? {
             WebFrame::Text(text) => {
-                let message = Message::decode(&text).map_err(|error| ClientError::Unreadable(error.to_string()))?;
+                let message = Message::decode(&text).map_err(|error| ClientError::InvalidMessage(error.to_string()))?;
                 return Ok(Incoming::Message(Box::new(message)));
             }
             WebFrame::Binary(bytes) => return Ok(Incoming::Frame(bytes.into())),

@@ -8,3 +8,4 @@ pub mod odcp;
 pub mod osp;
 pub mod oz;
 pub mod soccer;
+mod udp;

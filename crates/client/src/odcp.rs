@@ -6,63 +6,61 @@
 //! # fn main() -> Result<(), client::odcp::ClientError> {
 //! let mut agent = Client::connect("127.0.0.1:45453")?;
 //! let pose = agent.motors()?;
-//! // half of each motor's torque, to hold that pose
+//! // hold this pose with half of each motor's torque
 //! agent.set_motors(&pose.iter().map(|&angle| (angle, 0.5)).collect::<Vec<_>>())?;
 //! agent.disconnect()
 //! # }
 //! ```
 
-use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
-use std::time::{Duration, Instant};
+use crate::udp::{self, is_timeout, now};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::time::Duration;
 use wire::odcp::{
     MotorSetting, MotorValues, Reply, Request, TooManyMotors, normalized_angle_from_raw, raw_from_normalized_angle,
     raw_from_normalized_torque,
 };
 use wire::{DecodeError, Message};
 
-/// How long one attempt waits for its reply.
+/// Time limit of one attempt.
 pub const REPLY_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How often a request is sent before it counts as unanswered. Each datagram, or its reply, may get lost.
+/// Number of attempts before a request fails: datagrams and replies may get lost.
 pub const ATTEMPTS: u32 = 5;
 
-/// No datagram is larger. A smaller buffer would cut one without a word.
-const MAX_DATAGRAM_BYTES: usize = 65_535;
-
-/// Most late replies that are cleared away before a request.
+/// Maximum number of late replies that are discarded before a request.
 const MAX_LATE_REPLIES: u32 = 64;
 
-/// What went wrong between a client and an agent's port.
+/// An error of an ODCP client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address names no host.
-    #[error("the address resolves to nothing")]
+    /// The address resolves to no host.
+    #[error("the address does not resolve to any host")]
     NoAddress,
-    /// The system could not send or receive. A port nobody listens on is usually reported here, too.
-    #[error("could not talk to the agent's port: {0}")]
+    /// Sending or receiving failed. A closed port is usually reported here as well.
+    #[error("communication with the agent's port failed: {0}")]
     Io(#[from] io::Error),
     /// Every attempt timed out.
     #[error("no reply to {request} after {ATTEMPTS} attempts")]
     NoReply {
-        /// What was asked.
+        /// Name of the request.
         request: &'static str,
     },
-    /// The agent's port sent something that is no reply.
-    #[error("the agent's port sent a bad reply: {0}")]
+    /// The agent's port sent an invalid reply.
+    #[error("the agent's port sent an invalid reply: {0}")]
     BadReply(#[from] DecodeError),
-    /// A setting is infinite or not a number. Nothing was sent.
+    /// A setting is infinite or NaN. Nothing was sent.
     #[error("the setting of motor {motor} is not finite")]
     NotFinite {
-        /// Which motor, from 0.
+        /// Index of the motor, from 0.
         motor: usize,
     },
-    /// There are more settings than a datagram carries. Nothing was sent.
+    /// There are more settings than fit into a datagram. Nothing was sent.
     #[error(transparent)]
     TooManyMotors(#[from] TooManyMotors),
 }
 
-/// A visit to one agent. Every call that awaits a reply blocks for up to [`ATTEMPTS`] times [`REPLY_TIMEOUT`].
+/// A connection to one agent. Calls that wait for a reply block for up to [`ATTEMPTS`] times [`REPLY_TIMEOUT`].
 #[derive(Debug)]
 pub struct Client {
     socket: UdpSocket,
@@ -70,12 +68,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// Tells the agent's port that this client uses it, and waits for the answer. Of a name with several addresses,
-    /// the first that answers is taken.
+    /// Announces this client to the agent's port and waits for the answer. If a name has several addresses, they are
+    /// tried in turn.
     ///
     /// # Errors
     ///
-    /// What the last address failed with.
+    /// The error of the last address.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
         let mut failure = ClientError::NoAddress;
         for address in address.to_socket_addrs()? {
@@ -88,14 +86,10 @@ impl Client {
     }
 
     fn connect_to(address: SocketAddr) -> Result<Self, ClientError> {
-        let any_port: SocketAddr = match address {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
-        let socket = UdpSocket::bind(any_port)?;
-        // from now on the system drops what others send
+        let socket = udp::bind_for(address)?;
+        // from now on the system drops datagrams of other senders
         socket.connect(address)?;
-        let mut client = Self { socket, buffer: vec![0; MAX_DATAGRAM_BYTES] };
+        let mut client = Self { socket, buffer: vec![0; udp::MAX_DATAGRAM_BYTES] };
         client.ask("connect", &Request::Connect, |reply| matches!(reply, Reply::Connected).then_some(()))?;
         Ok(client)
     }
@@ -103,8 +97,8 @@ impl Client {
     /// The measured angle of every motor, in the agent's motor order: -1 to 1 over the motor's range, 0 at its null
     /// position.
     ///
-    /// A datagram that was lost is asked for again. Replies have no number, so that one from an earlier attempt may
-    /// stand in for this one's.
+    /// Lost requests are retransmitted. Replies carry no number, so the reply to an earlier attempt may be taken for
+    /// that to the latest.
     ///
     /// # Errors
     ///
@@ -116,12 +110,12 @@ impl Client {
         })
     }
 
-    /// Sets every motor to `(angle, torque)`, in the agent's motor order: the angle to go to, -1 to 1 as in
-    /// [`motors`](Self::motors), and the most torque to use, 0 to 1 of the motor's maximum. Values beyond are clamped.
-    /// The settings hold until they are set again.
+    /// Sets every motor to `(angle, torque)`, in the agent's motor order: the target angle, -1 to 1 as in
+    /// [`motors`](Self::motors), and the torque limit, 0 to 1 of the motor's maximum. Values out of range are clamped.
+    /// The settings hold until replaced.
     ///
-    /// There must be one for each motor: the protocol has no other way to tell angles from torques. It has no reply
-    /// either, so a datagram that gets lost is lost without a word.
+    /// There must be one setting per motor: the protocol has no other way to distinguish angles from torques. The
+    /// request is not acknowledged, so its loss goes unnoticed.
     ///
     /// # Errors
     ///
@@ -142,7 +136,7 @@ impl Client {
         Ok(())
     }
 
-    /// Tells the agent's port that this client is done, and waits for the answer. The last settings stay.
+    /// Announces that this client leaves and waits for the answer. The last settings stay in effect.
     ///
     /// # Errors
     ///
@@ -151,7 +145,7 @@ impl Client {
         self.ask("disconnect", &Request::Disconnect, |reply| matches!(reply, Reply::Disconnected).then_some(()))
     }
 
-    /// Sends a request until a reply that `accept` takes comes back. Only for requests that may arrive twice.
+    /// Retries a request until `accept` recognises a reply. All requests with replies are idempotent.
     fn ask<T>(
         &mut self,
         name: &'static str,
@@ -168,7 +162,7 @@ impl Client {
         Err(ClientError::NoReply { request: name })
     }
 
-    /// `None` when the time is up. Replies that `accept` does not take are late ones, and passed over.
+    /// `None` on timeout. Ignores other replies, which are late ones.
     fn await_reply<T>(&mut self, accept: impl Fn(&Reply) -> Option<T>) -> Result<Option<T>, ClientError> {
         let deadline = now() + REPLY_TIMEOUT;
         loop {
@@ -179,7 +173,7 @@ impl Client {
             self.socket.set_read_timeout(Some(left))?;
             let length = match self.socket.recv(&mut self.buffer) {
                 Ok(length) => length,
-                Err(error) if is_nothing_yet(&error) => continue,
+                Err(error) if is_timeout(&error) => continue,
                 Err(error) => return Err(error.into()),
             };
             let reply = Reply::decode(self.buffer.get(..length).unwrap_or_default())?;
@@ -189,25 +183,15 @@ impl Client {
         }
     }
 
-    /// A reply that came after its request was given up would pass for the answer to the next one.
+    /// Discards late replies, which would be mistaken for the answer to the next request.
     fn clear_late_replies(&mut self) -> io::Result<()> {
         self.socket.set_nonblocking(true)?;
         for _ in 0..MAX_LATE_REPLIES {
-            // an error is either the end of the queue or old news; if it lasts, the next call reports it
+            // an error means an empty queue or a past failure; the next call reports a persistent one
             if self.socket.recv(&mut self.buffer).is_err() {
                 break;
             }
         }
         self.socket.set_nonblocking(false)
     }
-}
-
-/// A read that timed out, under either of the names systems have for it, or was interrupted.
-fn is_nothing_yet(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
-}
-
-#[expect(clippy::disallowed_methods, reason = "a client is a driver: it waits for the network")]
-fn now() -> Instant {
-    Instant::now()
 }

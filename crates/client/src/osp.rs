@@ -1,4 +1,4 @@
-//! A client for OSP 1.1: agents, variables, events, and the steps of a simulation.
+//! A client for OSP 1.1: agents, variables, events and the steps of a simulation.
 //!
 //! ```no_run
 //! use client::osp::Client;
@@ -18,13 +18,13 @@
 //! # }
 //! ```
 //!
-//! Datagrams get lost, doubled and late. Every request is sent again until it is answered. Steps and resets have numbers
-//! (D35 in `protocols/osp/decisions.md`), so that each is done once and told once on any link, if the server knows
-//! numbers; if it does not, keep to the loop-back device. Other answers have no number: one to an earlier attempt of the
-//! same question may stand in for the latest.
+//! Datagrams may be lost, duplicated and delayed. Requests are retransmitted until they are answered. Steps and resets
+//! carry sequence numbers (D35 in `protocols/osp/decisions.md`), so each is performed and reported exactly once on any
+//! network, if the server supports them; if not, use the loopback interface only. Other answers carry no number: the
+//! answer to an earlier attempt may be taken for that to the latest.
 //!
-//! A client looks at what comes in only during a call. If it has nothing to do for long it should
-//! [`attend`](Client::attend) to the connection, as others may wait for its confirmations.
+//! The client processes incoming datagrams only during calls. If it is idle for long, call [`attend`](Client::attend):
+//! other clients may be waiting for its confirmations.
 
 mod error;
 mod lists;
@@ -35,8 +35,8 @@ mod tests;
 
 use std::{
     collections::BTreeSet,
-    io::{self, ErrorKind},
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket},
+    io,
+    net::{SocketAddr, ToSocketAddrs, UdpSocket},
     time::{Duration, Instant},
 };
 
@@ -51,55 +51,53 @@ pub use self::{
     lists::{AgentInfo, AgentSummary, InterfaceValue, ValueInfo},
     progress::{Completed, Step},
 };
+use crate::udp::{self, is_timeout, now};
 pub use wire::osp::{Dialect, LocalAgent, LocalEvent, LocalValue, Status};
 
-/// How long one attempt waits for its reply.
+/// Time limit of one attempt.
 pub const REPLY_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How often a request is sent before it counts as unanswered. Each datagram, or its reply, may get lost.
+/// Number of attempts before a request fails: datagrams and replies may get lost.
 pub const ATTEMPTS: u32 = 10;
 
-/// How long a step or a reset is waited for by default: all others who control agents have to ask for it, too.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Default time limit of a step or a reset, which needs the votes of all clients that control agents.
+pub const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// No datagram is larger. A smaller buffer would cut one without a word.
-const MAX_DATAGRAM_BYTES: usize = 65_535;
-
-/// Most late replies that are cleared away before a request.
+/// Maximum number of late replies that are discarded before a request.
 const MAX_LATE_REPLIES: u32 = 256;
 
 /// Ends every datagram in [`Dialect::Original`].
 const DATAGRAM_END: u8 = 120;
 
-/// A connection to a server. A call that awaits a reply blocks for up to [`ATTEMPTS`] times [`REPLY_TIMEOUT`]; one that
-/// awaits the others, for as long as [`set_patience`](Self::set_patience) says. Dropped, it tells the server so.
+/// A connection to a server. Calls that wait for a reply block for up to [`ATTEMPTS`] times [`REPLY_TIMEOUT`]; those
+/// that wait for other clients, for up to [`set_timeout`](Self::set_timeout). Closed on drop.
 #[derive(Debug)]
 pub struct Client {
     socket: UdpSocket,
     dialect: Dialect,
     buffer: Vec<u8>,
-    patience: Duration,
+    timeout: Duration,
     controlled: BTreeSet<LocalAgent>,
     progress: Progress,
-    /// There is no connection any more.
-    over: bool,
+    /// Whether the connection is closed.
+    closed: bool,
 }
 
 impl Client {
-    /// Connects, in the dialect of the document. Of a name with several addresses, the first that answers is taken.
+    /// Connects, in the document's dialect. If a name has several addresses, they are tried in turn.
     ///
     /// # Errors
     ///
-    /// What the last address failed with.
+    /// The error of the last address.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
         Self::connect_in(Dialect::Document, address)
     }
 
-    /// Connects, in a dialect. Of a name with several addresses, the first that answers is taken.
+    /// Connects in `dialect`. If a name has several addresses, they are tried in turn.
     ///
     /// # Errors
     ///
-    /// What the last address failed with.
+    /// The error of the last address.
     pub fn connect_in(dialect: Dialect, address: impl ToSocketAddrs) -> Result<Self, ClientError> {
         let mut failure = ClientError::NoAddress;
         for address in address.to_socket_addrs()? {
@@ -112,18 +110,14 @@ impl Client {
     }
 
     fn connect_to(dialect: Dialect, address: SocketAddr) -> Result<Self, ClientError> {
-        let any_port: SocketAddr = match address {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        };
         let mut client = Self {
-            socket: UdpSocket::bind(any_port)?,
+            socket: udp::bind_for(address)?,
             dialect,
-            buffer: vec![0; MAX_DATAGRAM_BYTES],
-            patience: PATIENCE,
+            buffer: vec![0; udp::MAX_DATAGRAM_BYTES],
+            timeout: STEP_TIMEOUT,
             controlled: BTreeSet::new(),
             progress: Progress::default(),
-            over: true,
+            closed: true,
         };
         let init = Request::Init { dialect, version: Version::SUPPORTED }.to_bytes_in(dialect);
         for _ in 0..ATTEMPTS {
@@ -132,21 +126,21 @@ impl Client {
             if version != Version::SUPPORTED {
                 return Err(ClientError::OtherVersion { version });
             }
-            // from now on the system drops what others send
+            // from now on the system drops datagrams of other senders
             client.socket.connect(from)?;
-            client.over = false;
+            client.closed = false;
             return Ok(client);
         }
         Err(ClientError::NoReply { request: "init" })
     }
 
-    /// The version that the server has, and the port that it has opened for this client.
+    /// The server's version and the port it has opened for this client.
     fn await_init(&mut self, address: SocketAddr) -> Result<Option<(Version, SocketAddr)>, ClientError> {
         let deadline = now() + REPLY_TIMEOUT;
-        while self.wait_for_datagrams(deadline)? {
+        while self.set_read_deadline(deadline)? {
             let (length, from) = match self.socket.recv_from(&mut self.buffer) {
                 Ok(received) => received,
-                Err(error) if is_nothing_yet(&error) => continue,
+                Err(error) if is_timeout(&error) => continue,
                 Err(error) => return Err(error.into()),
             };
             if from.ip() != address.ip() && !address.ip().is_unspecified() {
@@ -161,17 +155,17 @@ impl Client {
         Ok(None)
     }
 
-    /// How long a step or a reset is waited for; [`PATIENCE`] if nothing is said.
-    pub fn set_patience(&mut self, patience: Duration) {
-        self.patience = patience;
+    /// Sets the time limit of steps and resets; [`STEP_TIMEOUT`] by default.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
     }
 
-    /// Takes control of an agent. It has then to be asked for in every step. `false` if there is no such agent, or
-    /// somebody else controls it.
+    /// Takes control of an agent, which then votes in every step. `false` if the agent does not exist or another client
+    /// controls it.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn register(&mut self, agent: LocalAgent) -> Result<bool, ClientError> {
         let request = Request::RegisterForAgent { agent };
         let status = self.ask("agent registration", &request, |reply| match reply {
@@ -184,11 +178,11 @@ impl Client {
         Ok(status == Status::Done)
     }
 
-    /// Gives an agent up. `false` if there is no such agent.
+    /// Releases an agent. `false` if it does not exist.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn deregister(&mut self, agent: LocalAgent) -> Result<bool, ClientError> {
         let request = Request::DeregisterFromAgent { agent };
         let status = self.ask("agent deregistration", &request, |reply| match reply {
@@ -202,11 +196,11 @@ impl Client {
         Ok(status == Status::Done)
     }
 
-    /// Wants to be told of an event after each step. `None` if there is none of this name.
+    /// Subscribes to an event, reported after each step. `None` if no event has this name.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn register_for_event(&mut self, name: &str) -> Result<Option<LocalEvent>, ClientError> {
         let request = Request::RegisterForEvent { name: Text::from(name) };
         let event = self.ask("event registration", &request, |reply| match reply {
@@ -216,11 +210,11 @@ impl Client {
         Ok(Some(event).filter(|event| *event != LocalEvent::NOT_FOUND))
     }
 
-    /// Wants to be told no more. `false` if this client was not registered for it.
+    /// Unsubscribes from an event. `false` if this client was not subscribed.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn deregister_from_event(&mut self, event: LocalEvent) -> Result<bool, ClientError> {
         let told = self.ask("event deregistration", &Request::DeregisterFromEvent { event }, |reply| match reply {
             Reply::DeregisterFromEventAck { event: told } if [event, LocalEvent::NOT_FOUND].contains(told) => {
@@ -231,11 +225,11 @@ impl Client {
         Ok(told != LocalEvent::NOT_FOUND)
     }
 
-    /// What a value is, in the format of its type. `None` if there is no such value to read.
+    /// Reads a value, in the format of its type. `None` if it does not exist or is not readable.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn get(&mut self, value: LocalValue) -> Result<Option<String>, ClientError> {
         self.ask("reading a value", &Request::GetValue { value }, |reply| match reply {
             Reply::Value { value: told, content } if *told == value => Some(Some(content.as_str().to_owned())),
@@ -244,12 +238,12 @@ impl Client {
         })
     }
 
-    /// Writes a value, in the format of its type. [`Status::Failed`] if the text is none of its type, or the value can
-    /// only be read; [`Status::NotFound`] if there is no such value.
+    /// Writes a value, in the format of its type. [`Status::Failed`] if the text is invalid for its type or the value
+    /// is read-only; [`Status::NotFound`] if the value does not exist.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn set(&mut self, value: LocalValue, text: &str) -> Result<Status, ClientError> {
         let request = Request::SetValue { value, content: Text::from(text) };
         self.ask("writing a value", &request, |reply| match reply {
@@ -258,11 +252,11 @@ impl Client {
         })
     }
 
-    /// Wants values after every step. Says of each whether it is there.
+    /// Subscribes to values, sent after every step. Returns for each whether it exists.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn observe(&mut self, values: &[LocalValue]) -> Result<Vec<bool>, ClientError> {
         let request = Request::RegisterForValues { values: values.to_vec() };
         self.ask("value registration", &request, |reply| match reply {
@@ -271,11 +265,11 @@ impl Client {
         })
     }
 
-    /// Wants them no more. Says of each whether it is there.
+    /// Unsubscribes from values. Returns for each whether it exists.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn unobserve(&mut self, values: &[LocalValue]) -> Result<Vec<bool>, ClientError> {
         let request = Request::DeregisterFromValues { values: values.to_vec() };
         self.ask("value deregistration", &request, |reply| match reply {
@@ -284,31 +278,31 @@ impl Client {
         })
     }
 
-    /// Does nothing for some time but confirm what the server wants confirmed.
+    /// Processes incoming datagrams for `time`, to send the confirmations the server waits for.
     ///
     /// # Errors
     ///
-    /// When the connection is ended.
+    /// If the connection is closed.
     pub fn attend(&mut self, time: Duration) -> Result<(), ClientError> {
         self.wait_until(time, |_| false).map(|_| ())
     }
 
-    /// Ends the connection. Agents that were controlled are free.
+    /// Closes the connection and releases its agents.
     ///
     /// # Errors
     ///
-    /// When no answer arrives. The server may be gone as well.
+    /// If no answer arrives. The server may be gone as well.
     pub fn end(self) -> Result<(), ClientError> {
         self.finish("end", &Request::End, |reply| matches!(reply, Reply::EndAck).then_some(()))
     }
 
-    /// Ends everybody's connection. The server does so once a second at most.
+    /// Closes the connections of all clients. The server does so at most once per second.
     ///
     /// # Errors
     ///
-    /// When no answer arrives.
+    /// If no answer arrives.
     pub fn reset_communication(self) -> Result<(), ClientError> {
-        // what it awaits ends the connection, as it does in every other call
+        // the answer closes the connection, as it does in every other call
         self.finish("reset of the communication", &Request::ResetCommunication, |_| None)
     }
 
@@ -319,15 +313,15 @@ impl Client {
         accept: impl Fn(&Reply) -> Option<()>,
     ) -> Result<(), ClientError> {
         let finished = match self.ask(name, request, accept) {
-            // that, or the answer got lost and the port is gone already
+            // the expected outcome, or the answer was lost and the port is already closed
             Err(ClientError::CommunicationReset | ClientError::ConnectionLost) => Ok(()),
             finished => finished,
         };
-        self.over = true;
+        self.closed = true;
         finished
     }
 
-    /// Sends a request until a reply that `accept` takes comes back. Only for requests that may arrive twice.
+    /// Sends a request until a reply that `accept` recognises arrives. Only for idempotent requests.
     fn ask<T>(
         &mut self,
         name: &'static str,
@@ -338,7 +332,7 @@ impl Client {
         for _ in 0..ATTEMPTS {
             self.send(request)?;
             let deadline = now() + REPLY_TIMEOUT;
-            // replies that `accept` does not take are late ones, and passed over
+            // other replies are late ones, and ignored
             while let Some(reply) = self.receive(deadline)? {
                 if let Some(answer) = accept(&reply) {
                     return Ok(answer);
@@ -348,7 +342,7 @@ impl Client {
         Err(ClientError::NoReply { request: name })
     }
 
-    /// Takes what comes in until something is the case, or the time is up.
+    /// Processes incoming datagrams until `done`; `false` on timeout.
     fn wait_until(&mut self, time: Duration, done: impl Fn(&Progress) -> bool) -> Result<bool, ClientError> {
         let deadline = now() + time;
         while !done(&self.progress) {
@@ -366,34 +360,34 @@ impl Client {
     }
 
     fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), ClientError> {
-        if self.over {
+        if self.closed {
             return Err(ClientError::ConnectionLost);
         }
         match self.socket.send(bytes) {
             Ok(_) => Ok(()),
-            // the system has no room: it is as good as lost on the way
-            Err(error) if is_nothing_yet(&error) => Ok(()),
+            // the send buffer is full: equivalent to a lost datagram
+            Err(error) if is_timeout(&error) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The next reply; `None` when the time is up. Whatever it means to steps and resets is seen to.
+    /// The next reply, after updating the state of steps and resets; `None` on timeout.
     fn receive(&mut self, deadline: Instant) -> Result<Option<Reply>, ClientError> {
-        while self.wait_for_datagrams(deadline)? {
+        while self.set_read_deadline(deadline)? {
             match self.socket.recv(&mut self.buffer) {
-                Ok(length) => match self.take_datagram(length)? {
+                Ok(length) => match self.handle_datagram(length)? {
                     Some(reply) => return Ok(Some(reply)),
                     None => continue,
                 },
-                Err(error) if is_nothing_yet(&error) => continue,
+                Err(error) if is_timeout(&error) => continue,
                 Err(error) => return Err(error.into()),
             }
         }
         Ok(None)
     }
 
-    /// Whether there is time left, for which the next call to the socket then waits.
-    fn wait_for_datagrams(&self, deadline: Instant) -> io::Result<bool> {
+    /// Sets the socket's timeout to the time left; `false` if there is none.
+    fn set_read_deadline(&self, deadline: Instant) -> io::Result<bool> {
         let left = deadline.saturating_duration_since(now());
         if left.is_zero() {
             return Ok(false);
@@ -402,8 +396,8 @@ impl Client {
         Ok(true)
     }
 
-    /// Sees to what is in the buffer. `None` if it is of a kind that this client does not know.
-    fn take_datagram(&mut self, length: usize) -> Result<Option<Reply>, ClientError> {
+    /// Handles the datagram in the buffer. `None` if its type is unknown.
+    fn handle_datagram(&mut self, length: usize) -> Result<Option<Reply>, ClientError> {
         let bytes = self.buffer.get(..length).unwrap_or_default();
         let reply = match Reply::decode_in(self.dialect, bytes) {
             Ok(reply) => reply,
@@ -411,24 +405,24 @@ impl Client {
             Err(error) => return Err(error.into()),
         };
         if reply == Reply::ResetCommunicationAck {
-            self.over = true;
+            self.closed = true;
             return Err(ClientError::CommunicationReset);
         }
-        let number = number_of(&reply, bytes);
-        if let Some(confirmation) = self.progress.note(&reply, number) {
+        let number = sequence_number(&reply, bytes);
+        if let Some(confirmation) = self.progress.handle(&reply, number) {
             self.send(&confirmation)?;
         }
         Ok(Some(reply))
     }
 
-    /// A reply that came after its request was given up would pass for the answer to the next one.
+    /// Discards late replies, which would be mistaken for the answer to the next request.
     fn clear_late_replies(&mut self) -> Result<(), ClientError> {
         self.socket.set_nonblocking(true)?;
         let mut seen = Ok(());
         for _ in 0..MAX_LATE_REPLIES {
-            // an error is either the end of the queue or old news; if it lasts, the next call reports it
+            // an error means an empty queue or a past failure; the next call reports a persistent one
             let Ok(length) = self.socket.recv(&mut self.buffer) else { break };
-            match self.take_datagram(length) {
+            match self.handle_datagram(length) {
                 Ok(_) | Err(ClientError::BadReply(_)) => {}
                 Err(error) => {
                     seen = Err(error);
@@ -442,22 +436,22 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// Nobody has to wait for agents that nobody controls any more.
+    /// Releases the agents, so that other clients need not wait for them.
     fn drop(&mut self) {
-        // if it is lost, the server's time-out ends the connection
+        // if it is lost, the server's timeout closes the connection
         let _ = self.send(&Request::End);
     }
 }
 
-/// Which of the values an answer has found; `None` if it answers another question.
+/// Which of the values exist; `None` if the reply belongs to another request.
 fn found(asked: &[LocalValue], told: &[LocalValue]) -> Option<Vec<bool>> {
     let fits = |(asked, told): (&LocalValue, &LocalValue)| told == asked || *told == LocalValue::NOT_FOUND;
     let answers = asked.len() == told.len() && asked.iter().zip(told).all(fits);
     answers.then(|| told.iter().map(|told| *told != LocalValue::NOT_FOUND).collect())
 }
 
-/// The number behind a reply, if it is of a kind that may have one.
-fn number_of(reply: &Reply, bytes: &[u8]) -> Option<SequenceNumber> {
+/// The sequence number of a reply, if its type may have one.
+fn sequence_number(reply: &Reply, bytes: &[u8]) -> Option<SequenceNumber> {
     match reply {
         Reply::NextStepAck { .. }
         | Reply::StepCompleted { .. }
@@ -466,7 +460,7 @@ fn number_of(reply: &Reply, bytes: &[u8]) -> Option<SequenceNumber> {
         | Reply::ResetCompleted => {}
         _ => return None,
     }
-    // what looks like a number may be the outputs of a step, or a text
+    // the outputs of a step, or a text, may look like a number
     let surplus = bytes.get(reply.to_bytes_in(Dialect::Document).len()..)?;
     let surplus = surplus.strip_prefix(&[DATAGRAM_END]).unwrap_or(surplus);
     (surplus.len() == SequenceNumber::BYTES).then(|| SequenceNumber::at_end(surplus)).flatten()
@@ -474,14 +468,4 @@ fn number_of(reply: &Reply, bytes: &[u8]) -> Option<SequenceNumber> {
 
 fn check_length(bytes: usize) -> Result<(), ClientError> {
     if bytes > MAX_DATAGRAM { Err(ClientError::TooLong { bytes }) } else { Ok(()) }
-}
-
-/// A read that timed out, under either of the names systems have for it, or was interrupted.
-fn is_nothing_yet(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
-}
-
-#[expect(clippy::disallowed_methods, reason = "a client is a driver: it waits for the network")]
-fn now() -> Instant {
-    Instant::now()
 }

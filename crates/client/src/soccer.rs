@@ -1,4 +1,4 @@
-//! Clients for the two ports of the soccer league: one that plays, one that watches and commands.
+//! Clients for the two ports of the soccer league: players and monitors.
 //!
 //! ```no_run
 //! use client::soccer::{Agent, Monitor};
@@ -6,8 +6,8 @@
 //!
 //! # fn main() -> Result<(), client::soccer::ClientError> {
 //! let mut player = Agent::join("127.0.0.1:60000", "T1", "Reds", 2)?;
-//! let told = player.receive()?;
-//! println!("at {:?}", told.positions);
+//! let perception = player.receive()?;
+//! println!("at {:?}", perception.positions);
 //! player.send(&AgentMessage::from(vec![Effector::Sync]))?;
 //!
 //! let mut monitor = Monitor::connect("127.0.0.1:60001")?;
@@ -29,101 +29,101 @@ use wire::{
     },
 };
 
-/// How long a message is waited for. In sync mode the others may take their time.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit for receiving a message. In sync mode other players may be slow.
+pub const RECEIVE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What went wrong between a client and the server.
+/// An error of a soccer client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The system could not send or receive; a server that ends the connection is reported here, too.
-    #[error("could not talk to the server: {0}")]
+    /// Sending or receiving failed; includes connections closed by the server.
+    #[error("communication with the server failed: {0}")]
     Io(#[from] io::Error),
-    /// The server sent something that is no message.
-    #[error("the server sent a bad message: {0}")]
+    /// The server sent an invalid message.
+    #[error("the server sent an invalid message: {0}")]
     BadMessage(#[from] DecodeError),
-    /// A name cannot be sent. Nothing was.
+    /// A name is invalid. Nothing was sent.
     #[error(transparent)]
     InvalidName(#[from] InvalidName),
 }
 
 /// A player.
 #[derive(Debug)]
-pub struct Agent(Frames);
+pub struct Agent(Connection);
 
 impl Agent {
-    /// Connects, and asks to play. Whether the server agrees shows when it is told something.
+    /// Connects and sends the init. If the server rejects it, [`receive`](Self::receive) fails.
     ///
     /// # Errors
     ///
-    /// When nobody listens there, or a name has characters that names cannot have.
+    /// If the connection fails or a name is invalid.
     pub fn join(address: impl ToSocketAddrs, model: &str, team: &str, number: u8) -> Result<Self, ClientError> {
         let init = Init { model: Name::new(model)?, team: Name::new(team)?, number };
-        let mut agent = Self(Frames::connect(address)?);
+        let mut agent = Self(Connection::connect(address)?);
         agent.send(&AgentMessage::from(vec![Effector::Init(init)]))?;
         Ok(agent)
     }
 
-    /// Sends one message: all that the player wants in one cycle.
+    /// Sends the effectors of one cycle.
     ///
     /// # Errors
     ///
-    /// When the connection has ended.
+    /// If the connection is closed.
     pub fn send(&mut self, message: &AgentMessage) -> Result<(), ClientError> {
         self.0.send(message)
     }
 
-    /// What the player is told next.
+    /// Receives the next perception.
     ///
     /// # Errors
     ///
-    /// When the connection has ended, nothing comes within [`PATIENCE`], or it cannot be read.
+    /// If the connection is closed, nothing arrives within [`RECEIVE_TIMEOUT`], or the message is invalid.
     pub fn receive(&mut self) -> Result<Perception, ClientError> {
         Ok(Perception::decode(self.0.receive::<Perception>()?)?)
     }
 
-    /// What the player is told next, as it was sent.
+    /// Receives the next perception without decoding it.
     ///
     /// # Errors
     ///
-    /// As for [`receive`](Self::receive).
+    /// As [`receive`](Self::receive).
     pub fn receive_bytes(&mut self) -> Result<&[u8], ClientError> {
         self.0.receive::<Perception>()
     }
 }
 
-/// One who watches the game and may interfere with it.
+/// A monitor, which watches the game and may send commands.
 #[derive(Debug)]
 pub struct Monitor {
-    frames: Frames,
-    /// Counts what is to be acknowledged.
+    connection: Connection,
+    /// Number of acknowledgements requested.
     asked: u64,
 }
 
 impl Monitor {
-    /// Connects. Pictures of the game follow by themselves.
+    /// Connects. The server then sends updates of its own accord.
     ///
     /// # Errors
     ///
-    /// When nobody listens there.
+    /// If the connection fails.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
-        Ok(Self { frames: Frames::connect(address)?, asked: 0 })
+        Ok(Self { connection: Connection::connect(address)?, asked: 0 })
     }
 
-    /// Asks for something.
+    /// Sends commands.
     ///
     /// # Errors
     ///
-    /// When the connection has ended.
+    /// If the connection is closed.
     pub fn send(&mut self, commands: &[Command]) -> Result<(), ClientError> {
-        self.frames.send(&MonitorRequest::from(commands.to_vec()))
+        self.connection.send(&MonitorRequest::from(commands.to_vec()))
     }
 
-    /// Asks for something, and waits until the server has taken it. Pictures that come meanwhile are dropped. This is
-    /// for trainers: the league's server does not answer.
+    /// Sends commands and waits until the server has applied them. Drops updates that arrive meanwhile. For trainers
+    /// only: the league's server does not acknowledge commands.
     ///
     /// # Errors
     ///
-    /// When the connection has ended, or nothing comes within [`PATIENCE`].
+    /// If the connection is closed or nothing arrives within [`RECEIVE_TIMEOUT`].
     pub fn command(&mut self, commands: &[Command]) -> Result<(), ClientError> {
         self.asked += 1;
         let asked = self.asked;
@@ -132,11 +132,11 @@ impl Monitor {
         Ok(())
     }
 
-    /// The next picture.
+    /// Receives the next update.
     ///
     /// # Errors
     ///
-    /// When the connection has ended, nothing comes within [`PATIENCE`], or it cannot be read.
+    /// If the connection is closed, nothing arrives within [`RECEIVE_TIMEOUT`], or the message is invalid.
     pub fn receive(&mut self) -> Result<MonitorUpdate, ClientError> {
         loop {
             if let MonitorMessage::Update(update) = MonitorMessage::decode(self.receive_bytes()?)? {
@@ -145,31 +145,31 @@ impl Monitor {
         }
     }
 
-    /// The next message, as it was sent.
+    /// Receives the next message without decoding it.
     ///
     /// # Errors
     ///
-    /// As for [`receive`](Self::receive).
+    /// As [`receive`](Self::receive).
     pub fn receive_bytes(&mut self) -> Result<&[u8], ClientError> {
-        self.frames.receive::<MonitorMessage>()
+        self.connection.receive::<MonitorMessage>()
     }
 }
 
-/// A connection that carries whole messages.
+/// A TCP connection that carries framed messages.
 #[derive(Debug)]
-struct Frames {
+struct Connection {
     stream: TcpStream,
-    /// What has come; the first bytes are of the last message that was taken.
+    /// Received bytes, starting with the last message returned.
     buffer: Vec<u8>,
-    taken: usize,
+    consumed: usize,
 }
 
-impl Frames {
+impl Connection {
     fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Self { stream, buffer: Vec::new(), taken: 0 })
+        stream.set_read_timeout(Some(RECEIVE_TIMEOUT))?;
+        Ok(Self { stream, buffer: Vec::new(), consumed: 0 })
     }
 
     fn send(&mut self, message: &impl StreamMessage) -> Result<(), ClientError> {
@@ -180,8 +180,8 @@ impl Frames {
 
     fn receive<M: StreamMessage>(&mut self) -> Result<&[u8], ClientError> {
         const CHUNK: usize = 64 * 1024;
-        self.buffer.drain(..self.taken);
-        self.taken = 0;
+        self.buffer.drain(..self.consumed);
+        self.consumed = 0;
         let split = loop {
             if let Some(split) = M::split(&self.buffer)? {
                 break split;
@@ -194,7 +194,7 @@ impl Frames {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
             }
         };
-        self.taken = split.consumed;
+        self.consumed = split.consumed;
         Ok(self.buffer.get(split.message).unwrap_or_default())
     }
 }

@@ -298,7 +298,7 @@ impl Look<'_> {
     }
 
     fn reset(&mut self, seed: i32) -> anyhow::Result<()> {
-        self.client.set_patience(RESET_PATIENCE);
+        self.client.set_timeout(RESET_PATIENCE);
         match self.client.reset(seed) {
             Err(ClientError::NotCompleted { .. }) => bail!(
                 "the simulation was not reset: somebody controls an agent, and then only the clients that do can reset \

@@ -13,8 +13,10 @@
 //! use wire::{Message, StreamMessage};
 //! use wire::oz::{Request, Text};
 //!
-//! let hello = Request::Speak(Text::new("Hello").unwrap()); assert_eq!(hello.to_bytes(), b"\0\0\0\x03\0\x05Hello"); //
-//! an incomplete message assert_eq!(Request::split(b"\0\0\0\x03\0\x05Hel"), Ok(None));
+//! let hello = Request::Speak(Text::new("Hello").unwrap());
+//! assert_eq!(hello.to_bytes(), b"\0\0\0\x03\0\x05Hello");
+//! // an incomplete message
+//! assert_eq!(Request::split(b"\0\0\0\x03\0\x05Hel"), Ok(None));
 //! ```
 
 mod event;

@@ -10,92 +10,89 @@ use wire::{
 
 use super::ATTEMPTS;
 
-/// What went wrong between a client and an OSP server.
+/// An error of an OSP client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address names no host.
-    #[error("the address resolves to nothing")]
+    /// The address resolves to no host.
+    #[error("the address does not resolve to any host")]
     NoAddress,
-    /// The system could not send or receive.
-    #[error("could not talk to the server: {0}")]
+    /// Sending or receiving failed.
+    #[error("communication with the server failed: {0}")]
     Io(io::Error),
     /// Every attempt timed out.
     #[error("no reply to {request} after {ATTEMPTS} attempts")]
     NoReply {
-        /// What was asked.
+        /// Name of the request.
         request: &'static str,
     },
-    /// Some of a list did not arrive, however often it was asked for.
+    /// A list is incomplete after all attempts.
     #[error("{missing} datagrams of the answer to {request} are missing after {ATTEMPTS} attempts")]
     Incomplete {
-        /// What was asked.
+        /// Name of the request.
         request: &'static str,
-        /// How many did not arrive.
+        /// Number of missing datagrams.
         missing: usize,
     },
-    /// The server speaks another version of the protocol.
+    /// The server has another protocol version.
     #[error("the server speaks OSP {}.{}, this client {}.{}", .version.major, .version.minor,
         Version::SUPPORTED.major, Version::SUPPORTED.minor)]
     OtherVersion {
-        /// Which one.
+        /// The server's version.
         version: Version,
     },
-    /// The server sent something that is no reply.
-    #[error("the server sent a bad reply: {0}")]
+    /// The server sent an invalid reply.
+    #[error("the server sent an invalid reply: {0}")]
     BadReply(#[from] DecodeError),
-    /// Somebody has ended everybody's connection.
-    #[error("somebody has reset the communication, which ends every connection; connect again")]
+    /// A client has closed all connections.
+    #[error("a client has reset the communication, which closes every connection; reconnect")]
     CommunicationReset,
-    /// Nobody listens any more on the port that this client was given.
+    /// The server has closed this client's port.
     #[error(
-        "the connection is gone: the server was stopped, or has dropped this client because it let the others wait for \
+        "connection lost: the server has stopped, or has dropped this client because it kept other clients waiting for \
          too long"
     )]
     ConnectionLost,
-    /// The server knows no such agent.
-    #[error("the server knows no agent {}; ask for the agents first", .agent.0)]
+    /// The agent does not exist, or the client has not listed the agents.
+    #[error("unknown agent {}; list the agents first", .agent.0)]
     UnknownAgent {
         /// The agent.
         agent: LocalAgent,
     },
-    /// A step was to be asked for with no agent to ask for. Nothing was sent.
+    /// A step was requested without controlling any agent. Nothing was sent.
     #[error("this client controls no agent; register for one first")]
     NothingControlled,
-    /// A step was to be asked for an agent that this client has not registered for. Nothing was sent.
+    /// A step was requested for an agent that this client does not control. Nothing was sent.
     #[error("this client does not control agent {}; register for it first", .agent.0)]
     NotControlled {
         /// The agent.
         agent: LocalAgent,
     },
-    /// A step was to be asked for while the last one is awaited. Nothing was sent.
-    #[error("a step of agent {} is still awaited; wait for it, or reset", .agent.0)]
+    /// A step was requested while the previous one is pending. Nothing was sent.
+    #[error("a step of agent {} is still pending; wait for it, or reset", .agent.0)]
     StillStepping {
         /// The agent.
         agent: LocalAgent,
     },
-    /// The server has the request, and others keep it waiting. The step is still awaited.
-    #[error(
-        "the {request} was not done within {patience:?}; everybody who controls an agent has to ask for it, and \
-         somebody has not"
-    )]
+    /// The server has the request, but other clients have not voted. The step stays pending.
+    #[error("the {request} did not complete within {timeout:?}; every client that controls an agent has to request it")]
     NotCompleted {
-        /// What was asked.
+        /// Name of the request.
         request: &'static str,
-        /// How long was waited.
-        patience: Duration,
+        /// The time limit.
+        timeout: Duration,
     },
-    /// An input is infinite or not a number. Nothing was sent.
+    /// An input is infinite or NaN. Nothing was sent.
     #[error("input {input} of agent {} is not finite", .agent.0)]
     NotFinite {
         /// The agent.
         agent: LocalAgent,
-        /// Which of its inputs, from 0.
+        /// Index of the input, from 0.
         input: usize,
     },
-    /// A request has more than a datagram carries. Nothing was sent.
-    #[error("the request has {bytes} bytes, and a datagram carries no more than {}", wire::osp::MAX_DATAGRAM)]
+    /// A request exceeds the size of a datagram. Nothing was sent.
+    #[error("the request has {bytes} bytes, more than the {} of a datagram", wire::osp::MAX_DATAGRAM)]
     TooLong {
-        /// How long it is.
+        /// Size of the request, in bytes.
         bytes: usize,
     },
 }
@@ -103,7 +100,7 @@ pub enum ClientError {
 impl From<io::Error> for ClientError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // what the system says of a port that is closed
+            // reported for closed ports
             ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset => Self::ConnectionLost,
             _ => Self::Io(error),
         }

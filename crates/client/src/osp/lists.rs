@@ -1,4 +1,4 @@
-//! Answers of many datagrams, which are collected by their index.
+//! Answers that consist of many datagrams, collected by index.
 
 use std::{collections::BTreeMap, mem};
 
@@ -6,34 +6,34 @@ use wire::osp::{LocalAgent, LocalValue, Reply, Request, Text};
 
 use super::{ATTEMPTS, Client, ClientError, REPLY_TIMEOUT, now};
 
-/// Most late datagrams that are waited for after a list that was asked for more than once.
-const MOST_LATE: usize = 100_000;
+/// Maximum number of late datagrams discarded after a list that was requested more than once.
+const MAX_LATE_ITEMS: usize = 100_000;
 
 /// An agent in the overview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSummary {
     /// The agent.
     pub agent: LocalAgent,
-    /// What kind of group of objects it is: `Agent`.
+    /// Type of the group of objects it belongs to, such as `Agent`.
     pub group_type: String,
-    /// Whether nobody controls it.
+    /// Whether no client controls it.
     pub available: bool,
     /// Its name.
     pub name: String,
 }
 
-/// What an agent has.
+/// The inputs, outputs and infos of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentInfo {
     /// The agent.
     pub agent: LocalAgent,
     /// Its name.
     pub name: String,
-    /// Its motors' settings.
+    /// Motor settings.
     pub inputs: Vec<InterfaceValue>,
-    /// Its sensors.
+    /// Sensors.
     pub outputs: Vec<InterfaceValue>,
-    /// Its other values.
+    /// Other values.
     pub infos: Vec<InterfaceValue>,
 }
 
@@ -42,9 +42,9 @@ pub struct AgentInfo {
 pub struct InterfaceValue {
     /// Its name, such as `/Left/Knee/DesiredAngle`.
     pub name: String,
-    /// Its least value, normalized.
+    /// Its smallest value, normalized.
     pub min: f32,
-    /// Its greatest value, normalized.
+    /// Its largest value, normalized.
     pub max: f32,
 }
 
@@ -53,32 +53,32 @@ pub struct InterfaceValue {
 pub struct ValueInfo {
     /// The value.
     pub value: LocalValue,
-    /// Its type: `Double`, `Integer`, `Point3D`...
+    /// Its type, such as `Double`, `Integer` or `Point3D`.
     pub kind: String,
     /// Its full name.
     pub name: String,
 }
 
-/// A datagram of a list.
-enum Part<H, T> {
-    /// What comes first, and how many follow.
+/// A datagram of a list answer.
+enum ListReply<H, T> {
+    /// The first datagram, with the number of items.
     Head(H, usize),
-    /// One of them, with its index.
+    /// An item with its index.
     Item(usize, T),
 }
 
 impl Client {
-    /// All agents, and whether somebody controls them. No agent can be asked about or registered for before.
+    /// Lists all agents. Required before requests about agents.
     ///
     /// # Errors
     ///
-    /// When the answer does not arrive, or not in full.
+    /// If the answer does not arrive or is incomplete.
     pub fn agents(&mut self) -> Result<Vec<AgentSummary>, ClientError> {
         let ((), agents) = self.collect("agent overview", &Request::GetAgentOverview, |reply| match reply {
-            Reply::AgentOverview { count } => Some(Part::Head((), count)),
+            Reply::AgentOverview { count } => Some(ListReply::Head((), count)),
             Reply::AgentOverviewNext { index, agent, group_type, available, name } => {
                 let (group_type, name) = (group_type.into(), name.into());
-                Some(Part::Item(index, AgentSummary { agent, group_type, available, name }))
+                Some(ListReply::Item(index, AgentSummary { agent, group_type, available, name }))
             }
             _ => None,
         })?;
@@ -86,20 +86,20 @@ impl Client {
         Ok(agents)
     }
 
-    /// What an agent has.
+    /// The inputs, outputs and infos of an agent.
     ///
     /// # Errors
     ///
-    /// [`ClientError::UnknownAgent`], or when the answer does not arrive, or not in full.
+    /// [`ClientError::UnknownAgent`], or if the answer does not arrive or is incomplete.
     pub fn info(&mut self, agent: LocalAgent) -> Result<AgentInfo, ClientError> {
         let request = Request::GetAgentInfo { agent };
         let (head, mut inputs) = self.collect("agent info", &request, |reply| match reply {
             Reply::AgentInfo { agent: told, inputs, outputs, infos, name } if told == agent => {
                 let count = inputs.saturating_add(outputs).saturating_add(infos);
-                Some(Part::Head((inputs, outputs, String::from(name)), count))
+                Some(ListReply::Head((inputs, outputs, String::from(name)), count))
             }
             Reply::AgentInfoNext { index, min, max, name } => {
-                Some(Part::Item(index, InterfaceValue { name: name.into(), min, max }))
+                Some(ListReply::Item(index, InterfaceValue { name: name.into(), min, max }))
             }
             _ => None,
         })?;
@@ -113,30 +113,30 @@ impl Client {
         Ok(AgentInfo { agent, name, inputs, outputs, infos })
     }
 
-    /// The values whose whole names match a regular expression, such as `.*StepSize`; none if it cannot be read.
+    /// Lists the values whose full names match a regular expression, such as `.*StepSize`; empty if the expression is
+    /// invalid.
     ///
     /// # Errors
     ///
-    /// When the answer does not arrive, or not in full.
+    /// If the answer does not arrive or is incomplete.
     pub fn values(&mut self, expression: &str) -> Result<Vec<ValueInfo>, ClientError> {
         let request = Request::GetValueIds { expression: Text::from(expression) };
         let ((), values) = self.collect("value ids", &request, |reply| match reply {
-            Reply::ValueIds { count } => Some(Part::Head((), count)),
+            Reply::ValueIds { count } => Some(ListReply::Head((), count)),
             Reply::ValueInfo { index, value, kind, name } => {
-                Some(Part::Item(index, ValueInfo { value, kind: kind.into(), name: name.into() }))
+                Some(ListReply::Item(index, ValueInfo { value, kind: kind.into(), name: name.into() }))
             }
             _ => None,
         })?;
         Ok(values)
     }
 
-    /// Asks for a list until all of it is there. What has arrived already counts; what is lost each time is less and
-    /// less.
+    /// Requests a list until it is complete. Items of earlier attempts are kept, so fewer are missing each time.
     fn collect<H, T: PartialEq>(
         &mut self,
         name: &'static str,
         request: &Request,
-        read: impl Fn(Reply) -> Option<Part<H, T>>,
+        read: impl Fn(Reply) -> Option<ListReply<H, T>>,
     ) -> Result<(H, Vec<T>), ClientError> {
         self.clear_late_replies()?;
         let mut head: Option<(H, usize)> = None;
@@ -146,19 +146,19 @@ impl Client {
             let mut deadline = now() + REPLY_TIMEOUT;
             while let Some(reply) = self.receive(deadline)? {
                 match read(reply) {
-                    Some(Part::Head(told, count)) => {
-                        // another count is another list: something came or went meanwhile
+                    Some(ListReply::Head(told, count)) => {
+                        // another count means another list: it changed meanwhile
                         if head.as_ref().is_some_and(|(_, known)| *known != count) {
                             items.clear();
                         }
                         items.retain(|index, _| *index < count);
                         head = Some((told, count));
                     }
-                    Some(Part::Item(index, item)) => {
+                    Some(ListReply::Item(index, item)) => {
                         if head.as_ref().is_some_and(|(_, count)| index >= *count) {
                             continue;
                         }
-                        // and so is another item in the same place
+                        // so does another item at the same index
                         if items.get(&index).is_some_and(|known| *known != item) {
                             items.clear();
                         }
@@ -168,11 +168,11 @@ impl Client {
                 }
                 if let Some((head, _)) = head.take_if(|(_, count)| items.len() == *count) {
                     if attempt > 0 {
-                        self.let_late_replies_come()?;
+                        self.drain_late_items()?;
                     }
                     return Ok((head, mem::take(&mut items).into_values().collect()));
                 }
-                // a long list takes its time
+                // a long list takes longer
                 deadline = now() + REPLY_TIMEOUT;
             }
         }
@@ -182,9 +182,9 @@ impl Client {
         }
     }
 
-    /// A list that was asked for twice may come twice, and what is late would pass for part of the next list.
-    fn let_late_replies_come(&mut self) -> Result<(), ClientError> {
-        for _ in 0..MOST_LATE {
+    /// A list that was requested twice may arrive twice; late items would be mistaken for those of the next list.
+    fn drain_late_items(&mut self) -> Result<(), ClientError> {
+        for _ in 0..MAX_LATE_ITEMS {
             if self.receive(now() + REPLY_TIMEOUT)?.is_none() {
                 break;
             }

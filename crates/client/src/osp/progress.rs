@@ -1,68 +1,69 @@
-//! What was asked of the simulation, and what has come of it; no socket.
+//! The state of pending steps and resets, without I/O.
 
 use std::collections::BTreeMap;
 
 use wire::osp::{LocalAgent, LocalEvent, LocalValue, Reply, Request, SequenceNumber};
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Step {
-    /// Each agent that this client controls, by its id.
+    /// The agents that this client controls, ordered by id.
     pub completed: Vec<Completed>,
-    /// What this client has registered for and has occurred since its last step.
+    /// The subscribed events that occurred since the client's previous step.
     pub events: Vec<LocalEvent>,
-    /// The values that this client observes, in the format of their types.
+    /// The observed values, in the format of their types.
     pub observed: Vec<(LocalValue, String)>,
 }
 
-/// An agent after a step.
+/// The state of an agent after a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completed {
     /// The agent.
     pub agent: LocalAgent,
-    /// Its sensors, normalized, in the order of its info.
+    /// Sensor values, normalized, in the order of the agent info.
     pub outputs: Vec<f32>,
-    /// Its other values, normalized, in the order of its info.
+    /// Other values, normalized, in the order of the agent info.
     pub infos: Vec<f32>,
 }
 
-/// Steps and resets under way. Every request has a number (D35), and so has every answer, if the server knows numbers.
+/// Pending steps and resets. Every request carries a sequence number (D35), and so does every answer if the server
+/// supports them.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The server has used a number: what has none is not meant for the current request.
+    /// The server uses sequence numbers, so replies without one do not belong to the current request.
     numbered: bool,
-    agents: BTreeMap<LocalAgent, Row>,
+    agents: BTreeMap<LocalAgent, AgentSteps>,
     last_reset: u32,
     reset: Phase,
 }
 
-/// The requests of one agent.
+/// The step requests of one agent.
 #[derive(Debug)]
-struct Row {
+struct AgentSteps {
     last: SequenceNumber,
-    /// The last one, until its answer is taken.
-    open: Option<Open>,
+    /// The last request, until its result is taken.
+    pending: Option<PendingStep>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct PendingStep {
     datagram: Vec<u8>,
     acknowledged: bool,
     notice: Option<Notice>,
 }
 
-impl Open {
+impl PendingStep {
     fn is_complete(&self) -> bool {
         self.notice.as_ref().is_some_and(Notice::is_complete)
     }
 }
 
-/// A notification that the step is done, and what came after it so far.
+/// A notification that the step is complete, and the observed values received so far.
 #[derive(Debug)]
 struct Notice {
     completed: Completed,
     events: Vec<LocalEvent>,
-    /// How many values come after it.
+    /// Number of values that follow.
     awaited: usize,
     observed: Vec<(LocalValue, String)>,
 }
@@ -87,18 +88,18 @@ impl Progress {
         self.numbered
     }
 
-    /// Notes a step that is asked for. Gives the datagram with its number.
+    /// Registers a step request and returns the numbered datagram.
     pub(super) fn ask_step(&mut self, agent: LocalAgent, mut datagram: Vec<u8>) -> Vec<u8> {
-        let row = self.agents.entry(agent).or_insert(Row { last: SequenceNumber(0), open: None });
-        row.last = row.last.next();
-        row.last.append_to(&mut datagram);
-        row.open = Some(Open { datagram: datagram.clone(), acknowledged: false, notice: None });
+        let steps = self.agents.entry(agent).or_insert(AgentSteps { last: SequenceNumber(0), pending: None });
+        steps.last = steps.last.next();
+        steps.last.append_to(&mut datagram);
+        steps.pending = Some(PendingStep { datagram: datagram.clone(), acknowledged: false, notice: None });
         datagram
     }
 
-    /// Notes a reset that is asked for. It makes the server forget all steps. Gives the datagram with its number.
+    /// Registers a reset request, which makes the server drop all steps, and returns the numbered datagram.
     pub(super) fn ask_reset(&mut self, mut datagram: Vec<u8>) -> Vec<u8> {
-        self.agents.values_mut().for_each(|row| row.open = None);
+        self.agents.values_mut().for_each(|steps| steps.pending = None);
         self.reset = Phase::Asked;
         self.last_reset = self.last_reset.wrapping_add(1);
         SequenceNumber(self.last_reset).append_to(&mut datagram);
@@ -106,12 +107,12 @@ impl Progress {
     }
 
     pub(super) fn is_stepping(&self, agent: LocalAgent) -> bool {
-        self.agents.get(&agent).is_some_and(|row| row.open.is_some())
+        self.agents.get(&agent).is_some_and(|steps| steps.pending.is_some())
     }
 
     pub(super) fn forget_step(&mut self, agent: LocalAgent) {
-        if let Some(row) = self.agents.get_mut(&agent) {
-            row.open = None;
+        if let Some(steps) = self.agents.get_mut(&agent) {
+            steps.pending = None;
         }
     }
 
@@ -123,32 +124,33 @@ impl Progress {
         self.reset == Phase::Done
     }
 
-    /// Whether the server has said of every step that it has its request.
+    /// Whether the server has acknowledged every pending step.
     pub(super) fn is_step_acknowledged(&self) -> bool {
-        self.open().all(|(_, open)| open.acknowledged)
+        self.pending().all(|(_, pending)| pending.acknowledged)
     }
 
-    /// Whether all that was asked for has come.
+    /// Whether every pending step is complete.
     pub(super) fn is_step_done(&self) -> bool {
-        self.open().all(|(_, open)| open.is_complete())
+        self.pending().all(|(_, pending)| pending.is_complete())
     }
 
-    /// What is sent again when nothing comes: requests without their answer, and confirmations, without which the server
-    /// does not go on to the next agent.
-    pub(super) fn repetitions(&self) -> (Vec<Vec<u8>>, Vec<Request>) {
-        let requests = self.open().filter(|(_, open)| !open.is_complete()).map(|(_, open)| open.datagram.clone());
-        let confirmed = self.open().filter(|(_, open)| open.is_complete());
+    /// The datagrams to retransmit on timeout: unanswered requests, and confirmations, without which the server does
+    /// not proceed to the next agent.
+    pub(super) fn retransmissions(&self) -> (Vec<Vec<u8>>, Vec<Request>) {
+        let requests =
+            self.pending().filter(|(_, pending)| !pending.is_complete()).map(|(_, pending)| pending.datagram.clone());
+        let confirmed = self.pending().filter(|(_, pending)| pending.is_complete());
         (requests.collect(), confirmed.map(|(agent, _)| Request::StepCompletedAck { agent }).collect())
     }
 
-    fn open(&self) -> impl Iterator<Item = (LocalAgent, &Open)> {
-        self.agents.iter().filter_map(|(&agent, row)| Some((agent, row.open.as_ref()?)))
+    fn pending(&self) -> impl Iterator<Item = (LocalAgent, &PendingStep)> {
+        self.agents.iter().filter_map(|(&agent, steps)| Some((agent, steps.pending.as_ref()?)))
     }
 
-    /// What came of the steps that were asked for, once.
+    /// Takes the result of the pending steps.
     pub(super) fn take_step(&mut self) -> Step {
         let mut step = Step::default();
-        for notice in self.agents.values_mut().filter_map(|row| row.open.take()?.notice) {
+        for notice in self.agents.values_mut().filter_map(|steps| steps.pending.take()?.notice) {
             step.completed.push(notice.completed);
             step.events.extend(notice.events);
             step.observed.extend(notice.observed);
@@ -156,19 +158,19 @@ impl Progress {
         step
     }
 
-    /// Takes what the server has sent. Gives the confirmation that it waits for, if it does.
-    pub(super) fn note(&mut self, reply: &Reply, number: Option<SequenceNumber>) -> Option<Request> {
+    /// Handles a reply. Returns the confirmation the server waits for, if any.
+    pub(super) fn handle(&mut self, reply: &Reply, number: Option<SequenceNumber>) -> Option<Request> {
         self.numbered |= number.is_some();
         match reply {
             Reply::NextStepAck { agent } => {
-                let (row, numbered) = (self.agents.get_mut(agent)?, self.numbered);
-                if answers(numbered, number, row.last) {
-                    row.open.as_mut()?.acknowledged = true;
+                let (steps, numbered) = (self.agents.get_mut(agent)?, self.numbered);
+                if answers(numbered, number, steps.last) {
+                    steps.pending.as_mut()?.acknowledged = true;
                 }
                 None
             }
-            Reply::StepCompleted { .. } => self.note_completed(reply, number),
-            Reply::Value { value, content } => self.note_value(*value, content.as_str(), number),
+            Reply::StepCompleted { .. } => self.handle_completed(reply, number),
+            Reply::Value { value, content } => self.handle_value(*value, content.as_str(), number),
             Reply::ResetSimulationAck => {
                 if answers(self.numbered, number, SequenceNumber(self.last_reset)) {
                     self.reset = self.reset.max(Phase::Acknowledged);
@@ -177,33 +179,33 @@ impl Progress {
             }
             Reply::ResetCompleted => {
                 let is_asked = matches!(self.reset, Phase::Asked | Phase::Acknowledged);
-                // without a number it is told from that of an earlier reset by what came before
+                // without a number, only the preceding acknowledgement distinguishes it from an earlier reset
                 let is_early = number.is_none() && self.reset == Phase::Asked;
                 let is_ours = answers(self.numbered, number, SequenceNumber(self.last_reset)) && !is_early;
                 if is_asked && is_ours {
                     self.reset = Phase::Done;
                 }
-                // while a reset is awaited, a confirmation of another would pass for one of this
+                // while a reset is pending, confirming an earlier one would be mistaken for confirming this one
                 (is_ours || !is_asked).then_some(Request::ResetCompleted)
             }
             _ => None,
         }
     }
 
-    fn note_completed(&mut self, reply: &Reply, number: Option<SequenceNumber>) -> Option<Request> {
+    fn handle_completed(&mut self, reply: &Reply, number: Option<SequenceNumber>) -> Option<Request> {
         let Reply::StepCompleted { agent, outputs, infos, events, observed } = reply else { return None };
         let (agent, confirmation) = (*agent, Request::StepCompletedAck { agent: *agent });
-        let row = self.agents.get_mut(&agent)?;
-        if !answers(self.numbered, number, row.last) {
+        let steps = self.agents.get_mut(&agent)?;
+        if !answers(self.numbered, number, steps.last) {
             return None;
         }
-        // the confirmation of the last one got lost
-        let Some(open) = &mut row.open else { return Some(confirmation) };
-        if number.is_none() && !open.acknowledged {
+        // the confirmation of the last step was lost
+        let Some(pending) = &mut steps.pending else { return Some(confirmation) };
+        if number.is_none() && !pending.acknowledged {
             return None;
         }
-        open.acknowledged = true;
-        let notice = open.notice.get_or_insert_with(|| Notice {
+        pending.acknowledged = true;
+        let notice = pending.notice.get_or_insert_with(|| Notice {
             completed: Completed { agent, outputs: outputs.clone(), infos: infos.clone() },
             events: events.clone(),
             awaited: *observed,
@@ -212,14 +214,14 @@ impl Progress {
         notice.is_complete().then_some(confirmation)
     }
 
-    /// A value belongs to the step whose notification has promised it.
-    fn note_value(&mut self, value: LocalValue, content: &str, number: Option<SequenceNumber>) -> Option<Request> {
+    /// A value belongs to the step whose notification announced it.
+    fn handle_value(&mut self, value: LocalValue, content: &str, number: Option<SequenceNumber>) -> Option<Request> {
         let numbered = self.numbered;
-        let waits = |row: &&mut Row| {
-            let notice = row.open.as_ref().and_then(|open| open.notice.as_ref());
-            notice.is_some_and(|notice| !notice.is_complete()) && answers(numbered, number, row.last)
+        let waits = |steps: &&mut AgentSteps| {
+            let notice = steps.pending.as_ref().and_then(|pending| pending.notice.as_ref());
+            notice.is_some_and(|notice| !notice.is_complete()) && answers(numbered, number, steps.last)
         };
-        let notice = self.agents.values_mut().find(waits)?.open.as_mut()?.notice.as_mut()?;
+        let notice = self.agents.values_mut().find(waits)?.pending.as_mut()?.notice.as_mut()?;
         if notice.observed.iter().all(|(known, _)| *known != value) {
             notice.observed.push((value, content.to_owned()));
         }
@@ -227,8 +229,7 @@ impl Progress {
     }
 }
 
-/// Whether an answer with this number, or without, is one to the last request. A server that does not number anything
-/// is believed.
+/// Whether an answer belongs to the last request. Accepts any answer of a server without sequence numbers.
 fn answers(numbered: bool, number: Option<SequenceNumber>, last: SequenceNumber) -> bool {
     number.map_or(!numbered, |number| number == last)
 }

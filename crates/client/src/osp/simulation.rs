@@ -5,37 +5,37 @@ use wire::osp::{LocalAgent, Request, SequenceNumber};
 use super::{ATTEMPTS, Client, ClientError, REPLY_TIMEOUT, Step, check_length, now, progress::Progress};
 
 impl Client {
-    /// Puts the simulation back to its start, and waits until that is done: when all who control agents have asked for
-    /// it. A client without agents is obeyed while nobody controls any. The same seed gives the same start; 0 leaves it
-    /// to the others, or as it is. Steps that are awaited are forgotten.
+    /// Votes for a reset and waits until all clients that control agents have done so. A client without agents may
+    /// reset only while no agent is controlled. The same seed gives the same initial state; 0 leaves the choice to the
+    /// other clients, or keeps the current seed. Pending steps are dropped.
     ///
     /// # Errors
     ///
-    /// [`ClientError::NotCompleted`] if somebody does not ask, or when no answer arrives.
+    /// [`ClientError::NotCompleted`] if another client does not vote, or an error if no answer arrives.
     pub fn reset(&mut self, seed: i32) -> Result<(), ClientError> {
-        let give_up = now() + self.patience;
+        let give_up = now() + self.timeout;
         self.clear_late_replies()?;
         let request = Request::ResetSimulation { seed }.to_bytes_in(self.dialect);
         let mut datagram = Vec::new();
-        // one after the other: a lower number that arrives after a higher one is ignored
+        // one at a time: the server ignores a lower number after a higher one
         for _ in 0..self.controlled.len().max(1) {
             datagram = self.progress.ask_reset(request.clone());
-            self.insist(&datagram, Progress::is_reset_acknowledged)?;
+            self.send_until(&datagram, Progress::is_reset_acknowledged)?;
             if self.progress.is_reset_done() {
                 return Ok(());
             }
         }
         while !self.wait_until(REPLY_TIMEOUT, Progress::is_reset_done)? {
             if now() >= give_up {
-                return Err(ClientError::NotCompleted { request: "reset", patience: self.patience });
+                return Err(ClientError::NotCompleted { request: "reset", timeout: self.timeout });
             }
             self.send_bytes(&datagram)?;
         }
         Ok(())
     }
 
-    /// Sends a datagram until it is answered.
-    fn insist(&mut self, datagram: &[u8], answered: impl Fn(&Progress) -> bool) -> Result<(), ClientError> {
+    /// Sends a datagram until `answered`.
+    fn send_until(&mut self, datagram: &[u8], answered: impl Fn(&Progress) -> bool) -> Result<(), ClientError> {
         for _ in 0..ATTEMPTS {
             self.send_bytes(datagram)?;
             if self.wait_until(REPLY_TIMEOUT, &answered)? {
@@ -45,14 +45,14 @@ impl Client {
         Err(ClientError::NoReply { request: "reset" })
     }
 
-    /// Asks for a step, with inputs of agents in the order of their infos, and waits until it is done: when all who
-    /// control agents have asked for it. Agents that are left out, and inputs that are left out at the end, stay as they
-    /// are. Inputs are normalized; those out of bounds are clamped by the server.
+    /// Votes for a step with the inputs of agents, in the order of their infos, and waits until all clients that
+    /// control agents have done so. Omitted agents and trailing inputs keep their settings. Inputs are normalized; the
+    /// server clamps those out of range.
     ///
     /// # Errors
     ///
-    /// [`ClientError::NotCompleted`] if somebody does not ask; then [`await_step`](Self::await_step) goes on waiting.
-    /// Otherwise when an agent cannot be asked for, or no answer arrives.
+    /// [`ClientError::NotCompleted`] if another client does not vote; [`await_step`](Self::await_step) then continues
+    /// waiting. Otherwise if a request is invalid or no answer arrives.
     pub fn step(&mut self, inputs: &[(LocalAgent, &[f32])]) -> Result<Step, ClientError> {
         if self.controlled.is_empty() && inputs.is_empty() {
             return Err(ClientError::NothingControlled);
@@ -69,15 +69,14 @@ impl Client {
         self.await_step()
     }
 
-    /// Asks for a step of one agent, without waiting for anything. It is done when every agent that this client controls
-    /// has been asked for.
+    /// Votes for a step of one agent without waiting. The step needs the votes of all agents that this client controls.
     ///
     /// # Errors
     ///
-    /// When the agent cannot be asked for, or the system cannot send.
+    /// If the request is invalid or sending fails.
     pub fn request_step(&mut self, agent: LocalAgent, inputs: &[f32]) -> Result<(), ClientError> {
         self.check_step(agent, inputs)?;
-        // where nothing is numbered, what is late would pass for the answer
+        // without sequence numbers, a late reply would be mistaken for the answer
         if !self.progress.is_numbered() {
             self.clear_late_replies()?;
         }
@@ -100,14 +99,14 @@ impl Client {
         check_length(request.to_bytes_in(self.dialect).len() + SequenceNumber::BYTES)
     }
 
-    /// Waits for the steps that were asked for. If there are none, it gives an empty one at once.
+    /// Waits for the requested steps. Returns an empty result at once if there are none.
     ///
     /// # Errors
     ///
-    /// [`ClientError::NotCompleted`] if somebody does not ask, or when no answer arrives. The step is then still
-    /// awaited.
+    /// [`ClientError::NotCompleted`] if another client does not vote, or an error if no answer arrives. The step stays
+    /// pending.
     pub fn await_step(&mut self) -> Result<Step, ClientError> {
-        let give_up = now() + self.patience;
+        let give_up = now() + self.timeout;
         let mut unanswered = 0;
         while !self.wait_until(REPLY_TIMEOUT, Progress::is_step_done)? {
             if !self.progress.is_step_acknowledged() {
@@ -117,9 +116,9 @@ impl Client {
                 }
             }
             if now() >= give_up {
-                return Err(ClientError::NotCompleted { request: "step", patience: self.patience });
+                return Err(ClientError::NotCompleted { request: "step", timeout: self.timeout });
             }
-            let (requests, confirmations) = self.progress.repetitions();
+            let (requests, confirmations) = self.progress.retransmissions();
             for confirmation in &confirmations {
                 self.send(confirmation)?;
             }

@@ -1,7 +1,9 @@
-//! The client against a scripted server on a real socket.
+//! Tests of the client against a scripted server on a real socket.
 //!
-//! A busy machine may make the client ask more often than a script foresees, so that numbers of datagrams are only bounded
-//! from below.
+//! On a busy machine the client may retransmit more often than the script expects, so numbers of datagrams are only
+//! bounded from below.
+
+mod steps;
 
 use std::{
     sync::{Arc, Mutex},
@@ -15,7 +17,7 @@ use super::*;
 const ONE: LocalAgent = LocalAgent(1);
 const TWO: LocalAgent = LocalAgent(2);
 
-/// A request that has come in.
+/// A request as received by the server.
 #[derive(Debug, Clone, PartialEq)]
 struct Seen {
     request: Request,
@@ -24,10 +26,10 @@ struct Seen {
     before: usize,
 }
 
-/// A reply, and its number.
+/// A reply with its sequence number.
 type Sent = (Reply, Option<SequenceNumber>);
 
-/// What a fake server has been sent.
+/// The requests a fake server has received.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<Seen>>>);
 
@@ -51,7 +53,7 @@ impl Log {
     }
 }
 
-/// Connects to a server that answers the init by itself, from another port, and all else with what `answer` says.
+/// Connects to a fake server, which answers the init from another port and everything else with `answer`.
 fn connected(dialect: Dialect, mut answer: impl FnMut(&Seen) -> Vec<Sent> + Send + 'static) -> (Client, Log) {
     let log = Log::default();
     let written = log.clone();
@@ -110,7 +112,7 @@ fn completed(agent: LocalAgent, output: f32, number: Option<SequenceNumber>) -> 
     (reply, number)
 }
 
-/// Controls the first agent of a server whose answers to steps are `answer`.
+/// Controls the first agent of a server that answers steps with `answer`.
 fn stepping(dialect: Dialect, mut answer: impl FnMut(&Seen) -> Vec<Sent> + Send + 'static) -> (Client, Log) {
     let (mut client, log) = connected(dialect, move |seen| match seen.request {
         Request::RegisterForAgent { agent } => vec![registered(agent)],
@@ -125,7 +127,7 @@ fn outputs(step: &Step) -> Vec<f32> {
     step.completed.iter().flat_map(|agent| agent.outputs.clone()).collect()
 }
 
-/// Answers everything, as a server without faults.
+/// Answers every request like a correct server.
 fn answer_all(seen: &Seen) -> Vec<Sent> {
     let plain = |reply| vec![(reply, None)];
     let (found, none) = (LocalValue(3), LocalValue(9));
@@ -197,7 +199,7 @@ fn answer_all(seen: &Seen) -> Vec<Sent> {
 }
 
 #[test]
-fn everything_can_be_asked() {
+fn every_request_is_answered() {
     for (dialect, numbers) in Dialect::ALL.into_iter().flat_map(|dialect| [(dialect, true), (dialect, false)]) {
         let (mut client, log) = connected(dialect, move |seen| {
             let number = seen.number.filter(|_| numbers);
@@ -253,13 +255,13 @@ fn everything_can_be_asked() {
 }
 
 #[test]
-fn the_end_of_all_is_asked_for() {
+fn communication_can_be_reset() {
     let (client, _) = connected(Document, answer_all);
     client.reset_communication().unwrap();
 }
 
 #[test]
-fn whoever_goes_says_so() {
+fn dropping_the_client_closes_the_connection() {
     let (told, server) = std::sync::mpsc::sync_channel(1);
     let (client, _) = connected(Document, move |seen| {
         told.send(seen.request.clone()).unwrap();
@@ -283,7 +285,7 @@ fn another_version_is_an_error() {
 }
 
 #[test]
-fn silence_is_an_error_in_the_end() {
+fn a_silent_server_is_an_error() {
     let (finish, finished) = std::sync::mpsc::sync_channel::<()>(1);
     let address = serve(move |_| finished.recv().unwrap());
     let error = Client::connect(address).unwrap_err();
@@ -297,14 +299,14 @@ fn silence_is_an_error_in_the_end() {
 }
 
 #[test]
-fn a_step_that_nobody_answers_is_an_error() {
+fn an_unanswered_step_is_an_error() {
     let (mut client, _) = stepping(Document, |_| vec![]);
     let error = client.step(&[]).unwrap_err();
     assert!(matches!(error, ClientError::NoReply { request: "step" }), "{error}");
 }
 
 #[test]
-fn lost_answers_are_asked_for_again() {
+fn requests_are_retransmitted() {
     let (mut client, log) = connected(Dialect::Original, |seen| match seen.request {
         Request::GetValue { .. } if seen.before == 0 => vec![],
         _ => answer_all(seen),
@@ -314,7 +316,7 @@ fn lost_answers_are_asked_for_again() {
 }
 
 #[test]
-fn gaps_in_lists_are_filled() {
+fn missing_items_of_lists_are_requested_again() {
     // every third is lost, and another third the next time
     let (mut client, log) = connected(Document, |seen| {
         let lost = |(index, sent)| (index % 3 != seen.before).then_some(sent);
@@ -327,7 +329,7 @@ fn gaps_in_lists_are_filled() {
 }
 
 #[test]
-fn a_list_that_changes_is_asked_for_again() {
+fn a_list_that_changes_is_requested_again() {
     let item = |index, value: i32| {
         let (kind, name) = ("Double".into(), format!("/{value}").into());
         (Reply::ValueInfo { index, value: LocalValue(value), kind, name }, None)
@@ -344,14 +346,14 @@ fn a_list_that_changes_is_asked_for_again() {
 }
 
 #[test]
-fn what_never_arrives_is_missed() {
+fn missing_items_are_an_error() {
     let (mut client, _) = connected(Document, |_| vec![(Reply::ValueIds { count: 3 }, None)]);
     let error = client.values(".*").unwrap_err();
     assert!(matches!(error, ClientError::Incomplete { missing: 3, .. }), "{error}");
 }
 
 #[test]
-fn when_everybody_is_sent_away() {
+fn a_reset_of_the_communication_is_an_error() {
     for dialect in Dialect::ALL {
         let (mut client, log) = stepping(dialect, |_| vec![(Reply::ResetCommunicationAck, None)]);
         let error = client.step(&[]).unwrap_err();
@@ -364,7 +366,7 @@ fn when_everybody_is_sent_away() {
 }
 
 #[test]
-fn a_port_that_is_gone_is_an_error() {
+fn a_closed_port_is_an_error() {
     let address = serve(|socket| {
         let (_, peer) = socket.recv_from(&mut [0; 100]).unwrap();
         let own = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -374,280 +376,4 @@ fn a_port_that_is_gone_is_an_error() {
     let error = client.get(LocalValue(1)).unwrap_err();
     assert!(matches!(error, ClientError::ConnectionLost), "{error}");
     client.end().unwrap();
-}
-
-/// Steps three times with the same inputs. `answer` says what the server sends for a request, given the number of the
-/// step: that is also what the step's output is.
-fn check_steps(answer: impl Fn(&Seen, f32) -> Vec<Sent> + Clone + Send + 'static) {
-    for dialect in Dialect::ALL {
-        let answer = answer.clone();
-        let (mut client, log) = stepping(dialect, move |seen| match seen.request {
-            Request::NextStep { .. } => answer(seen, seen.number.unwrap().0 as f32),
-            _ => vec![],
-        });
-        for output in [1.0, 2.0, 3.0] {
-            let step = client.step(&[(ONE, &[0.5])]).unwrap();
-            assert_eq!(outputs(&step), [output], "{:?}", log.all());
-        }
-        client.end().unwrap();
-        assert!(log.confirmations() >= 3, "{:?}", log.all());
-        assert_eq!(log.numbers(), [1, 2, 3].map(|number| Some(SequenceNumber(number))), "each step is asked for once");
-    }
-}
-
-#[test]
-fn a_lost_acknowledgement() {
-    check_steps(|seen, output| vec![completed(ONE, output, seen.number)]);
-    // of a server without numbers, it has to be asked for again
-    check_steps(|seen, output| match seen.before {
-        0 => vec![completed(ONE, output, None)],
-        _ => vec![acknowledged(ONE, None), completed(ONE, output, None)],
-    });
-}
-
-#[test]
-fn a_lost_notification() {
-    for numbers in [true, false] {
-        check_steps(move |seen, output| {
-            let number = seen.number.filter(|_| numbers);
-            match seen.before {
-                0 => vec![acknowledged(ONE, number)],
-                _ => vec![acknowledged(ONE, number), completed(ONE, output, number)],
-            }
-        });
-    }
-}
-
-#[test]
-fn doubled_notifications() {
-    for numbers in [true, false] {
-        check_steps(move |seen, output| {
-            let number = seen.number.filter(|_| numbers);
-            let completed = completed(ONE, output, number);
-            vec![acknowledged(ONE, number), completed.clone(), completed]
-        });
-    }
-}
-
-#[test]
-fn late_answers_to_the_last_step() {
-    check_steps(|seen, output| {
-        let last = seen.number.map(|number| SequenceNumber(number.0 - 1));
-        vec![
-            acknowledged(ONE, last),
-            completed(ONE, output - 1.0, last),
-            // and of a server that would not number this one
-            completed(ONE, -1.0, None),
-            acknowledged(ONE, seen.number),
-            completed(ONE, output - 1.0, last),
-            completed(ONE, output, seen.number),
-        ]
-    });
-}
-
-/// While nobody has confirmed, the server tells it again with whatever else it sends.
-#[test]
-fn a_lost_confirmation_is_sent_again() {
-    let (mut client, log) = stepping(Document, |seen| {
-        let number = Some(SequenceNumber(1));
-        match seen.request {
-            Request::NextStep { agent, .. } => vec![acknowledged(agent, number), completed(agent, 1.0, number)],
-            Request::GetValue { .. } => [completed(ONE, 1.0, number)].into_iter().chain(answer_all(seen)).collect(),
-            _ => vec![],
-        }
-    });
-    assert_eq!(outputs(&client.step(&[]).unwrap()), [1.0]);
-    client.get(LocalValue(3)).unwrap();
-    client.get(LocalValue(3)).unwrap();
-    client.end().unwrap();
-    assert!(log.confirmations() >= 3);
-    assert_eq!(log.numbers().len(), 1);
-}
-
-#[test]
-fn lost_values_are_sent_again() {
-    let value = |value: i32| Reply::Value { value: LocalValue(value), content: format!("{value}").into() };
-    let (mut client, log) = stepping(Document, move |seen| match seen.request {
-        Request::NextStep { agent, .. } => {
-            let step = Reply::StepCompleted { agent, outputs: vec![], infos: vec![], events: vec![], observed: 3 };
-            let late = |number| (Reply::Value { value: LocalValue(2), content: "late".into() }, number);
-            let mut replies: Vec<_> = [step, value(1), value(3)].map(|reply| (reply, seen.number)).into();
-            if seen.before == 0 {
-                replies.extend([late(Some(SequenceNumber(99))), late(None)]);
-            } else {
-                replies.push((value(2), seen.number));
-            }
-            replies
-        }
-        _ => vec![],
-    });
-    let mut observed = client.step(&[]).unwrap().observed;
-    observed.sort();
-    assert_eq!(observed, [1, 2, 3].map(|value| (LocalValue(value), value.to_string())));
-    client.end().unwrap();
-    let first = |of: fn(&Seen) -> bool| log.all().iter().position(of).unwrap();
-    let (asked_again, confirmed) = (
-        first(|seen| matches!(seen.request, Request::NextStep { .. }) && seen.before == 1),
-        first(|seen| matches!(seen.request, Request::StepCompletedAck { .. })),
-    );
-    assert!(confirmed > asked_again, "not before all values have come: {:?}", log.all());
-}
-
-/// The second agent's notification comes when the first one's is confirmed; the first confirmation is lost.
-#[test]
-fn agents_are_told_one_after_the_other() {
-    let mut confirmations = 0;
-    let (mut client, log) = stepping(Document, move |seen| match seen.request {
-        Request::NextStep { agent: ONE, .. } => {
-            vec![acknowledged(ONE, seen.number), completed(ONE, 1.0, seen.number)]
-        }
-        Request::NextStep { agent, .. } => vec![acknowledged(agent, seen.number)],
-        Request::StepCompletedAck { agent: ONE } => {
-            confirmations += 1;
-            if confirmations == 2 { vec![completed(TWO, 2.0, Some(SequenceNumber(1)))] } else { vec![] }
-        }
-        _ => vec![],
-    });
-    assert!(client.register(TWO).unwrap());
-    let step = client.step(&[(TWO, &[0.0])]).unwrap();
-    assert_eq!(step.completed.iter().map(|agent| agent.agent).collect::<Vec<_>>(), [ONE, TWO]);
-    assert_eq!(outputs(&step), [1.0, 2.0]);
-    client.end().unwrap();
-    let of_first = log.count(|request| matches!(request, Request::StepCompletedAck { agent: ONE }));
-    assert!(of_first >= 2 && log.confirmations() > of_first, "{:?}", log.all());
-}
-
-#[test]
-fn a_step_may_be_awaited_further() {
-    let (mut client, log) = stepping(Document, |seen| match seen.request {
-        Request::NextStep { agent, .. } if seen.before < 2 => vec![acknowledged(agent, seen.number)],
-        Request::NextStep { agent, .. } => vec![completed(agent, 1.0, seen.number)],
-        _ => vec![],
-    });
-    client.set_patience(Duration::ZERO);
-    let error = client.step(&[(ONE, &[0.5])]).unwrap_err();
-    assert!(matches!(error, ClientError::NotCompleted { request: "step", .. }), "{error}");
-    let error = client.step(&[(ONE, &[0.7])]).unwrap_err();
-    assert!(matches!(error, ClientError::StillStepping { agent: ONE }), "{error}");
-    client.set_patience(PATIENCE);
-    // the first wait of this one repeats nothing: it may have been asked for just now
-    assert_eq!(outputs(&client.await_step().unwrap()), [1.0]);
-    assert_eq!(client.await_step().unwrap(), Step::default());
-    client.end().unwrap();
-    assert_eq!(log.numbers().len(), 1);
-}
-
-#[test]
-fn what_cannot_be_asked_is_not_sent() {
-    let (mut client, log) = connected(Document, answer_all);
-    assert!(matches!(client.step(&[]), Err(ClientError::NothingControlled)));
-    assert!(matches!(client.step(&[(ONE, &[])]), Err(ClientError::NotControlled { agent: ONE })));
-    assert!(client.register(ONE).unwrap());
-    for bad in [f32::NAN, f32::INFINITY] {
-        let refused = client.step(&[(ONE, &[0.0, bad])]);
-        assert!(matches!(refused, Err(ClientError::NotFinite { agent: ONE, input: 1 })));
-    }
-    let long = vec![0.0; wire::osp::MAX_INPUTS];
-    assert!(matches!(client.step(&[(ONE, &long)]), Err(ClientError::TooLong { .. })));
-    let long = "x".repeat(MAX_DATAGRAM);
-    assert!(matches!(client.set(LocalValue(3), &long), Err(ClientError::TooLong { .. })));
-    client.end().unwrap();
-    let wanted = |request: &Request| matches!(request, Request::RegisterForAgent { .. } | Request::End);
-    assert_eq!(log.count(wanted), log.all().len(), "{:?}", log.all());
-}
-
-/// Two agents ask twice; the answers to the first one, and the notification, get lost once.
-#[test]
-fn a_reset_is_asked_for_each_agent() {
-    for dialect in Dialect::ALL {
-        let (mut client, log) = stepping(dialect, |seen| match (&seen.request, seen.number) {
-            (Request::ResetSimulation { .. }, Some(SequenceNumber(1))) if seen.before == 0 => vec![],
-            (Request::ResetSimulation { .. }, Some(SequenceNumber(2))) if seen.before > 0 => {
-                vec![(Reply::ResetSimulationAck, seen.number), (Reply::ResetCompleted, seen.number)]
-            }
-            (Request::ResetSimulation { .. }, number) => {
-                // a copy of an earlier notification besides
-                vec![(Reply::ResetCompleted, Some(SequenceNumber(0))), (Reply::ResetSimulationAck, number)]
-            }
-            _ => vec![],
-        });
-        assert!(client.register(TWO).unwrap());
-        client.reset(7).unwrap();
-        client.end().unwrap();
-        assert_eq!(log.numbers(), [1, 2].map(|number| Some(SequenceNumber(number))));
-        let confirmed = log.all().iter().position(|seen| seen.request == Request::ResetCompleted).unwrap();
-        let again = Seen { request: Request::ResetSimulation { seed: 7 }, number: Some(SequenceNumber(2)), before: 1 };
-        assert!(log.all()[..confirmed].contains(&again), "a copy is not confirmed: {:?}", log.all());
-    }
-}
-
-/// What comes before the acknowledgement may be of an earlier reset.
-#[test]
-fn a_reset_by_a_server_without_numbers() {
-    let (mut client, log) = stepping(Dialect::Original, |seen| match seen.request {
-        Request::ResetSimulation { .. } if seen.before == 0 => vec![(Reply::ResetCompleted, None)],
-        Request::ResetSimulation { .. } => vec![(Reply::ResetSimulationAck, None), (Reply::ResetCompleted, None)],
-        _ => vec![],
-    });
-    client.reset(7).unwrap();
-    client.end().unwrap();
-    let confirmed = log.all().iter().position(|seen| seen.request == Request::ResetCompleted).unwrap();
-    let asked = |seen: &&Seen| matches!(seen.request, Request::ResetSimulation { .. });
-    assert!(log.all()[..confirmed].iter().filter(asked).count() >= 2, "{:?}", log.all());
-}
-
-#[test]
-fn resets_of_others_are_confirmed() {
-    let (mut client, log) = connected(Document, |seen| match seen.request {
-        Request::GetValue { .. } => [(Reply::ResetCompleted, None)].into_iter().chain(answer_all(seen)).collect(),
-        _ => answer_all(seen),
-    });
-    client.get(LocalValue(3)).unwrap();
-    client.end().unwrap();
-    assert!(log.count(|request| *request == Request::ResetCompleted) >= 1);
-}
-
-#[test]
-fn a_reset_that_others_do_not_want() {
-    let (mut client, _) = connected(Document, |_| vec![(Reply::ResetSimulationAck, None)]);
-    client.set_patience(Duration::ZERO);
-    let error = client.reset(0).unwrap_err();
-    assert!(matches!(error, ClientError::NotCompleted { request: "reset", .. }), "{error}");
-}
-
-/// A server that keeps to the protocol, on a link that loses, doubles and delays: each step is taken once and told once.
-#[test]
-fn each_step_is_taken_once_on_any_link() {
-    let mut state = 0x9E37_79B9_u32;
-    let mut chance = move |one_in: u32| {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state.is_multiple_of(one_in)
-    };
-    let (mut taken, mut last, mut delayed) = (0.0, None, Vec::new());
-    let (mut client, log) = stepping(Document, move |seen| {
-        let mut out: Vec<Sent> = Vec::new();
-        if let Request::NextStep { agent, .. } = seen.request {
-            if chance(4) {
-                return out;
-            }
-            if last != seen.number {
-                last = seen.number;
-                taken += 1.0;
-            }
-            out = vec![acknowledged(agent, last), completed(agent, taken, last)];
-        }
-        out.retain(|_| !chance(5));
-        let copies = out.iter().filter(|_| chance(3)).cloned().collect::<Vec<_>>();
-        // what was kept back overtakes, or is overtaken
-        let late = std::mem::replace(&mut delayed, copies);
-        let (first, then) = if chance(2) { (late, out) } else { (out, late) };
-        first.into_iter().chain(then).collect()
-    });
-    for step in 1..=10 {
-        assert_eq!(outputs(&client.step(&[(ONE, &[0.5])]).unwrap()), [step as f32]);
-    }
-    client.end().unwrap();
-    assert_eq!(log.numbers().len(), 10);
 }

@@ -105,7 +105,7 @@ fn count(client: &mut Client, time: Duration) -> anyhow::Result<(u64, u64)> {
         if left.is_zero() {
             return Ok((frames, bytes));
         }
-        client.set_patience(left)?;
+        client.set_timeout(left)?;
         match client.receive() {
             Ok(Incoming::Frame(frame)) => {
                 frames += 1;
@@ -134,7 +134,7 @@ struct Show {
 impl Watcher {
     fn start(link: &str, show: &Arc<Show>) -> anyhow::Result<Self> {
         let mut client = Client::connect(link)?;
-        client.set_patience(Duration::from_millis(50))?;
+        client.set_timeout(Duration::from_millis(50))?;
         let show = Arc::clone(show);
         let watch = move || {
             let mut watches = false;

@@ -1,89 +1,93 @@
-//! What a net may look like, and the genes that describe one.
+//! The structure of nets and the genes that encode them.
 
 use serde::{Deserialize, Serialize};
 
-/// How many values each neuron or weight has, and between which limits they are.
+/// Number and limits of the values of each neuron or weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Genes {
-    /// Values for each.
+    /// Number of values of each neuron or weight.
     pub values: usize,
-    /// Lowest value.
+    /// Minimum.
     pub low: f64,
-    /// Highest value.
+    /// Maximum.
     pub high: f64,
 }
 
-/// What nets a Robot Simulator can handle: the message `NetParameters`.
+/// The nets that a Robot Simulator accepts: the message `NetParameters`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetParameters {
-    /// Greatest count of individuals at once (Cci).
+    /// Maximum number of concurrent evaluations (Cci).
     pub concurrent: usize,
-    /// The global parameters: `values` is their count (Cgp).
+    /// Global parameters; `values` is their number (Cgp).
     pub globals: Genes,
-    /// Count of input neurons (Cin).
+    /// Number of input neurons (Cin).
     pub inputs: usize,
-    /// Of each input neuron.
+    /// Values of each input neuron.
     pub input: Genes,
-    /// Count of output neurons (Con).
+    /// Number of output neurons (Con).
     pub outputs: usize,
-    /// Of each output neuron.
+    /// Values of each output neuron.
     pub output: Genes,
-    /// Least count of hidden neurons (CIhn).
+    /// Minimum number of hidden neurons (CIhn).
     pub hidden_min: usize,
-    /// Greatest count of hidden neurons (CAhn).
+    /// Maximum number of hidden neurons (CAhn).
     pub hidden_max: usize,
-    /// Of each hidden neuron.
+    /// Values of each hidden neuron.
     pub hidden: Genes,
-    /// Of each weight.
+    /// Values of each weight.
     pub weight: Genes,
-    /// Whether there are weights from input to output neurons (Fio).
+    /// Whether input neurons connect to output neurons (Fio).
     pub input_to_output: bool,
     /// Whether there are recurrent weights (Fre).
     pub recurrent: bool,
 }
 
-/// Why no run can be started with some parameters.
+/// Why net parameters are rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ParametersError {
-    /// Limits the wrong way round, or not numbers.
-    #[error("the values of {of} cannot be between {low} and {high}")]
+    /// Limits in the wrong order, or not finite.
+    #[error("invalid limits {low} and {high} for the values of {of}")]
     Limits {
-        /// What they limit.
+        /// What the limits apply to.
         of: &'static str,
-        /// The lowest value.
+        /// The lower limit.
         low: f64,
-        /// The highest value.
+        /// The upper limit.
         high: f64,
     },
-    /// The least count of hidden neurons is above the greatest.
-    #[error("there cannot be at least {min} and at most {max} hidden neurons")]
+    /// The minimum number of hidden neurons exceeds the maximum.
+    #[error("the minimum of {min} hidden neurons exceeds the maximum of {max}")]
     Hidden {
-        /// The least count.
+        /// The minimum.
         min: usize,
-        /// The greatest count.
+        /// The maximum.
         max: usize,
     },
-    /// Nothing to control, or nobody to be tested.
-    #[error("there must be at least one {of}")]
+    /// A number that must not be 0.
+    #[error("at least one {of} is required")]
     None {
-        /// What there is none of.
+        /// What is missing.
         of: &'static str,
     },
-    /// More than a net may have.
-    #[error("a net of {weights} weights is too large; at most {max} are allowed")]
+    /// The largest net has too many weights.
+    #[error("a net may have {weights} weights; at most {max} are allowed")]
     TooLarge {
-        /// Weight values of the largest net.
+        /// Number of weight values of the largest net.
         weights: usize,
-        /// What is allowed.
+        /// The limit.
         max: usize,
     },
 }
 
-/// Most weight values of a net.
+/// Maximum number of weight values of a net.
 pub const MAX_WEIGHTS: usize = 1 << 20;
 
 impl NetParameters {
-    /// Checks that a run can be started with these.
+    /// Validates the parameters.
+    ///
+    /// # Errors
+    ///
+    /// The first contradiction or exceeded limit.
     pub fn check(&self) -> Result<(), ParametersError> {
         for (of, genes) in [
             ("the global parameters", self.globals),
@@ -100,7 +104,7 @@ impl NetParameters {
         if self.hidden_min > self.hidden_max {
             return Err(ParametersError::Hidden { min: self.hidden_min, max: self.hidden_max });
         }
-        for (of, count) in [("output neuron", self.outputs), ("individual at a time", self.concurrent)] {
+        for (of, count) in [("output neuron", self.outputs), ("concurrent evaluation", self.concurrent)] {
             if count == 0 {
                 return Err(ParametersError::None { of });
             }
@@ -113,25 +117,25 @@ impl NetParameters {
         }
     }
 
-    /// The same nets, whatever the count of individuals at once: what two Robot Simulators of a run must agree on.
+    /// The parameters without the concurrency: what all Robot Simulators of a run must agree on.
     pub fn nets(&self) -> Self {
         Self { concurrent: 1, ..self.clone() }
     }
 
-    /// Weight values (Nw) of a net with so many hidden neurons.
+    /// Number of weight values (Nw) of a net with `hidden` hidden neurons.
     pub fn weights(&self, hidden: usize) -> usize {
         let (rows, columns) = (self.outputs + hidden, self.inputs + self.outputs + hidden);
         rows.saturating_mul(columns).saturating_mul(self.weight.values)
     }
 
-    /// Whether a weight exists: from the neuron of `column` (inputs, outputs, hidden) to that of `row` (outputs, hidden).
-    /// The others are sent as 0 and have no effect.
+    /// Whether the weight from the neuron of `column` (inputs, outputs, hidden) to that of `row` (outputs, hidden) exists.
+    /// Other weights are sent as 0 and have no effect.
     pub fn connects(&self, row: usize, column: usize) -> bool {
         let Some(source) = column.checked_sub(self.inputs) else {
             return self.input_to_output || row >= self.outputs;
         };
         let (from_output, to_output) = (source < self.outputs, row < self.outputs);
-        // without recurrence a net runs from inputs through the hidden neurons, in their order, to the outputs
+        // without recurrence, activity flows from the inputs through the hidden neurons, in order, to the outputs
         self.recurrent || (!from_output && (to_output || source < row))
     }
 }
@@ -139,18 +143,18 @@ impl NetParameters {
 /// The genes of an individual: the message `Individual` without its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Genotype {
-    /// Count of hidden neurons (Chn).
+    /// Number of hidden neurons (Chn).
     pub hidden: usize,
     /// Global parameters.
     pub globals: Vec<f64>,
-    /// Of the input neurons, neuron by neuron.
+    /// Values of the input neurons, neuron by neuron.
     pub input_values: Vec<f64>,
-    /// Of the output neurons, neuron by neuron.
+    /// Values of the output neurons, neuron by neuron.
     pub output_values: Vec<f64>,
-    /// Of the hidden neurons, neuron by neuron.
+    /// Values of the hidden neurons, neuron by neuron.
     pub hidden_values: Vec<f64>,
-    /// Row by row of the matrix, all values of a weight together. Rows are output, then hidden neurons; columns are
-    /// input, output, then hidden neurons.
+    /// The weight matrix in row-major order, all values of a weight together. Rows are output and hidden neurons; columns
+    /// are input, output and hidden neurons.
     pub weights: Vec<f64>,
 }
 
@@ -205,15 +209,15 @@ mod tests {
         let cases = [
             (
                 NetParameters { weight: weight(1.0, -1.0), ..small() },
-                "the values of weights cannot be between 1 and -1",
+                "invalid limits 1 and -1 for the values of weights",
             ),
             (
                 NetParameters { weight: weight(0.0, f64::NAN), ..small() },
-                "the values of weights cannot be between 0 and NaN",
+                "invalid limits 0 and NaN for the values of weights",
             ),
-            (NetParameters { hidden_min: 3, ..small() }, "there cannot be at least 3 and at most 2 hidden neurons"),
-            (NetParameters { outputs: 0, ..small() }, "there must be at least one output neuron"),
-            (NetParameters { concurrent: 0, ..small() }, "there must be at least one individual at a time"),
+            (NetParameters { hidden_min: 3, ..small() }, "the minimum of 3 hidden neurons exceeds the maximum of 2"),
+            (NetParameters { outputs: 0, ..small() }, "at least one output neuron is required"),
+            (NetParameters { concurrent: 0, ..small() }, "at least one concurrent evaluation is required"),
         ];
         for (parameters, expected) in cases {
             assert_eq!(parameters.check().map_err(|error| error.to_string()), Err(expected.to_owned()));

@@ -1,6 +1,6 @@
 //! Evolution of robots: the Population Manager's algorithms and runs, and the Robot Simulator's nets, bodies and trials.
 //!
-//! No sockets and no clock. What a Robot Simulator asks of a world goes through a trait, so that the world may be in the
+//! No sockets and no clock. The Robot Simulator's requests to a world go through a trait, so that the world may be in the
 //! same process or at the other end of a connection, with the same results.
 
 pub mod genotype;

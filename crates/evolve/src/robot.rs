@@ -1,30 +1,30 @@
-//! The Robot Simulator: nets, bodies, fitness and trials.
+//! The Robot Simulator: nets, bodies, fitness, trials and evaluations.
 //!
-//! A [`BodyFile`] says what a robot is; a [`Design`] is the same, checked and ready to run. A [`Trial`] tests one
-//! individual: it says what it wants to ask of a world and takes the answers. A [`Simulator`] runs many trials at once in
-//! one [`World`], which may be in this process or at the other end of a connection.
+//! A [`BodyFile`] describes a robot; a [`Design`] is the same, validated and compiled. An [`EvaluationTask`] evaluates one
+//! individual in one or more trials: it emits requests to a world and handles the responses. A [`Simulator`] runs many
+//! evaluations at once in one [`World`], in this process or over a connection.
 
 pub mod body;
 mod describe;
 mod design;
 pub mod drive;
+pub mod evaluation;
 #[cfg(test)]
-mod fake;
-mod follow;
+mod fake_world;
 pub mod library;
 pub mod net;
-mod noise;
+mod random;
 pub mod script;
-mod sense;
+mod sensor;
 pub mod simulator;
-pub mod trial;
+mod trace;
 
 pub use self::{
     body::{BodyFile, BodyFileError, FitnessFile},
     describe::Description,
     design::Design,
-    follow::{Followed, follow},
-    net::{GenotypeError, Net, NetPlan},
-    simulator::{EvaluationError, Finished, InProcess, Key, Simulator, World, WorldLost, evaluate_all},
-    trial::{Outcome, PathPoint, Trial},
+    evaluation::{EvaluationTask, Outcome, PathPoint},
+    net::{GenotypeError, Net, NetSpec},
+    simulator::{EvaluationError, Finished, InProcessWorld, Key, Simulator, World, WorldLost, evaluate_all},
+    trace::{Trace, trace},
 };

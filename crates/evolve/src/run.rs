@@ -1,20 +1,20 @@
-//! An evolutionary run and its folder: what it was started with, where it stands, and what it found.
+//! An evolutionary run and its folder.
 //!
 //! ```text
-//! run.json         what the run was started with
-//! checkpoint.json  the last finished generation and all that the next one needs; replaced at once, never in part
-//! log.csv          a line for each generation, for spreadsheets
+//! run.json         the configuration of the run
+//! checkpoint.json  the state after the last finished generation; replaced atomically
+//! log.csv          one line per generation, for spreadsheets
 //! log.jsonl        the same, for programs
 //! best.json        the best individual so far
-//! bests.jsonl      the best individual of each generation, one a line; runs of older versions do not have it
-//! lock             held by whoever goes on with the run
+//! bests.jsonl      the best individual of each generation, one per line; missing in runs of older versions
+//! lock             held by the process that continues the run
 //! ```
 //!
-//! A generation is finished when its checkpoint is on disk. Whoever is stopped before that repeats the generation, with
-//! the same individuals; lines of generations that no checkpoint knows are removed when the run goes on.
+//! A generation is finished when its checkpoint is on disk. A run that is interrupted before that repeats the generation
+//! with the same individuals. When a run is resumed, log lines after the checkpoint are removed.
 
 mod folder;
-mod place;
+mod site;
 
 use std::path::Path;
 
@@ -23,57 +23,59 @@ use serde::{Deserialize, Serialize};
 use self::folder::Folder;
 pub use self::{
     folder::{FolderError, is_busy, read_best, read_best_of},
-    place::{Here, PlaceError},
+    site::{LocalSite, SiteError},
 };
 use crate::{
     Genotype, NetParameters, ParametersError,
     search::{Algorithm, Evaluation, Search, Settings, SettingsError, TellError},
 };
 
-/// What a run is started with.
+/// The configuration of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Start {
-    /// How genotypes are moved on.
+pub struct RunConfig {
+    /// The search algorithm.
     pub algorithm: Algorithm,
     /// The algorithm's settings.
     pub settings: Settings,
-    /// Of everything random in the algorithm.
+    /// Seed of all random numbers of the algorithm.
     pub seed: u64,
-    /// What nets the Robot Simulator takes.
+    /// The nets that the Robot Simulator accepts.
     pub parameters: NetParameters,
-    /// How many generations there are to be in all.
+    /// Total number of generations.
     pub generations: u64,
-    /// The run ends with an individual that is as good as this.
+    /// The run ends once an individual has at least this fitness.
     pub target: Option<f64>,
-    /// Where the individuals are tested, for people and for those who go on with the run.
-    pub place: Place,
+    /// Where individuals are evaluated.
+    #[serde(rename = "place")]
+    pub site: EvaluationSite,
 }
 
-/// Where individuals are tested.
+/// Where individuals are evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
-    /// In the same process.
-    Here {
-        /// The world's file, as text.
+pub enum EvaluationSite {
+    /// In the process of the run.
+    #[serde(rename = "here")]
+    Local {
+        /// Text of the world file.
         world: String,
-        /// The body's file, as text.
+        /// Text of the body file.
         body: String,
-        /// The fitness, as text, if not the body's own.
+        /// Text of the fitness file, if not the body's own script.
         fitness: Option<String>,
-        /// Seed of world and trials.
+        /// Seed of the world and the trials.
         seed: u64,
     },
     /// By Robot Simulators at these addresses.
     Simulators(Vec<String>),
 }
 
-/// One finished generation, as the log has it.
+/// Statistics of a finished generation, as logged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
-    /// Counted from 1.
+    /// Number of the generation, from 1.
     pub generation: u64,
-    /// Individuals tested so far, this generation included.
+    /// Evaluations so far, including this generation.
     pub evaluations: u64,
     /// Highest fitness of the generation.
     pub best: f64,
@@ -83,7 +85,7 @@ pub struct Generation {
     pub worst: f64,
     /// Highest fitness so far.
     pub best_so_far: f64,
-    /// How different the individuals are, as the algorithm measures it.
+    /// Diversity of the individuals; see [`Search::diversity`].
     pub diversity: f64,
     /// Hidden neurons of the best individual.
     pub hidden: usize,
@@ -92,55 +94,60 @@ pub struct Generation {
 /// The best individual of a generation, or so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Best {
-    /// In which generation it was tested.
+    /// Number of its generation, from 1.
     pub generation: u64,
-    /// Its number in that generation, counted from 1.
+    /// Its number in that generation, from 1.
     pub individual: u64,
-    /// What it reached.
+    /// Its fitness.
     pub fitness: f64,
     /// Its genes.
     pub genotype: Genotype,
 }
 
-/// A run as it stands, to be looked at.
+/// A snapshot of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
-    /// What it was started with.
-    pub start: Start,
+    /// Its configuration.
+    #[serde(rename = "start")]
+    pub config: RunConfig,
     /// The finished generations.
     pub history: Vec<Generation>,
     /// The best individual so far.
     pub best: Option<Best>,
 }
 
-/// Looks at a run, whether somebody goes on with it or not.
+/// Reads a run, which may be in progress.
+///
+/// # Errors
+///
+/// The folder has no run, or a file is missing or damaged.
 pub fn read(folder: &Path) -> Result<Record, FolderError> {
-    let (start, Checkpoint { history, best, .. }) = folder::look(folder)?;
-    Ok(Record { start, history, best })
+    let (config, Checkpoint { history, best, .. }) = folder::read_state(folder)?;
+    Ok(Record { config, history, best })
 }
 
-/// All that the next generation needs.
+/// The state that the next generation depends on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Checkpoint {
-    /// Finished generations, all of them.
+    /// All finished generations.
     history: Vec<Generation>,
     best: Option<Best>,
     search: Search,
 }
 
-/// Why a run cannot begin or go on.
+/// Why a run cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// With the run's folder.
+    /// An error of the run's folder.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// With the algorithm's settings.
+    /// Invalid settings of the algorithm.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// With what the Robot Simulator says of its nets.
+    /// Invalid net parameters of the Robot Simulator.
     #[error(transparent)]
     Parameters(#[from] ParametersError),
-    /// The evaluations do not fit what was asked.
+    /// The evaluations do not match the generation.
     #[error(transparent)]
     Tell(#[from] TellError),
 }
@@ -149,34 +156,42 @@ pub enum RunError {
 #[derive(Debug)]
 pub struct Run {
     folder: Folder,
-    start: Start,
+    config: RunConfig,
     checkpoint: Checkpoint,
-    /// The generation that is under way.
+    /// The individuals of the generation in progress.
     asked: Vec<Genotype>,
 }
 
 impl Run {
-    /// Begins a run in a folder that is new or empty.
-    pub fn begin(folder: &Path, start: Start) -> Result<Self, RunError> {
-        start.parameters.check()?;
-        let search = Search::new(start.algorithm, &start.settings, &start.parameters, start.seed)?;
+    /// Starts a run in a new or empty folder.
+    ///
+    /// # Errors
+    ///
+    /// Invalid settings or parameters, or the folder has a run already or is not writable.
+    pub fn begin(folder: &Path, config: RunConfig) -> Result<Self, RunError> {
+        config.parameters.check()?;
+        let search = Search::new(config.algorithm, &config.settings, &config.parameters, config.seed)?;
         let checkpoint = Checkpoint { history: Vec::new(), best: None, search };
-        let folder = Folder::begin(folder, &start, &checkpoint)?;
-        Ok(Self { folder, start, checkpoint, asked: Vec::new() })
+        let folder = Folder::begin(folder, &config, &checkpoint)?;
+        Ok(Self { folder, config, checkpoint, asked: Vec::new() })
     }
 
-    /// Goes on with a run after its last finished generation.
+    /// Continues a run after its last finished generation.
+    ///
+    /// # Errors
+    ///
+    /// The folder has no run, another process continues it, or a file is damaged.
     pub fn resume(folder: &Path) -> Result<Self, RunError> {
-        let (folder, start, checkpoint): (_, Start, Checkpoint) = Folder::resume(folder)?;
+        let (folder, config, checkpoint): (_, RunConfig, Checkpoint) = Folder::resume(folder)?;
         folder.trim_logs(&checkpoint.history)?;
         folder.trim_bests(checkpoint.history.len() as u64)?;
         folder.save_best(checkpoint.best.as_ref())?;
-        Ok(Self { folder, start, checkpoint, asked: Vec::new() })
+        Ok(Self { folder, config, checkpoint, asked: Vec::new() })
     }
 
-    /// What the run was started with.
-    pub fn start(&self) -> &Start {
-        &self.start
+    /// The run's configuration.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
     }
 
     /// The finished generations.
@@ -189,18 +204,18 @@ impl Run {
         self.checkpoint.best.as_ref()
     }
 
-    /// The run as it stands.
+    /// A snapshot of the run.
     pub fn record(&self) -> Record {
         let Checkpoint { history, best, .. } = &self.checkpoint;
-        Record { start: self.start.clone(), history: history.clone(), best: best.clone() }
+        Record { config: self.config.clone(), history: history.clone(), best: best.clone() }
     }
 
-    /// The algorithm and how it stands, for people.
+    /// A human-readable line about the algorithm's state.
     pub fn describe(&self) -> String {
         self.checkpoint.search.describe()
     }
 
-    /// The number of the generation that is to be tested next, counted from 1.
+    /// Number of the next generation, from 1.
     pub fn next_generation(&self) -> u64 {
         self.checkpoint.history.len() as u64 + 1
     }
@@ -211,56 +226,58 @@ impl Run {
         &self.asked
     }
 
-    /// Finishes the generation that was asked for. When this returns, nothing of it can be lost.
+    /// Finishes the generation and writes its checkpoint. Evaluations are in the order of [`ask`](Self::ask).
+    ///
+    /// # Errors
+    ///
+    /// The number of evaluations is wrong, or a file cannot be written.
     pub fn tell(&mut self, evaluations: &[Evaluation]) -> Result<&Generation, RunError> {
         let diversity = self.checkpoint.search.diversity();
         self.checkpoint.search.tell(evaluations)?;
-        let generation = self.next_generation();
-        let fitness = |evaluation: &Evaluation| evaluation.fitness;
-        let best = (1_u64..)
-            .zip(self.asked.iter().zip(evaluations))
-            .max_by(|(_, (_, a)), (_, (_, b))| fitness(a).total_cmp(&fitness(b)))
-            .map(|(individual, (genotype, evaluation))| Best {
-                generation,
-                individual,
-                fitness: evaluation.fitness,
-                genotype: genotype.clone(),
-            });
-        let count = evaluations.len().max(1) as f64;
-        let before = self.checkpoint.history.last().map_or(0, |last| last.evaluations);
+        let best = self.best_of(evaluations);
+        let statistics = self.statistics(evaluations, best.as_ref(), diversity);
         let improves = |best: &Best| self.checkpoint.best.as_ref().is_none_or(|old| best.fitness > old.fitness);
-        let line = Generation {
-            generation,
-            evaluations: before + evaluations.len() as u64,
-            best: best.as_ref().map_or(0.0, |best| best.fitness),
-            // each by itself: the sum may be beyond all numbers
-            mean: evaluations
-                .iter()
-                .map(|evaluation| evaluation.fitness / count)
-                .sum::<f64>()
-                .clamp(f64::MIN, f64::MAX),
-            worst: evaluations.iter().map(fitness).min_by(f64::total_cmp).unwrap_or_default(),
-            best_so_far: [best.as_ref(), self.checkpoint.best.as_ref()]
-                .into_iter()
-                .flatten()
-                .map(|best| best.fitness)
-                .max_by(f64::total_cmp)
-                .unwrap_or_default(),
-            diversity,
-            hidden: best.as_ref().map_or(0, |best| best.genotype.hidden),
-        };
-        let (improves, of_this) = (best.as_ref().is_some_and(improves), best.clone());
-        if improves {
-            self.checkpoint.best = best;
+        if best.as_ref().is_some_and(improves) {
+            self.checkpoint.best.clone_from(&best);
         }
-        self.checkpoint.history.push(line);
+        self.checkpoint.history.push(statistics);
         self.asked.clear();
-        // in this order: a log may run ahead of the checkpoint, and is trimmed then; the checkpoint runs ahead of nothing
+        // in this order: logs ahead of the checkpoint are trimmed when the run is resumed; the checkpoint is never ahead
         self.folder.log(self.checkpoint.history.last())?;
-        self.folder.add_best(of_this.as_ref())?;
+        self.folder.add_best(best.as_ref())?;
         self.folder.save(&self.checkpoint)?;
         self.folder.save_best(self.checkpoint.best.as_ref())?;
         self.checkpoint.history.last().ok_or(RunError::Folder(FolderError::Empty))
+    }
+
+    /// The best individual of the generation in progress.
+    fn best_of(&self, evaluations: &[Evaluation]) -> Option<Best> {
+        let individuals = (1_u64..).zip(self.asked.iter().zip(evaluations));
+        let best = individuals.max_by(|(_, (_, a)), (_, (_, b))| a.fitness.total_cmp(&b.fitness));
+        best.map(|(individual, (genotype, evaluation))| Best {
+            generation: self.next_generation(),
+            individual,
+            fitness: evaluation.fitness,
+            genotype: genotype.clone(),
+        })
+    }
+
+    fn statistics(&self, evaluations: &[Evaluation], best: Option<&Best>, diversity: f64) -> Generation {
+        let count = evaluations.len().max(1) as f64;
+        let before = self.checkpoint.history.last().map_or(0, |last| last.evaluations);
+        // divided one by one: the sum may overflow
+        let mean = evaluations.iter().map(|evaluation| evaluation.fitness / count).sum::<f64>();
+        let bests = [best, self.checkpoint.best.as_ref()].into_iter().flatten();
+        Generation {
+            generation: self.next_generation(),
+            evaluations: before + evaluations.len() as u64,
+            best: best.map_or(0.0, |best| best.fitness),
+            mean: mean.clamp(f64::MIN, f64::MAX),
+            worst: evaluations.iter().map(|evaluation| evaluation.fitness).min_by(f64::total_cmp).unwrap_or_default(),
+            best_so_far: bests.map(|best| best.fitness).max_by(f64::total_cmp).unwrap_or_default(),
+            diversity,
+            hidden: best.map_or(0, |best| best.genotype.hidden),
+        }
     }
 
     /// The run's folder.

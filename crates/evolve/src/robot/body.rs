@@ -1,8 +1,8 @@
-//! Body files: what a robot is made of, how it is tested and what counts, in TOML.
+//! Body files: a robot's shape, sensors, net, trials and fitness, in TOML.
 //!
-//! Lengths are in mm and angles in degrees. The body's frame is that of the protocol: (0, 0) is the centre of gravity, +y
-//! is ahead, +x to the right, and z starts at the ground. Defaults are here and nowhere else; unknown keys are refused, with
-//! the nearest known name.
+//! Lengths are in mm and angles in degrees. The body's frame is that of the protocol: (0, 0) is the centre of gravity, +y is
+//! forward, +x is right, and z counts from the ground. All defaults are defined here. Unknown keys are rejected with the
+//! nearest valid name.
 
 mod check;
 
@@ -10,53 +10,53 @@ use serde::{Deserialize, Serialize};
 use support::suggest;
 
 use super::{
-    net::{Meaning, Transfer},
+    net::{ParameterKind, Transfer},
     script::ScriptError,
 };
 use crate::ParametersError;
 
-/// The largest body or fitness file, in bytes.
+/// Maximum size of a body or fitness file, in bytes.
 pub const MAX_FILE: usize = 1 << 20;
-/// Most sensors.
+/// Maximum number of sensors.
 pub const MAX_SENSORS: usize = 64;
-/// Most groups of a sensor.
+/// Maximum number of groups of a sensor.
 pub const MAX_GROUPS: usize = 16;
-/// Most points of a body.
+/// Maximum number of points of a body.
 pub const MAX_POINTS: usize = 4096;
-/// Most steps of a trial.
+/// Maximum number of steps of a trial.
 pub const MAX_STEPS: u32 = 1_000_000;
-/// Most trials of an individual.
+/// Maximum number of trials of an evaluation.
 pub const MAX_TRIALS: u32 = 1000;
-/// Most individuals at a time.
+/// Maximum number of concurrent evaluations.
 pub const MAX_CONCURRENT: usize = 1024;
 
 /// A body file.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodyFile {
-    /// One line that says what it is.
+    /// A one-line description.
     pub title: String,
-    /// From the bottom to the top.
+    /// From bottom to top.
     #[serde(rename = "layer")]
     pub layers: Vec<LayerFile>,
     /// In the order of their input neurons.
     #[serde(rename = "sensor", default)]
     pub sensors: Vec<SensorFile>,
-    /// What else there is an input neuron for, after those of the sensors.
+    /// Additional input neurons, after those of the sensors.
     #[serde(default)]
-    pub inputs: Vec<Feeling>,
+    pub inputs: Vec<InternalInput>,
     /// The first two output neurons.
     pub wheels: WheelsFile,
-    /// A head that turns: the third output neuron.
+    /// A rotating head, controlled by the third output neuron.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<HeadFile>,
-    /// What nets there may be.
+    /// The permitted nets.
     #[serde(default)]
     pub net: NetFile,
-    /// How an individual is tested.
+    /// The trials of an evaluation.
     #[serde(default)]
     pub trial: TrialFile,
-    /// What counts.
+    /// The fitness script.
     pub fitness: FitnessChoice,
 }
 
@@ -70,35 +70,35 @@ pub struct LayerFile {
     pub polygons: Vec<Vec<[f64; 2]>>,
 }
 
-/// A sensor, which is one input neuron.
+/// A sensor, which drives one input neuron.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensorFile {
-    /// A word of its own, for the fitness script.
+    /// A unique name for the fitness script.
     pub name: String,
-    /// Words that several sensors may share: the script then knows `<group>_max`, `_min` and `_mean`. The ready-made ones
-    /// look for `obstacle`, `light` and `line`.
+    /// Groups of sensors; the fitness script can read `<group>_max`, `_min` and `_mean`. The built-in scripts use the
+    /// groups `obstacle`, `light` and `line`.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// How it senses.
+    /// Visual or sonic.
     pub kind: SensorKind,
-    /// What carries it.
+    /// What it is mounted on.
     #[serde(default)]
     pub mount: Mount,
-    /// x, y and z, in mm: in the body's frame, or in the world if that carries it.
+    /// x, y and z, in mm, in the frame of its mount.
     pub at: [f64; 3],
-    /// Where it looks, in degrees, counter-clockwise from straight ahead; from the world's +x if the world carries it.
+    /// Direction, in degrees, counter-clockwise from straight ahead, or from the world's +x if mounted in the world.
     #[serde(default)]
     pub direction: f64,
-    /// In degrees, -90 to 90; positive is up.
+    /// Tilt, in degrees, -90 to 90; positive is up.
     #[serde(default)]
     pub tilt: f64,
     /// Horizontal and vertical opening angle, in degrees, 0 to 90.
     #[serde(default)]
     pub opening: [f64; 2],
-    /// How far it senses, in mm.
+    /// Range, in mm.
     pub range: f64,
-    /// What its activity says.
+    /// What its activity encodes.
     #[serde(default)]
     pub reading: Reading,
     /// Standard deviation of the noise on its activity.
@@ -106,75 +106,75 @@ pub struct SensorFile {
     pub noise: f64,
 }
 
-/// How a sensor senses.
+/// The kind of a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SensorKind {
-    /// By light: `VisualSensor`.
+    /// The message `VisualSensor`.
     Visual,
-    /// By sound: `SonicSensor`.
+    /// The message `SonicSensor`.
     Sonic,
 }
 
-/// What carries a sensor.
+/// What a sensor is mounted on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mount {
     /// The body: the sensor moves and tilts with it.
     #[default]
     Body,
-    /// The head: it turns with the head as well.
+    /// The head: the sensor also rotates with it.
     Head,
-    /// The world: it stays where it is.
+    /// The world: the sensor is stationary.
     World,
 }
 
-/// What the activity of a sensor says, 0 to 1. Colours count only within the sensor's range and are 0 beyond.
+/// What the activity of a sensor encodes, 0 to 1. Beyond the sensor's range, colours are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// 1 at a distance of 0, 0 from the range on.
+    /// 1 at distance 0, 0 at the range and beyond.
     #[default]
     Near,
-    /// 0 at a distance of 0, 1 from the range on.
+    /// 0 at distance 0, 1 at the range and beyond.
     Distance,
-    /// How red it is.
+    /// The red channel.
     Red,
-    /// How green it is.
+    /// The green channel.
     Green,
-    /// How blue it is.
+    /// The blue channel.
     Blue,
-    /// How bright it is: the mean of the three.
+    /// The mean of the three channels.
     Brightness,
-    /// How like this colour it is: 1 for the same, 0 for black instead of white.
+    /// Similarity to this colour: 1 if equal, 0 if as different as black and white.
     Match([u8; 3]),
 }
 
-/// Something besides the sensors that an input neuron may be told.
+/// An input other than a sensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Feeling {
+pub enum InternalInput {
     /// Always 1.
     Constant,
-    /// 1 if the last move was blocked in part, otherwise 0.
+    /// 1 if the last move was blocked, at least partly, otherwise 0.
     Bumper,
-    /// The blocked part of the last move, 0 to 1.
+    /// The blocked fraction of the last move, 0 to 1.
     Stress,
     /// 1 on deathly ground, otherwise 0.
     Death,
-    /// Tilt straightforward; 1 is uphill by 90 degrees.
+    /// Pitch; 1 is 90 degrees uphill.
     TiltS,
-    /// Tilt across; 1 is the left side up by 90 degrees.
+    /// Roll; 1 is the left side up by 90 degrees.
     TiltC,
     /// Cosine of the direction of travel.
     CompassX,
     /// Sine of the direction of travel.
     CompassY,
-    /// How fast the left wheel ran in the last step, -1 to 1.
+    /// Speed of the left wheel in the last step, -1 to 1.
     OdometryLeft,
-    /// How fast the right wheel ran in the last step, -1 to 1.
+    /// Speed of the right wheel in the last step, -1 to 1.
     OdometryRight,
-    /// Where the head points: -1 and 1 are its limits.
+    /// Angle of the head; -1 and 1 are its limits.
     Head,
 }
 
@@ -184,67 +184,67 @@ pub enum Feeling {
 pub struct WheelsFile {
     /// Distance between the wheels, in mm.
     pub axle: f64,
-    /// How far ahead of the body's point (0, 0) the axle is, in mm.
+    /// Offset of the axle ahead of the body's point (0, 0), in mm.
     #[serde(default)]
     pub ahead: f64,
-    /// Speed of a wheel at the highest output, in mm/s.
+    /// Speed of a wheel at maximum output, in mm/s.
     pub max_speed: f64,
-    /// Whether the lowest output means full speed back; otherwise it means to stand.
+    /// Whether minimum output means full reverse; otherwise it means stop.
     #[serde(default = "yes")]
     pub reverse: bool,
-    /// Standard deviation of the noise on a wheel's way, as a part of it.
+    /// Standard deviation of the noise on a wheel's speed, as a fraction of it.
     #[serde(default)]
     pub noise: f64,
 }
 
-/// A head that turns.
+/// A rotating head.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeadFile {
     /// Its axis: x and y in the body's frame, in mm.
     #[serde(default)]
     pub pivot: [f64; 2],
-    /// How far it turns to the right and to the left, in degrees: the lowest output and the highest.
+    /// Rightmost and leftmost angle, in degrees: at minimum and maximum output.
     pub limits: [f64; 2],
-    /// How fast it turns, in degrees/s.
+    /// Maximum speed, in degrees/s.
     pub max_speed: f64,
-    /// Which layers turn with it, counted from 1 at the bottom.
+    /// Layers that rotate with it, numbered from 1 at the bottom.
     #[serde(default)]
     pub layers: Vec<usize>,
-    /// The world is told a new shape when the head has turned by this many degrees.
+    /// The rotation after which a new shape is sent to the world, in degrees.
     #[serde(default = "ten")]
     pub shape_every: f64,
 }
 
-/// What nets there may be: the message `NetParameters`, but for the counts that the body gives.
+/// The permitted nets: the message `NetParameters` without the counts that follow from the body.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NetFile {
     /// The transfer function.
     pub transfer: Transfer,
-    /// Least and greatest count of hidden neurons.
+    /// Minimum and maximum number of hidden neurons.
     pub hidden: [usize; 2],
-    /// Whether there are weights from input to output neurons (Fio).
+    /// Whether input neurons connect to output neurons (Fio).
     pub input_to_output: bool,
     /// Whether there are recurrent weights (Fre).
     pub recurrent: bool,
-    /// Greatest count of individuals at once (Cci).
+    /// Maximum number of concurrent evaluations (Cci).
     pub concurrent: usize,
     /// Global parameters: `gain` or `speed`.
     pub global_values: ValuesFile,
-    /// Of each input neuron: `bias` or `gain`.
+    /// Values of each input neuron: `bias` or `gain`.
     pub input_values: ValuesFile,
-    /// Of each output neuron: `bias`, `gain` or `tau`.
+    /// Values of each output neuron: `bias`, `gain` or `tau`.
     pub output_values: ValuesFile,
-    /// Of each hidden neuron: `bias`, `gain` or `tau`.
+    /// Values of each hidden neuron: `bias`, `gain` or `tau`.
     pub hidden_values: ValuesFile,
-    /// Of each weight: `weight`, then `gate` if wanted.
+    /// Values of each weight: `weight`, optionally followed by `gate`.
     pub weight_values: ValuesFile,
 }
 
 impl Default for NetFile {
     fn default() -> Self {
-        let weight = ValueFile { means: Meaning::Weight, between: None };
+        let weight = ValueFile { means: ParameterKind::Weight, between: None };
         Self {
             transfer: Transfer::default(),
             hidden: [0, 0],
@@ -260,50 +260,50 @@ impl Default for NetFile {
     }
 }
 
-/// Values among the genes.
+/// Values encoded in the genes.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValuesFile {
     /// Lowest and highest gene.
     pub limits: [f64; 2],
-    /// What each means.
+    /// The values, in order.
     pub values: Vec<ValueFile>,
 }
 
-/// A value among the genes.
+/// A value encoded in the genes.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueFile {
-    /// What it means.
-    pub means: Meaning,
-    /// What the lowest and the highest gene stand for; they themselves if it is left out.
+    /// Its meaning.
+    pub means: ParameterKind,
+    /// The values of the lowest and highest gene; by default, the gene's limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between: Option<[f64; 2]>,
 }
 
-/// How an individual is tested.
+/// The trials of an evaluation.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrialFile {
-    /// Steps of a trial.
+    /// Number of steps of a trial.
     pub steps: u32,
-    /// Time of a step, in s.
+    /// Duration of a step, in s.
     pub dt: f64,
-    /// Trials of an individual; the mean of their fitness is sent.
+    /// Number of trials; the fitness is their mean.
     pub trials: u32,
     /// Where trials start.
-    pub start: Start,
-    /// Chance in all trials follows from this.
+    pub start: StartPoses,
+    /// Seed of all random numbers in the trials.
     pub seed: u64,
-    /// Whether each generation has trials of its own; otherwise all individuals ever have the same.
+    /// Whether the trials differ between generations; otherwise all individuals have the same trials.
     pub fresh_each_generation: bool,
-    /// A factor on all noise; 0 for none.
+    /// Factor on all noise; 0 disables noise.
     pub noise: f64,
     /// Whether a trial ends on deathly ground.
     pub end_on_death: bool,
-    /// A trial ends early after so many steps on one spot; 0 for never.
+    /// Number of steps on one spot after which a trial ends; 0 for never.
     pub stuck_after: u32,
-    /// How large such a spot is: so far from its middle, in mm.
+    /// Radius of such a spot, in mm.
     pub stuck_within: f64,
 }
 
@@ -313,7 +313,7 @@ impl Default for TrialFile {
             steps: 400,
             dt: 0.1,
             trials: 3,
-            start: Start::Random,
+            start: StartPoses::Random,
             seed: 1,
             fresh_each_generation: false,
             noise: 1.0,
@@ -327,115 +327,127 @@ impl Default for TrialFile {
 /// Where trials start.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum StartPoses {
     /// Anywhere in the arena.
     Random,
-    /// Anywhere in a rectangle, in any direction: least x and y, greatest x and y, in mm.
+    /// Anywhere in a rectangle, in any direction: minimum x and y, maximum x and y, in mm.
     Zone([f64; 4]),
-    /// The first trial at the first of these, and so on in turns: x and y, in mm, and direction of travel, in degrees.
+    /// One pose per trial, in turn: x and y, in mm, and direction of travel, in degrees.
     Poses(Vec<[f64; 3]>),
 }
 
-/// What counts: a ready-made script by its name, or one of the body's own.
+/// The fitness script: a built-in one by name, or the body's own.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitnessChoice {
-    /// Name of a ready-made script.
+    /// Name of a built-in script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
-    /// The body's own, if no script is named.
+    /// The body's own script, if none is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<FitnessFile>,
-    /// What is sent when nothing finite comes out, or no start is free.
+    /// The fitness of a trial whose result is not finite, or without a free start pose.
     #[serde(default = "worst")]
     pub worst: f64,
-    /// Expressions at the end of a trial that say how the robot behaved; the mean over the trials is given. In place of
-    /// those of the script, if there are any.
+    /// Behaviour expressions, evaluated at the end of a trial; the result is the mean over the trials. If not empty, they
+    /// replace those of the script.
     #[serde(default)]
     pub behaviour: Vec<String>,
 }
 
-/// A fitness script in its file.
+/// A fitness file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitnessFile {
-    /// One line that says what counts.
+    /// A one-line description.
     #[serde(default)]
     pub title: String,
-    /// Whether to stand still may be just right; then no trial ends early because of it.
+    /// Whether standing still is acceptable; if so, `stuck_after` does not apply.
     #[serde(default)]
     pub may_stand: bool,
-    /// Run when a trial starts.
+    /// Runs at the start of a trial.
     #[serde(default)]
     pub start: String,
-    /// Run after each step.
+    /// Runs after each step.
     #[serde(default)]
     pub each_step: String,
-    /// Run at the end of a trial; must set `fitness`.
+    /// Runs at the end of a trial; must set `fitness`.
     pub at_end: String,
-    /// Expressions at the end of a trial that say how the robot behaved.
+    /// Behaviour expressions, evaluated at the end of a trial.
     #[serde(default)]
     pub behaviour: Vec<String>,
 }
 
-/// Why a body or fitness file cannot be used.
+/// Why a body or fitness file is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BodyFileError {
-    /// Not TOML, or not of this kind.
+    /// Not TOML, or not the format of the file.
     #[error("{text}")]
     Toml {
-        /// What the parser says.
+        /// The parser's message.
         text: String,
     },
-    /// A file that is too large.
-    #[error("the file has {size} bytes; at most {MAX_FILE} are read")]
+    /// The file is too large.
+    #[error("the file has {size} bytes; at most {MAX_FILE} are allowed")]
     TooLarge {
         /// Its size, in bytes.
         size: usize,
     },
-    /// A value that cannot be used.
-    #[error("{place}: {problem}")]
+    /// An invalid value.
+    #[error("{key}: {problem}")]
     Value {
-        /// Where it is.
-        place: String,
-        /// What is wrong, and what would be right.
+        /// The key.
+        key: String,
+        /// What is wrong, and what is valid.
         problem: String,
     },
-    /// No run can be started with such a net.
+    /// An invalid net.
     #[error(transparent)]
     Net(#[from] ParametersError),
-    /// The fitness script does not say anything.
+    /// The fitness script does not compile.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// Nothing has this name.
+    /// An unknown name.
     #[error("{}", suggest::unknown(.what, .name, .known))]
     Unknown {
-        /// Body or fitness script.
+        /// `body` or `fitness script`.
         what: &'static str,
-        /// The name that was asked for.
+        /// The unknown name.
         name: String,
-        /// The names that exist.
+        /// The valid names.
         known: Vec<String>,
     },
 }
 
 impl BodyFile {
-    /// Reads a body file and checks its values.
+    /// Parses and validates a body file.
+    ///
+    /// # Errors
+    ///
+    /// Invalid TOML, an unknown key, or an invalid value.
     pub fn parse(text: &str) -> Result<Self, BodyFileError> {
         let file: Self = read(text)?;
         file.check()?;
         Ok(file)
     }
 
-    /// Checks the values, as [`parse`](Self::parse) does. The shape and the scripts are checked by
-    /// [`Design::new`](super::Design::new).
+    /// Validates the values, as [`parse`](Self::parse) does. [`Design::new`](super::Design::new) validates the shape and the
+    /// scripts.
+    ///
+    /// # Errors
+    ///
+    /// The first invalid value.
     pub fn check(&self) -> Result<(), BodyFileError> {
         check::check(self)
     }
 }
 
 impl FitnessFile {
-    /// Reads a fitness file. What its scripts say is checked where they meet a body.
+    /// Parses a fitness file. Its scripts are compiled by [`Design::new`](super::Design::new), as they depend on the body.
+    ///
+    /// # Errors
+    ///
+    /// Invalid TOML or an unknown key.
     pub fn parse(text: &str) -> Result<Self, BodyFileError> {
         read(text)
     }

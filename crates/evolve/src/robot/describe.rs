@@ -1,33 +1,33 @@
-//! A design in words, for people.
+//! A human-readable description of a design.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::{
     Design,
-    body::{Feeling, Mount, Reading, SensorFile, SensorKind},
-    net::{Meaning, Value},
+    body::{InternalInput, Mount, Reading, SensorFile, SensorKind},
+    net::{ParameterKind, ParameterSpec},
 };
 use crate::genotype::Genes;
 
-/// What each neuron and each value of a robot means.
+/// The meaning of each neuron and each value of a robot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// What it is.
+    /// The body's title.
     pub title: String,
-    /// What counts.
+    /// The fitness script's title.
     pub fitness: String,
-    /// Input neurons, in their order.
+    /// Input neurons, in order.
     pub inputs: Vec<String>,
-    /// Output neurons, in their order.
+    /// Output neurons, in order.
     pub outputs: Vec<String>,
-    /// The values among the genes.
+    /// The net's structure and the values encoded in the genes.
     pub values: Vec<String>,
-    /// Trials, and where they start.
+    /// Number and length of the trials.
     pub trial: String,
 }
 
 impl Design {
-    /// What each neuron and each value means.
+    /// Describes each neuron and each value.
     pub fn describe(&self) -> Description {
         let file = self.file();
         let (wheels, title) = (&file.wheels, &self.fitness().title);
@@ -37,7 +37,7 @@ impl Design {
             let [right, left] = head.limits;
             format!("head, {right} to {left} degrees at up to {} degrees/s", head.max_speed)
         });
-        let inputs = file.sensors.iter().map(sensor).chain(file.inputs.iter().map(|feeling| felt(*feeling)));
+        let inputs = file.sensors.iter().map(sensor).chain(file.inputs.iter().map(|input| internal_input(*input)));
         Description {
             title: file.title.clone(),
             fitness: if title.is_empty() { "a script without a title".to_owned() } else { title.clone() },
@@ -54,7 +54,7 @@ impl Design {
     }
 
     fn values(&self) -> Vec<String> {
-        let (plan, net) = (self.plan(), self.parameters());
+        let (spec, net) = (self.net(), self.parameters());
         let hidden = match (net.hidden_min, net.hidden_max) {
             (min, max) if min == max => format!("{max} hidden neurons"),
             (min, max) => format!("{min} to {max} hidden neurons"),
@@ -63,16 +63,16 @@ impl Design {
             (net.input_to_output, "weights from inputs to outputs", "no weights from inputs to outputs"),
             (net.recurrent, "recurrent weights", "no recurrent weights"),
         ];
-        let parts: [(&str, Genes, &[Value]); 5] = [
-            ("global", net.globals, &plan.globals),
-            ("each input", net.input, &plan.inputs),
-            ("each output", net.output, &plan.outputs),
-            ("each hidden neuron", net.hidden, &plan.hidden),
-            ("each weight", net.weight, &plan.weights),
+        let parts: [(&str, Genes, &[ParameterSpec]); 5] = [
+            ("global", net.globals, &spec.globals),
+            ("each input", net.input, &spec.inputs),
+            ("each output", net.output, &spec.outputs),
+            ("each hidden neuron", net.hidden, &spec.hidden),
+            ("each weight", net.weight, &spec.weights),
         ];
-        let values = parts
-            .into_iter()
-            .flat_map(|(of, genes, values)| values.iter().map(move |value| format!("{of}: {}", meaning(genes, value))));
+        let values = parts.into_iter().flat_map(|(of, genes, values)| {
+            values.iter().map(move |value| format!("{of}: {}", parameter(genes, value)))
+        });
         let flags = flags.into_iter().map(|(set, yes, no)| if set { yes } else { no }.to_owned());
         [hidden].into_iter().chain(flags).chain(values).collect()
     }
@@ -82,14 +82,14 @@ fn counted(count: u32, of: &str) -> String {
     if count == 1 { format!("1 {of}") } else { format!("{count} {of}s") }
 }
 
-fn meaning(genes: Genes, value: &Value) -> String {
+fn parameter(genes: Genes, value: &ParameterSpec) -> String {
     let name = match value.means {
-        Meaning::Bias => "bias",
-        Meaning::Gain => "gain",
-        Meaning::Tau => "time constant in s",
-        Meaning::Speed => "part of the full speed",
-        Meaning::Weight => "weight",
-        Meaning::Gate => "gate, open above 0",
+        ParameterKind::Bias => "bias",
+        ParameterKind::Gain => "gain",
+        ParameterKind::Tau => "time constant in s",
+        ParameterKind::Speed => "fraction of full speed",
+        ParameterKind::Weight => "weight",
+        ParameterKind::Gate => "gate, open above 0",
     };
     let (low, high) = (value.low, value.high);
     if (low, high) == (genes.low, genes.high) {
@@ -106,33 +106,33 @@ fn sensor(sensor: &SensorFile) -> String {
     let mount = match sensor.mount {
         Mount::Body => "",
         Mount::Head => " on the head",
-        Mount::World => " on the world",
+        Mount::World => " fixed in the world",
     };
-    let says = match sensor.reading {
+    let reading = match sensor.reading {
         Reading::Near => format!("1 near, 0 from {} mm on", sensor.range),
         Reading::Distance => format!("0 near, 1 from {} mm on", sensor.range),
-        Reading::Red => "how red".to_owned(),
-        Reading::Green => "how green".to_owned(),
-        Reading::Blue => "how blue".to_owned(),
-        Reading::Brightness => "how bright".to_owned(),
-        Reading::Match([red, green, blue]) => format!("how like the colour {red} {green} {blue}"),
+        Reading::Red => "redness".to_owned(),
+        Reading::Green => "greenness".to_owned(),
+        Reading::Blue => "blueness".to_owned(),
+        Reading::Brightness => "brightness".to_owned(),
+        Reading::Match([red, green, blue]) => format!("similarity to the colour {red} {green} {blue}"),
     };
-    format!("{}: {kind}{mount}, at {} degrees, {says}", sensor.name, sensor.direction)
+    format!("{}: {kind}{mount}, at {} degrees, {reading}", sensor.name, sensor.direction)
 }
 
-fn felt(feeling: Feeling) -> String {
-    match feeling {
-        Feeling::Constant => "always 1",
-        Feeling::Bumper => "1 if the last move was blocked",
-        Feeling::Stress => "blocked part of the last move",
-        Feeling::Death => "1 on deathly ground",
-        Feeling::TiltS => "tilt straightforward, 1 is 90 degrees uphill",
-        Feeling::TiltC => "tilt across, 1 is the left side up by 90 degrees",
-        Feeling::CompassX => "cosine of the direction",
-        Feeling::CompassY => "sine of the direction",
-        Feeling::OdometryLeft => "speed of the left wheel",
-        Feeling::OdometryRight => "speed of the right wheel",
-        Feeling::Head => "direction of the head, -1 right to 1 left",
+fn internal_input(input: InternalInput) -> String {
+    match input {
+        InternalInput::Constant => "always 1",
+        InternalInput::Bumper => "1 if the last move was blocked",
+        InternalInput::Stress => "blocked fraction of the last move",
+        InternalInput::Death => "1 on deathly ground",
+        InternalInput::TiltS => "pitch, 1 is 90 degrees uphill",
+        InternalInput::TiltC => "roll, 1 is the left side up by 90 degrees",
+        InternalInput::CompassX => "cosine of the direction",
+        InternalInput::CompassY => "sine of the direction",
+        InternalInput::OdometryLeft => "speed of the left wheel",
+        InternalInput::OdometryRight => "speed of the right wheel",
+        InternalInput::Head => "direction of the head, -1 right to 1 left",
     }
     .to_owned()
 }

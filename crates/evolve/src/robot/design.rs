@@ -1,64 +1,68 @@
-//! A body file, checked and ready to run.
+//! A body file, validated and compiled.
 
 use std::sync::Arc;
 
 use arena::{Body, Layer};
 
 use super::{
-    body::{BodyFile, BodyFileError, Feeling, FitnessFile, HeadFile, ValuesFile},
+    body::{BodyFile, BodyFileError, FitnessFile, HeadFile, InternalInput, ValuesFile},
     drive::Drive,
     library,
-    net::{NetPlan, Value},
+    net::{NetSpec, ParameterSpec},
     script::{Script, Vocabulary},
-    sense::{Head, Sense},
+    sensor::{Head, Sensor},
 };
 use crate::{NetParameters, genotype::Genes};
 
-/// A robot as its body file describes it; shared by all individuals that are tested.
+/// A robot as described by its body file; shared by all evaluations.
 #[derive(Debug)]
 pub struct Design {
     file: BodyFile,
     fitness: FitnessFile,
-    plan: NetPlan,
+    net: NetSpec,
     pub(super) script: Script,
-    pub(super) senses: Vec<Sense>,
-    /// Names, and numbers of their sensors.
+    pub(super) sensors: Vec<Sensor>,
+    /// Name of each group and the indices of its sensors.
     pub(super) groups: Vec<(String, Vec<u16>)>,
     pub(super) drive: Drive,
-    /// A wheel's part of its full speed is the first times an output, plus the second.
+    /// A wheel's fraction of full speed is `wheel[0] * output + wheel[1]`.
     pub(super) wheel: [f64; 2],
     pub(super) head: Option<HeadDesign>,
-    /// One for each angle of the head, from the right to the left.
+    /// One shape for each angle of the head, from right to left.
     pub(super) shapes: Vec<Arc<Body>>,
 }
 
-/// A head, in rad.
+/// The head; angles in rad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeadDesign {
-    /// Its angle is the first times the output, plus the second.
+    /// Its angle is `angle[0] * output + angle[1]`.
     pub(super) angle: [f64; 2],
     pub(super) limits: [f64; 2],
-    /// How far it turns in a step.
-    pub(super) reach: f64,
+    /// Maximum rotation in a step.
+    pub(super) max_turn: f64,
     pub(super) shape_every: f64,
-    /// Number of the shape with the head ahead.
-    pub(super) rest: usize,
+    /// Index of the shape with the head straight ahead.
+    pub(super) neutral_shape: usize,
 }
 
 impl HeadDesign {
     /// The angle of a shape.
     pub(super) fn shape_angle(&self, shape: usize) -> f64 {
-        ((shape as f64 - self.rest as f64) * self.shape_every).clamp(self.limits[0], self.limits[1])
+        ((shape as f64 - self.neutral_shape as f64) * self.shape_every).clamp(self.limits[0], self.limits[1])
     }
 
     /// The shape nearest to an angle.
     pub(super) fn nearest_shape(&self, angle: f64) -> usize {
-        ((angle / self.shape_every).round() + self.rest as f64).max(0.0) as usize
+        ((angle / self.shape_every).round() + self.neutral_shape as f64).max(0.0) as usize
     }
 }
 
 impl Design {
-    /// Checks a body file, with another fitness script than its own if one is given.
+    /// Validates a body file. `fitness` replaces the body's own fitness script.
+    ///
+    /// # Errors
+    ///
+    /// An invalid value, an unusable shape, or a script that does not compile.
     pub fn new(file: BodyFile, fitness: Option<FitnessFile>) -> Result<Self, BodyFileError> {
         file.check()?;
         let overrides = fitness.is_some();
@@ -67,35 +71,35 @@ impl Design {
             (None, Some(own), _) => own.clone(),
             (None, None, name) => library::script(name.as_deref().unwrap_or_default())?,
         };
-        let says_its_own = overrides && !fitness.behaviour.is_empty();
-        if !file.fitness.behaviour.is_empty() && !says_its_own {
+        let has_own_behaviour = overrides && !fitness.behaviour.is_empty();
+        if !file.fitness.behaviour.is_empty() && !has_own_behaviour {
             fitness.behaviour.clone_from(&file.fitness.behaviour);
         }
         let groups = groups(&file);
         let sensor_names: Vec<&str> = file.sensors.iter().map(|sensor| sensor.name.as_str()).collect();
         let group_names: Vec<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
         let vocabulary = Vocabulary::new(&sensor_names, &group_names).map_err(|name| BodyFileError::Value {
-            place: "sensor".to_owned(),
-            problem: format!("`{name}` would mean two things in a script; choose another name"),
+            key: "sensor".to_owned(),
+            problem: format!("`{name}` would be ambiguous in a script; choose another name"),
         })?;
-        let plan = net_plan(&file);
-        plan.parameters.check()?;
+        let net = net_spec(&file);
+        net.parameters.check()?;
         let head = file.head.as_ref().map(|head| head_design(head, &file));
         Ok(Self {
             script: Script::new(&fitness, &vocabulary)?,
-            senses: file.sensors.iter().map(Sense::new).collect(),
+            sensors: file.sensors.iter().map(Sensor::new).collect(),
             groups,
             drive: Drive { axle: file.wheels.axle, ahead: file.wheels.ahead },
-            wheel: linear(plan.transfer.range(), [if file.wheels.reverse { -1.0 } else { 0.0 }, 1.0]),
+            wheel: linear(net.transfer.range(), [if file.wheels.reverse { -1.0 } else { 0.0 }, 1.0]),
             shapes: shapes(&file, head.as_ref())?,
             head,
-            plan,
+            net,
             fitness,
             file,
         })
     }
 
-    /// A body and its own fitness, by the name of the body.
+    /// A built-in body with its own fitness script.
     pub fn built_in(name: &str) -> Result<Self, BodyFileError> {
         Self::new(library::body(name)?, None)
     }
@@ -110,36 +114,36 @@ impl Design {
         &self.fitness
     }
 
-    /// What the Population Manager is told.
+    /// The message `NetParameters` for the Population Manager.
     pub fn parameters(&self) -> &NetParameters {
-        &self.plan.parameters
+        &self.net.parameters
     }
 
-    /// What nets there may be, and what their values mean.
-    pub fn plan(&self) -> &NetPlan {
-        &self.plan
+    /// The permitted nets and the meaning of their values.
+    pub fn net(&self) -> &NetSpec {
+        &self.net
     }
 
-    /// The shape that the world is told first.
+    /// The shape with the head straight ahead.
     pub fn shape(&self) -> &Arc<Body> {
-        &self.shapes[self.rest()]
+        &self.shapes[self.neutral_shape()]
     }
 
-    /// How many numbers say how an individual behaved.
+    /// Number of behaviour values of an evaluation.
     pub fn behaviours(&self) -> usize {
         self.script.behaviours()
     }
 
-    pub(super) fn rest(&self) -> usize {
-        self.head.map_or(0, |head| head.rest)
+    pub(super) fn neutral_shape(&self) -> usize {
+        self.head.map_or(0, |head| head.neutral_shape)
     }
 
-    pub(super) fn feelings(&self) -> &[Feeling] {
+    pub(super) fn internal_inputs(&self) -> &[InternalInput] {
         &self.file.inputs
     }
 }
 
-/// Factor and summand of the line through both ends.
+/// Slope and intercept of the linear map between two intervals.
 fn linear([low, high]: [f64; 2], [to_low, to_high]: [f64; 2]) -> [f64; 2] {
     let factor = (to_high - to_low) / (high - low);
     [factor, to_low - factor * low]
@@ -159,7 +163,7 @@ fn groups(file: &BodyFile) -> Vec<(String, Vec<u16>)> {
     groups
 }
 
-fn net_plan(file: &BodyFile) -> NetPlan {
+fn net_spec(file: &BodyFile) -> NetSpec {
     let net = &file.net;
     let genes = |values: &ValuesFile| {
         let [low, high] = if values.values.is_empty() { [0.0; 2] } else { values.limits };
@@ -168,7 +172,7 @@ fn net_plan(file: &BodyFile) -> NetPlan {
     let values = |values: &ValuesFile| {
         let value = |value: &super::body::ValueFile| {
             let [low, high] = value.between.unwrap_or(values.limits);
-            Value { means: value.means, low, high }
+            ParameterSpec { means: value.means, low, high }
         };
         values.values.iter().map(value).collect()
     };
@@ -186,7 +190,7 @@ fn net_plan(file: &BodyFile) -> NetPlan {
         input_to_output: net.input_to_output,
         recurrent: net.recurrent,
     };
-    NetPlan {
+    NetSpec {
         parameters,
         transfer: net.transfer,
         dt: file.trial.dt,
@@ -204,13 +208,13 @@ fn head_design(head: &HeadFile, file: &BodyFile) -> HeadDesign {
     HeadDesign {
         angle: linear(file.net.transfer.range(), limits),
         limits,
-        reach: head.max_speed.to_radians() * file.trial.dt,
+        max_turn: head.max_speed.to_radians() * file.trial.dt,
         shape_every,
-        rest: (-limits[0] / shape_every).round() as usize,
+        neutral_shape: (-limits[0] / shape_every).round() as usize,
     }
 }
 
-/// The body's shape with its head at each angle of which the world is told.
+/// The body's shape for each angle of the head that is sent to the world.
 fn shapes(file: &BodyFile, head: Option<&HeadDesign>) -> Result<Vec<Arc<Body>>, BodyFileError> {
     let last = head.map_or(0, |head| head.nearest_shape(head.limits[1]));
     let turning = file.head.as_ref().map_or([].as_slice(), |head| head.layers.as_slice());
@@ -223,11 +227,11 @@ fn shapes(file: &BodyFile, head: Option<&HeadDesign>) -> Result<Vec<Arc<Body>>, 
             let polygons = layer.polygons.iter().map(|polygon| polygon.iter().map(place).collect()).collect();
             Layer { height: layer.height, polygons }
         });
-        let refused = |error: arena::BodyError| {
-            let place = format!("layer (with the head at {:.0} degrees)", at.angle().to_degrees());
-            BodyFileError::Value { place, problem: error.to_string() }
+        let invalid = |error: arena::BodyError| {
+            let key = format!("layer (with the head at {:.0} degrees)", at.angle().to_degrees());
+            BodyFileError::Value { key, problem: error.to_string() }
         };
-        Body::new(layers.collect()).map(Arc::new).map_err(refused)
+        Body::new(layers.collect()).map(Arc::new).map_err(invalid)
     };
     (0..=last).map(shape).collect()
 }

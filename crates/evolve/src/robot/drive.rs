@@ -1,19 +1,19 @@
-//! Two wheels side by side: where they take the robot in a step.
+//! Kinematics of a differential drive.
 
 use arena::Pose;
 
-/// The path of a differential drive, without slip.
+/// A differential drive without slip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drive {
     /// Distance between the wheels, in mm.
     pub axle: f64,
-    /// How far ahead of the body's point (0, 0) the axle is, in mm; negative is behind.
+    /// Offset of the axle ahead of the body's point (0, 0), in mm; negative is behind.
     pub ahead: f64,
 }
 
 impl Drive {
-    /// Where the robot gets while its wheels run so far, in mm. It is exact: an arc of a circle for the axle's middle.
-    pub fn arrive(&self, from: Pose, left: f64, right: f64) -> Pose {
+    /// The pose after the wheels have travelled `left` and `right` mm. Exact: the axle's centre follows a circular arc.
+    pub fn pose_after(&self, from: Pose, left: f64, right: f64) -> Pose {
         let turn = (right - left) / self.axle;
         let half = 0.5 * turn;
         // the chord of the arc, in the direction halfway through the turn
@@ -21,7 +21,7 @@ impl Drive {
         let (sin, cos) = (from.dir + half).sin_cos();
         let mut to = Pose { x: from.x + chord * cos, y: from.y + chord * sin, dir: from.dir + turn };
         if self.ahead != 0.0 {
-            // the point (0, 0) swings round the axle
+            // the point (0, 0) rotates about the axle
             let swing = 2.0 * self.ahead * half.sin();
             to.x += swing * sin;
             to.y -= swing * cos;
@@ -62,7 +62,7 @@ mod tests {
             ("half round the right wheel", (2.0 * quarter, 0.0), pose(1000.0, 900.0, -PI)),
         ];
         for (what, (left, right), to) in cases {
-            let reached = drive.arrive(from, left, right);
+            let reached = drive.pose_after(from, left, right);
             assert!(close(reached, to), "{what}: {reached:?} instead of {to:?}");
         }
     }
@@ -73,7 +73,7 @@ mod tests {
         let from = Pose { x: 500.0, y: 500.0, dir: 0.0 };
         let quarter = FRAC_PI_2 * 50.0;
         let expected = Pose { x: 530.0, y: 470.0, dir: FRAC_PI_2 };
-        assert!(close(drive.arrive(from, -quarter, quarter), expected));
+        assert!(close(drive.pose_after(from, -quarter, quarter), expected));
     }
 
     proptest! {
@@ -82,8 +82,8 @@ mod tests {
         fn arcs_add_up(left in -50.0..50.0, right in -50.0..50.0, dir in -4.0..4.0, ahead in -40.0..40.0) {
             let drive = Drive { axle: 80.0, ahead };
             let from = Pose { x: 1000.0, y: 1000.0, dir };
-            let many = (0..1000).fold(from, |pose, _| drive.arrive(pose, left / 1000.0, right / 1000.0));
-            prop_assert!(close(drive.arrive(from, left, right), many));
+            let many = (0..1000).fold(from, |pose, _| drive.pose_after(pose, left / 1000.0, right / 1000.0));
+            prop_assert!(close(drive.pose_after(from, left, right), many));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The bodies and fitness scripts that come with the program.
+//! Built-in bodies and fitness scripts.
 
 use rust_embed::RustEmbed;
 
@@ -14,12 +14,12 @@ struct Bodies;
 #[include = "*.toml"]
 struct Scripts;
 
-/// Names of the bodies, in the order of the alphabet.
+/// Names of the bodies, sorted.
 pub fn bodies() -> Vec<String> {
     names::<Bodies>()
 }
 
-/// Names of the fitness scripts, in the order of the alphabet.
+/// Names of the fitness scripts, sorted.
 pub fn scripts() -> Vec<String> {
     names::<Scripts>()
 }

@@ -1,14 +1,14 @@
-//! The net of an individual: `y_t = F(W · x_{t-1})`, all neurons at once.
+//! The neural net of an individual: `y_t = F(W · x_{t-1})`, updated synchronously.
 //!
-//! `x` is the input, the output, then the hidden neurons; `y` the output, then the hidden ones. Everything starts at 0, so
-//! an input needs one step to an output and two through a hidden neuron. What the protocol leaves open, the body file says:
+//! `x` holds the input, output and hidden neurons; `y` the output and hidden neurons. Everything starts at 0, so an input
+//! takes one step to an output and two through a hidden neuron. The body file defines what the protocol leaves open:
 //!
 //! ```text
 //! input   x = gain · activity + bias
 //! neuron  u = bias + W · x        s = s + (u - s) · (1 - exp(-dt / tau))        y = F(global gain · gain · s)
 //! ```
 //!
-//! A value that is not among the genes is what leaves the formula alone: no bias, a gain of 1, a tau of 0.
+//! A parameter that is not encoded in the genes is neutral: a bias of 0, a gain of 1, a tau of 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +23,15 @@ pub enum Transfer {
     Tanh,
     /// 1 / (1 + exp(-u)), 0 to 1.
     Logistic,
-    /// u itself, kept between -1 and 1.
+    /// u clamped to -1..=1.
     LinearClamped,
     /// 1 above 0, otherwise 0.
     Step,
 }
 
 impl Transfer {
-    /// The value of F.
-    pub fn of(self, u: f64) -> f64 {
+    /// F(u).
+    pub fn apply(self, u: f64) -> f64 {
         match self {
             Self::Tanh => u.tanh(),
             Self::Logistic => 1.0 / (1.0 + (-u).exp()),
@@ -40,7 +40,7 @@ impl Transfer {
         }
     }
 
-    /// The least and the greatest value of F.
+    /// Minimum and maximum of F.
     pub fn range(self) -> [f64; 2] {
         match self {
             Self::Tanh | Self::LinearClamped => [-1.0, 1.0],
@@ -49,82 +49,82 @@ impl Transfer {
     }
 }
 
-/// What a value among the genes means.
+/// What a value encoded in the genes means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Meaning {
+pub enum ParameterKind {
     /// Of a neuron: added to the sum. Of an input: added to its activity.
     Bias,
-    /// A factor: of a neuron before F, of an input on its activity, among the globals on every neuron before F.
+    /// A factor: of a neuron before F, of an input on its activity, as a global parameter on every neuron before F.
     Gain,
     /// Of a neuron: its time constant, in s.
     Tau,
-    /// Among the globals: a factor on the wheels' greatest speed.
+    /// A global parameter: a factor on the wheels' full speed.
     Speed,
-    /// The weight itself; always the first value of a weight.
+    /// The weight itself, always the first value of a weight.
     Weight,
-    /// Of a weight: it counts only while this is above 0.
+    /// Of a weight: it is 0 unless this is above 0.
     Gate,
 }
 
-/// A value among the genes, and what its limits stand for.
+/// The range that a gene encodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
-    /// What it means.
-    pub means: Meaning,
-    /// What the lowest gene stands for.
+pub struct ParameterSpec {
+    /// What the value means.
+    pub means: ParameterKind,
+    /// Value of the lowest gene.
     pub low: f64,
-    /// What the highest gene stands for.
+    /// Value of the highest gene.
     pub high: f64,
 }
 
-/// What nets there may be, and what their values mean.
+/// The permitted nets and the meaning of their values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NetPlan {
-    /// What the Population Manager is told.
+pub struct NetSpec {
+    /// The message `NetParameters` for the Population Manager.
     pub parameters: NetParameters,
     /// The transfer function of all neurons.
     pub transfer: Transfer,
     /// Time between two steps, in s.
     pub dt: f64,
     /// The global parameters.
-    pub globals: Vec<Value>,
+    pub globals: Vec<ParameterSpec>,
     /// The values of each input neuron.
-    pub inputs: Vec<Value>,
+    pub inputs: Vec<ParameterSpec>,
     /// The values of each output neuron.
-    pub outputs: Vec<Value>,
+    pub outputs: Vec<ParameterSpec>,
     /// The values of each hidden neuron.
-    pub hidden: Vec<Value>,
+    pub hidden: Vec<ParameterSpec>,
     /// The values of each weight.
-    pub weights: Vec<Value>,
+    pub weights: Vec<ParameterSpec>,
 }
 
-/// Why a genotype describes no net.
+/// Why a genotype does not fit a net.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GenotypeError {
-    /// Fewer or more hidden neurons than there may be.
-    #[error("an individual with {hidden} hidden neurons; there may be {min} to {max}")]
+    /// The number of hidden neurons is out of range.
+    #[error("the individual has {hidden} hidden neurons; {min} to {max} are allowed")]
     Hidden {
-        /// What was sent.
+        /// The actual number.
         hidden: usize,
-        /// The least count.
+        /// The minimum.
         min: usize,
-        /// The greatest count.
+        /// The maximum.
         max: usize,
     },
-    /// Not as many values as there must be.
-    #[error("an individual with {found} values of its {of}; with its hidden neurons there must be {expected}")]
+    /// A wrong number of values.
+    #[error("the individual has {found} values for its {of}; with its hidden neurons it needs {expected}")]
     Count {
-        /// Of what.
+        /// What the values belong to.
         of: &'static str,
-        /// What was sent.
+        /// The actual number.
         found: usize,
-        /// What there must be.
+        /// The required number.
         expected: usize,
     },
 }
 
-/// Weights from one neuron to several that follow each other; together in memory.
+/// Weights from one neuron to a range of neurons, contiguous in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Span {
     from: u32,
@@ -141,70 +141,77 @@ pub struct Net {
     /// x: input, output, hidden.
     x: Vec<f64>,
     sums: Vec<f64>,
-    /// Only those that exist, span by span: the loop over a span's neurons keeps the order of each sum.
+    /// The existing weights, span by span; this keeps the order of additions within each sum.
     weights: Vec<f64>,
     spans: Vec<Span>,
     bias: Vec<f64>,
     gain: Vec<f64>,
-    /// How much of the way a neuron goes in a step; empty if all go all the way.
-    pace: Vec<f64>,
+    /// Fraction by which a neuron's state approaches its sum in a step; empty if 1 for all.
+    blend: Vec<f64>,
     state: Vec<f64>,
-    /// Gain and bias of each input; empty if they change nothing.
+    /// Gain and bias of each input; empty if neutral.
     scale: Vec<[f64; 2]>,
     speed: f64,
     clamped: usize,
 }
 
 impl Net {
-    /// The net that a genotype describes. Values outside their limits are moved to the nearest limit and counted.
-    pub fn new(plan: &NetPlan, genotype: &Genotype) -> Result<Self, GenotypeError> {
-        let parameters = &plan.parameters;
+    /// Decodes a genotype. Values outside their limits are clamped and counted.
+    ///
+    /// # Errors
+    ///
+    /// The genotype has a wrong number of neurons or values.
+    pub fn new(spec: &NetSpec, genotype: &Genotype) -> Result<Self, GenotypeError> {
+        let parameters = &spec.parameters;
         check(parameters, genotype)?;
         let mut clamped = 0;
         let out = &mut clamped;
-        let globals = Decoded::new(&genotype.globals, parameters.globals, &plan.globals, out);
-        let inputs = Decoded::new(&genotype.input_values, parameters.input, &plan.inputs, out);
-        let outputs = Decoded::new(&genotype.output_values, parameters.output, &plan.outputs, out);
-        let hidden = Decoded::new(&genotype.hidden_values, parameters.hidden, &plan.hidden, out);
-        let weights = Decoded::new(&genotype.weights, parameters.weight, &plan.weights, out);
+        let globals = DecodedGenes::new(&genotype.globals, parameters.globals, &spec.globals, out);
+        let inputs = DecodedGenes::new(&genotype.input_values, parameters.input, &spec.inputs, out);
+        let outputs = DecodedGenes::new(&genotype.output_values, parameters.output, &spec.outputs, out);
+        let hidden = DecodedGenes::new(&genotype.hidden_values, parameters.hidden, &spec.hidden, out);
+        let weights = DecodedGenes::new(&genotype.weights, parameters.weight, &spec.weights, out);
 
         let neurons = |means, default| -> Vec<f64> {
             let outputs = outputs.each(means, default, parameters.outputs);
             outputs.chain(hidden.each(means, default, genotype.hidden)).collect()
         };
         let global = |means| globals.each(means, 1.0, 1).product::<f64>();
-        let pace: Vec<f64> = neurons(Meaning::Tau, 0.0).iter().map(|tau| pace(plan.dt, *tau)).collect();
+        let blend: Vec<f64> = neurons(ParameterKind::Tau, 0.0).iter().map(|tau| blend(spec.dt, *tau)).collect();
         let scale: Vec<[f64; 2]> = inputs
-            .each(Meaning::Gain, 1.0, parameters.inputs)
-            .zip(inputs.each(Meaning::Bias, 0.0, parameters.inputs))
+            .each(ParameterKind::Gain, 1.0, parameters.inputs)
+            .zip(inputs.each(ParameterKind::Bias, 0.0, parameters.inputs))
             .map(|(gain, bias)| [gain, bias])
             .collect();
         let rows = parameters.outputs + genotype.hidden;
         let (spans, weights) = spans(parameters, rows, &weights);
         Ok(Self {
-            transfer: plan.transfer,
+            transfer: spec.transfer,
             inputs: parameters.inputs,
             outputs: parameters.outputs,
             x: vec![0.0; parameters.inputs + rows],
             sums: vec![0.0; rows],
             weights,
             spans,
-            bias: neurons(Meaning::Bias, 0.0),
-            gain: neurons(Meaning::Gain, 1.0).into_iter().map(|gain| gain * global(Meaning::Gain)).collect(),
-            pace: if pace.iter().all(|pace| *pace == 1.0) { Vec::new() } else { pace },
+            bias: neurons(ParameterKind::Bias, 0.0),
+            gain: neurons(ParameterKind::Gain, 1.0)
+                .into_iter()
+                .map(|gain| gain * global(ParameterKind::Gain))
+                .collect(),
+            blend: if blend.iter().all(|blend| *blend == 1.0) { Vec::new() } else { blend },
             state: vec![0.0; rows],
             scale: if scale.iter().all(|scale| *scale == [1.0, 0.0]) { Vec::new() } else { scale },
-            speed: global(Meaning::Speed),
+            speed: global(ParameterKind::Speed),
             clamped,
         })
     }
 
-    /// Activities of the input neurons, to be written before a step; they stay as they are.
+    /// Activities of the input neurons, to be set before a step.
     pub fn inputs_mut(&mut self) -> &mut [f64] {
         &mut self.x[..self.inputs]
     }
 
-    /// One step of all neurons at once.
+    /// Updates all neurons synchronously.
     pub fn step(&mut self) {
         for (x, [gain, bias]) in self.x.iter_mut().zip(&self.scale) {
             *x = *x * gain + bias;
@@ -219,14 +226,14 @@ impl Net {
                 *sum += weight * x;
             }
         }
-        if !self.pace.is_empty() {
-            for ((sum, state), pace) in self.sums.iter_mut().zip(&mut self.state).zip(&self.pace) {
-                *state += (*sum - *state) * pace;
+        if !self.blend.is_empty() {
+            for ((sum, state), blend) in self.sums.iter_mut().zip(&mut self.state).zip(&self.blend) {
+                *state += (*sum - *state) * blend;
                 *sum = *state;
             }
         }
         for ((y, sum), gain) in self.x[self.inputs..].iter_mut().zip(&self.sums).zip(&self.gain) {
-            *y = self.transfer.of(sum * gain);
+            *y = self.transfer.apply(sum * gain);
         }
     }
 
@@ -240,18 +247,18 @@ impl Net {
         &self.x[self.inputs + self.outputs..]
     }
 
-    /// Everything back to 0, as at the start.
+    /// Resets all activities to 0.
     pub fn reset(&mut self) {
         self.x.fill(0.0);
         self.state.fill(0.0);
     }
 
-    /// The factor on the wheels' greatest speed that is among the genes; 1 if there is none.
+    /// The factor on the wheels' full speed; 1 if the genes do not encode it.
     pub fn speed(&self) -> f64 {
         self.speed
     }
 
-    /// The weights that exist: from which neuron (inputs, outputs, hidden) to which (outputs, hidden), and how strong.
+    /// The existing weights: index of the source (inputs, outputs, hidden), of the target (outputs, hidden), and weight.
     pub fn connections(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let ends = self
             .spans
@@ -260,7 +267,7 @@ impl Net {
         ends.zip(&self.weights).map(|((from, to), weight)| (from, to, *weight))
     }
 
-    /// How many values were outside their limits.
+    /// Number of values clamped to their limits.
     pub fn clamped(&self) -> usize {
         self.clamped
     }
@@ -284,19 +291,19 @@ fn check(parameters: &NetParameters, genotype: &Genotype) -> Result<(), Genotype
     }
 }
 
-/// The weights that exist, column by column, in spans of neighbouring rows.
-fn spans(parameters: &NetParameters, rows: usize, weights: &Decoded<'_>) -> (Vec<Span>, Vec<f64>) {
+/// The existing weights by column, in spans of consecutive rows.
+fn spans(parameters: &NetParameters, rows: usize, weights: &DecodedGenes<'_>) -> (Vec<Span>, Vec<f64>) {
     let (mut spans, mut packed): (Vec<Span>, Vec<f64>) = (Vec::new(), Vec::new());
     let columns = parameters.inputs + rows;
     for column in 0..columns {
         let mut last = None;
         for row in (0..rows).filter(|&row| parameters.connects(row, column)) {
             let nth = row * columns + column;
-            let open = weights.get(nth, Meaning::Gate, 1.0) > 0.0;
-            packed.push(if open { weights.get(nth, Meaning::Weight, 0.0) } else { 0.0 });
+            let open = weights.get(nth, ParameterKind::Gate, 1.0) > 0.0;
+            packed.push(if open { weights.get(nth, ParameterKind::Weight, 0.0) } else { 0.0 });
             match spans.last_mut() {
                 Some(span) if last.is_some_and(|last| last + 1 == row) => span.count += 1,
-                // no more than MAX_WEIGHTS neurons
+                // at most MAX_WEIGHTS neurons
                 _ => spans.push(Span { from: column as u32, to: row as u32, count: 1 }),
             }
             last = Some(row);
@@ -305,20 +312,20 @@ fn spans(parameters: &NetParameters, rows: usize, weights: &Decoded<'_>) -> (Vec
     (spans, packed)
 }
 
-/// The part of the way to its sum that a neuron goes in a step.
-fn pace(dt: f64, tau: f64) -> f64 {
+/// The fraction by which a neuron's state approaches its sum in a step.
+fn blend(dt: f64, tau: f64) -> f64 {
     if tau > 0.0 { -(-dt / tau).exp_m1() } else { 1.0 }
 }
 
-/// Genes turned into what they stand for, neuron by neuron.
-struct Decoded<'a> {
-    meanings: &'a [Value],
+/// Decoded genes, neuron by neuron.
+struct DecodedGenes<'a> {
+    specs: &'a [ParameterSpec],
     values: Vec<f64>,
 }
 
-impl<'a> Decoded<'a> {
-    fn new(values: &[f64], genes: Genes, meanings: &'a [Value], clamped: &mut usize) -> Self {
-        let decode = |(value, &gene): (&Value, &f64)| {
+impl<'a> DecodedGenes<'a> {
+    fn new(values: &[f64], genes: Genes, specs: &'a [ParameterSpec], clamped: &mut usize) -> Self {
+        let decode = |(value, &gene): (&ParameterSpec, &f64)| {
             let within = gene >= genes.low && gene <= genes.high;
             *clamped += usize::from(!within);
             let gene = if gene.is_nan() { genes.low } else { gene.clamp(genes.low, genes.high) };
@@ -327,18 +334,18 @@ impl<'a> Decoded<'a> {
             }
             value.low + (value.high - value.low) * ((gene - genes.low) / (genes.high - genes.low))
         };
-        Self { meanings, values: meanings.iter().cycle().zip(values).map(decode).collect() }
+        Self { specs, values: specs.iter().cycle().zip(values).map(decode).collect() }
     }
 
-    /// What means something for one neuron or weight.
-    fn get(&self, nth: usize, means: Meaning, default: f64) -> f64 {
-        match self.meanings.iter().position(|value| value.means == means) {
-            Some(at) => self.values.get(nth * self.meanings.len() + at).copied().unwrap_or(default),
+    /// The value of a kind for one neuron or weight.
+    fn get(&self, nth: usize, means: ParameterKind, default: f64) -> f64 {
+        match self.specs.iter().position(|value| value.means == means) {
+            Some(at) => self.values.get(nth * self.specs.len() + at).copied().unwrap_or(default),
             None => default,
         }
     }
 
-    fn each(&self, means: Meaning, default: f64, count: usize) -> impl Iterator<Item = f64> {
+    fn each(&self, means: ParameterKind, default: f64, count: usize) -> impl Iterator<Item = f64> {
         (0..count).map(move |nth| self.get(nth, means, default))
     }
 }
@@ -353,13 +360,13 @@ mod tests {
         Genes { values, low, high }
     }
 
-    fn value(means: Meaning, low: f64, high: f64) -> Value {
-        Value { means, low, high }
+    fn value(means: ParameterKind, low: f64, high: f64) -> ParameterSpec {
+        ParameterSpec { means, low, high }
     }
 
     /// A plan with weights only, linear up to 1.
-    fn plan(inputs: usize, outputs: usize, hidden_max: usize) -> NetPlan {
-        NetPlan {
+    fn plan(inputs: usize, outputs: usize, hidden_max: usize) -> NetSpec {
+        NetSpec {
             parameters: NetParameters {
                 concurrent: 1,
                 globals: Genes::default(),
@@ -380,7 +387,7 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             hidden: Vec::new(),
-            weights: vec![value(Meaning::Weight, -10.0, 10.0)],
+            weights: vec![value(ParameterKind::Weight, -10.0, 10.0)],
         }
     }
 
@@ -410,7 +417,7 @@ mod tests {
         let weights = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
         let genotype = Genotype { hidden: 1, weights, ..Genotype::default() };
         let mut plan = plan(2, 1, 1);
-        let found = |plan: &NetPlan| -> Vec<_> { Net::new(plan, &genotype).unwrap().connections().collect() };
+        let found = |plan: &NetSpec| -> Vec<_> { Net::new(plan, &genotype).unwrap().connections().collect() };
         let all =
             [(0, 0, 1.0), (0, 1, 5.0), (1, 0, 2.0), (1, 1, 6.0), (2, 0, 3.0), (2, 1, 7.0), (3, 0, 4.0), (3, 1, 8.0)];
         assert_eq!(found(&plan), all);
@@ -423,7 +430,7 @@ mod tests {
         // rows: output, hidden; columns: input, output, hidden
         let weights = vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0];
         let genotype = Genotype { hidden: 1, weights, ..Genotype::default() };
-        let plan = NetPlan { transfer: Transfer::LinearClamped, ..plan(1, 1, 1) };
+        let plan = NetSpec { transfer: Transfer::LinearClamped, ..plan(1, 1, 1) };
         let mut net = Net::new(&plan, &genotype).unwrap();
         let seen: Vec<_> = [0.5, 0.0, 0.0].map(|input| step(&mut net, &[input])[0]).into();
         assert_eq!(seen, [0.0, 0.5, 0.0]);
@@ -431,8 +438,8 @@ mod tests {
 
     #[test]
     fn values_are_what_the_plan_says() {
-        let base = NetPlan { transfer: Transfer::LinearClamped, ..plan(1, 1, 0) };
-        let with = |change: &dyn Fn(&mut NetPlan), genotype: Genotype| {
+        let base = NetSpec { transfer: Transfer::LinearClamped, ..plan(1, 1, 0) };
+        let with = |change: &dyn Fn(&mut NetSpec), genotype: Genotype| {
             let mut plan = base.clone();
             change(&mut plan);
             let genotype = Genotype { weights: vec![0.5, 0.0], ..genotype };
@@ -440,25 +447,25 @@ mod tests {
             (step(&mut net, &[0.5])[0], net.speed(), net.clamped())
         };
         let outputs = |values: Vec<f64>| Genotype { output_values: values, ..Genotype::default() };
-        let bias = |plan: &mut NetPlan| {
+        let bias = |plan: &mut NetSpec| {
             plan.parameters.output = genes(1, -1.0, 1.0);
-            plan.outputs = vec![value(Meaning::Bias, -1.0, 1.0)];
+            plan.outputs = vec![value(ParameterKind::Bias, -1.0, 1.0)];
         };
-        let bias_and_gain = |plan: &mut NetPlan| {
+        let bias_and_gain = |plan: &mut NetSpec| {
             plan.parameters.output = genes(2, -1.0, 1.0);
-            plan.outputs = vec![value(Meaning::Bias, -1.0, 1.0), value(Meaning::Gain, 0.0, 4.0)];
+            plan.outputs = vec![value(ParameterKind::Bias, -1.0, 1.0), value(ParameterKind::Gain, 0.0, 4.0)];
         };
-        let tau = |plan: &mut NetPlan| {
+        let tau = |plan: &mut NetSpec| {
             plan.parameters.output = genes(1, 0.0, 1.0);
-            plan.outputs = vec![value(Meaning::Tau, 0.0, 1.0)];
+            plan.outputs = vec![value(ParameterKind::Tau, 0.0, 1.0)];
         };
-        let input = |plan: &mut NetPlan| {
+        let input = |plan: &mut NetSpec| {
             plan.parameters.input = genes(2, -1.0, 1.0);
-            plan.inputs = vec![value(Meaning::Gain, -1.0, 1.0), value(Meaning::Bias, -1.0, 1.0)];
+            plan.inputs = vec![value(ParameterKind::Gain, -1.0, 1.0), value(ParameterKind::Bias, -1.0, 1.0)];
         };
-        let global = |plan: &mut NetPlan| {
+        let global = |plan: &mut NetSpec| {
             plan.parameters.globals = genes(2, 0.0, 1.0);
-            plan.globals = vec![value(Meaning::Gain, 0.0, 2.0), value(Meaning::Speed, 0.0, 1.0)];
+            plan.globals = vec![value(ParameterKind::Gain, 0.0, 2.0), value(ParameterKind::Speed, 0.0, 1.0)];
         };
         let inputs = Genotype { input_values: vec![-1.0, 0.25], ..Genotype::default() };
         let globals = Genotype { globals: vec![1.0, 0.25], ..Genotype::default() };
@@ -478,7 +485,7 @@ mod tests {
     fn a_gate_shuts_a_weight() {
         let mut plan = plan(1, 1, 0);
         plan.parameters.weight = genes(2, -1.0, 1.0);
-        plan.weights = vec![value(Meaning::Weight, -1.0, 1.0), value(Meaning::Gate, -1.0, 1.0)];
+        plan.weights = vec![value(ParameterKind::Weight, -1.0, 1.0), value(ParameterKind::Gate, -1.0, 1.0)];
         let net = |gate| {
             let genotype = Genotype { weights: vec![1.0, gate, 0.0, 0.0], ..Genotype::default() };
             step(&mut Net::new(&plan, &genotype).unwrap(), &[1.0])[0]
@@ -495,7 +502,7 @@ mod tests {
             (Transfer::Step, [0.0, 0.0, 1.0]),
         ];
         for (transfer, expected) in cases {
-            assert_eq!([-1e3, 0.0, 1e3].map(|u| transfer.of(u)), expected, "{transfer:?}");
+            assert_eq!([-1e3, 0.0, 1e3].map(|u| transfer.apply(u)), expected, "{transfer:?}");
         }
     }
 
@@ -508,17 +515,14 @@ mod tests {
                 Err(expected.to_owned())
             );
         };
-        check(
-            Genotype { hidden: 2, ..Genotype::default() },
-            "an individual with 2 hidden neurons; there may be 0 to 1",
-        );
+        check(Genotype { hidden: 2, ..Genotype::default() }, "the individual has 2 hidden neurons; 0 to 1 are allowed");
         check(
             Genotype { hidden: 1, weights: vec![0.0; 8], ..Genotype::default() },
-            "an individual with 8 values of its weights; with its hidden neurons there must be 15",
+            "the individual has 8 values for its weights; with its hidden neurons it needs 15",
         );
         check(
             Genotype { globals: vec![1.0], weights: vec![0.0; 8], ..Genotype::default() },
-            "an individual with 1 values of its global parameters; with its hidden neurons there must be 0",
+            "the individual has 1 values for its global parameters; with its hidden neurons it needs 0",
         );
     }
 

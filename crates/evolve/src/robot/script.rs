@@ -1,4 +1,4 @@
-//! The fitness language: lines of `name = expression` over what a robot does in a trial.
+//! The fitness language: lines of `name = expression` over a robot's trial.
 //!
 //! ```text
 //! start       once before the first step
@@ -6,16 +6,16 @@
 //! at_end      once at the end of the trial; sets `fitness`
 //! ```
 //!
-//! Variables keep their values through a trial and start at 0. Numbers are `f64`, and dividing by 0 gives an infinity as
-//! there; `min`, `max` and `clamp` pass over what is not a number. A fitness that is not finite in the end is replaced by the body's worst and counted. What is 0 or not a number is
-//! false, everything else true; comparisons give 1 or 0. From loose to tight: `or`, `and`, `not`, comparisons, `+ -`,
-//! `* / %`, the sign, `^`. `%` leaves a rest that is not negative, `^` groups to the right. `#` starts a comment. A line
-//! goes on while a parenthesis is open.
+//! Variables keep their values through a trial and start at 0. Numbers are `f64`, and division by 0 gives an infinity;
+//! `min`, `max` and `clamp` ignore NaN. A fitness that is not finite is replaced by the body's `worst` and counted. 0 and NaN
+//! are false, everything else is true; comparisons give 1 or 0. Precedence, from low to high: `or`, `and`, `not`,
+//! comparisons, `+ -`, `* / %`, unary `-`, `^`. The remainder `%` is never negative, `^` is right-associative. `#` starts a
+//! comment. A line continues while a parenthesis is open.
 //!
-//! Functions: `if(c, a, b)`, `min max` (two or more), `abs sqrt exp ln sin cos atan2 hypot clamp(x, low, high) floor sign`;
+//! Functions: `if(c, a, b)`, `min max` (two or more values), `abs sqrt exp ln sin cos atan2 hypot clamp(x, low, high) floor sign`;
 //! the constant `pi`. `max`, `min` and `mean` also take the name of a group of sensors.
 //!
-//! Names are resolved to places in a memory when a script is read; it runs on a small stack without allocating.
+//! Names are resolved to memory slots at compile time; a script runs on a small stack without allocating.
 
 mod lex;
 mod parse;
@@ -29,55 +29,55 @@ pub use self::{
 };
 use super::body::FitnessFile;
 
-/// Longest part of a script, in bytes.
+/// Maximum length of a section of a script, in bytes.
 pub const MAX_TEXT: usize = 1 << 16;
-/// Most operations of a part.
+/// Maximum number of operations of a section.
 pub const MAX_OPERATIONS: usize = 10_000;
-/// Most variables.
+/// Maximum number of variables.
 pub const MAX_VARIABLES: usize = 256;
-/// Deepest nesting of an expression.
+/// Maximum nesting of an expression.
 pub const MAX_DEPTH: usize = 64;
-/// Most behaviour expressions.
+/// Maximum number of behaviour expressions.
 pub const MAX_BEHAVIOUR: usize = 16;
 
-/// Where in a script something is wrong.
+/// An error in a script with its position.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("line {line}, column {column} of `{part}`: {fault}")]
+#[error("line {line}, column {column} of `{section}`: {kind}")]
 pub struct ScriptError {
     /// `start`, `each_step`, `at_end` or `behaviour`.
-    pub part: &'static str,
-    /// Counted from 1; the number of the expression in `behaviour`.
+    pub section: &'static str,
+    /// Line, from 1; in `behaviour`, the number of the expression.
     pub line: usize,
-    /// In characters, counted from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
-    pub fault: ScriptFault,
+    /// What is wrong there.
+    pub kind: ScriptErrorKind,
 }
 
 /// What is wrong in a script.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum ScriptFault {
-    /// No such character in the language.
-    #[error("`{found}` means nothing here")]
+pub enum ScriptErrorKind {
+    /// A character that is not part of the language.
+    #[error("unexpected character `{found}`")]
     Character {
         /// The character.
         found: char,
     },
-    /// No number.
-    #[error("`{text}` is no number")]
+    /// An invalid number.
+    #[error("invalid number `{text}`")]
     Number {
-        /// What was written.
+        /// The text.
         text: String,
     },
-    /// Something else should be here.
-    #[error("{expected} should be here, not {found}")]
+    /// An unexpected token.
+    #[error("expected {expected}, not {found}")]
     Expected {
-        /// What should be here.
+        /// The expected token.
         expected: &'static str,
-        /// What is here.
+        /// The actual token.
         found: String,
     },
-    /// Nothing has this name.
+    /// An unknown name.
     #[error("unknown name `{name}`{}", did_you_mean(.near.as_deref()))]
     Unknown {
         /// The name.
@@ -85,34 +85,34 @@ pub enum ScriptFault {
         /// The most similar known name.
         near: Option<String>,
     },
-    /// A name that cannot be set.
-    #[error("`{name}` cannot be set; choose another name")]
+    /// An assignment to a name that is not a variable.
+    #[error("`{name}` is reserved; choose another name")]
     Taken {
         /// The name.
         name: String,
     },
-    /// A function with too few or too many values.
+    /// A wrong number of arguments.
     #[error("`{function}` takes {takes}, not {found}")]
     Arguments {
         /// The function.
         function: &'static str,
-        /// What it takes.
+        /// The arguments it takes.
         takes: &'static str,
-        /// How many it was given.
+        /// The actual number.
         found: usize,
     },
-    /// More than there may be.
+    /// A limit is exceeded.
     #[error("too {what}; at most {max} are allowed")]
     TooMuch {
-        /// Of what.
+        /// What there is too much of.
         what: &'static str,
-        /// What is allowed.
+        /// The limit.
         max: usize,
     },
-    /// Comparisons one after the other.
-    #[error("comparisons cannot follow each other; join two with `and`")]
+    /// Chained comparisons.
+    #[error("comparisons cannot be chained; join two with `and`")]
     Chained,
-    /// No fitness.
+    /// `fitness` is not set.
     #[error("`fitness` is never set; end with a line `fitness = ...`")]
     NoFitness,
 }
@@ -121,61 +121,65 @@ fn did_you_mean(near: Option<&str>) -> String {
     near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
-/// Whether something is a name in the language.
+/// Whether a text is a valid name of the language.
 pub fn is_name(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     starts && text.len() <= 64 && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A fitness script, ready to run.
+/// A compiled fitness script.
 #[derive(Clone, Debug)]
 pub struct Script {
     start: Code,
     each_step: Code,
     at_end: Code,
     behaviour: Vec<Code>,
-    feeds: Vec<(u16, Input)>,
+    inputs: Vec<(u16, Input)>,
     fitness: u16,
-    places: usize,
+    slots: usize,
 }
 
 impl Script {
-    /// Reads a script for robots of whom this can be told.
+    /// Compiles a script for robots with this vocabulary.
+    ///
+    /// # Errors
+    ///
+    /// The first syntax error, unknown name or exceeded limit.
     pub fn new(file: &FitnessFile, vocabulary: &Vocabulary) -> Result<Self, ScriptError> {
         let parts = [("start", &file.start), ("each_step", &file.each_step), ("at_end", &file.at_end)];
         let mut compiler = Compiler::new(vocabulary);
-        for (part, text) in parts {
-            compiler.declare(part, text)?;
+        for (section, text) in parts {
+            compiler.declare(section, text)?;
         }
-        let [start, each_step, at_end] = parts.map(|(part, text)| compiler.lines(part, text));
+        let [start, each_step, at_end] = parts.map(|(section, text)| compiler.lines(section, text));
         let (start, each_step, at_end) = (start?, each_step?, at_end?);
         let too_many = file.behaviour.len() > MAX_BEHAVIOUR;
         if too_many {
-            let fault = ScriptFault::TooMuch { what: "many expressions", max: MAX_BEHAVIOUR };
-            return Err(ScriptError { part: "behaviour", line: MAX_BEHAVIOUR + 1, column: 1, fault });
+            let kind = ScriptErrorKind::TooMuch { what: "many expressions", max: MAX_BEHAVIOUR };
+            return Err(ScriptError { section: "behaviour", line: MAX_BEHAVIOUR + 1, column: 1, kind });
         }
         let behaviour =
             file.behaviour.iter().enumerate().map(|(nth, text)| compiler.expression("behaviour", nth + 1, text));
         let behaviour = behaviour.collect::<Result<_, _>>()?;
         let Some(fitness) = compiler.variable("fitness") else {
             let line = file.at_end.lines().count().max(1);
-            return Err(ScriptError { part: "at_end", line, column: 1, fault: ScriptFault::NoFitness });
+            return Err(ScriptError { section: "at_end", line, column: 1, kind: ScriptErrorKind::NoFitness });
         };
-        let (feeds, places) = compiler.finish();
-        Ok(Self { start, each_step, at_end, behaviour, feeds, fitness, places })
+        let (inputs, slots) = compiler.finish();
+        Ok(Self { start, each_step, at_end, behaviour, inputs, fitness, slots })
     }
 
-    /// A memory for one robot.
+    /// Memory for one robot.
     pub fn memory(&self) -> Memory {
-        Memory::new(self.places)
+        Memory::new(self.slots)
     }
 
-    /// What the script wants to know, and where to put it.
-    pub fn feeds(&self) -> &[(u16, Input)] {
-        &self.feeds
+    /// The inputs that the script reads, with their memory slots.
+    pub fn inputs(&self) -> &[(u16, Input)] {
+        &self.inputs
     }
 
-    /// How many numbers say how a robot behaved.
+    /// Number of behaviour expressions.
     pub fn behaviours(&self) -> usize {
         self.behaviour.len()
     }
@@ -190,13 +194,13 @@ impl Script {
         self.each_step.run(memory);
     }
 
-    /// Runs `at_end`, and gives the fitness, finite or not.
+    /// Runs `at_end` and returns the fitness, which may not be finite.
     pub fn at_end(&self, memory: &mut Memory) -> f64 {
         self.at_end.run(memory);
         memory.get(self.fitness)
     }
 
-    /// How the robot behaved, after [`at_end`](Self::at_end); finite or not.
+    /// The values of the behaviour expressions, which may not be finite. To be called after [`at_end`](Self::at_end).
     pub fn behaviour<'a>(&'a self, memory: &'a mut Memory) -> impl Iterator<Item = f64> + 'a {
         self.behaviour.iter().map(|code| code.value(memory))
     }

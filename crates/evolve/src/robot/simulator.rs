@@ -1,52 +1,57 @@
-//! Many trials at once in one world.
+//! Many concurrent evaluations in one world.
 
 mod in_process;
 
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
 use arena::{Request, Response};
+use parking_lot::Mutex;
 
-pub use self::in_process::{InProcess, OtherDirections};
-use super::{Design, GenotypeError, Outcome, Trial, trial::WrongAnswer};
+pub use self::in_process::{InProcessWorld, UnsupportedDirections};
+use super::{Design, EvaluationTask, GenotypeError, Outcome, evaluation::UnexpectedResponse};
 use crate::Genotype;
 
-/// A world that robots can be tested in.
+/// A world in which robots can be evaluated.
 pub trait World {
-    /// Asks everything at once, and adds the answers in the same order. [`Request::Kill`] has none.
-    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost>;
+    /// Sends all requests and appends the responses in the same order. [`Request::Kill`] has none.
+    ///
+    /// # Errors
+    ///
+    /// The connection failed, or the world refused a request.
+    fn exchange(&mut self, requests: &[Request], responses: &mut Vec<Response>) -> Result<(), WorldLost>;
 }
 
-/// The world does not answer, or not as it should. Its robots are lost.
+/// The world failed or responded incorrectly. Its robots are lost.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the world is lost: {reason}")]
 pub struct WorldLost {
-    /// What happened.
+    /// The cause, human-readable.
     pub reason: String,
 }
 
 impl WorldLost {
-    /// With a reason.
+    /// A lost world with its cause.
     pub fn new(reason: impl ToString) -> Self {
         Self { reason: reason.to_string() }
     }
 }
 
-impl From<WrongAnswer> for WorldLost {
-    fn from(answer: WrongAnswer) -> Self {
-        Self::new(answer)
+impl From<UnexpectedResponse> for WorldLost {
+    fn from(response: UnexpectedResponse) -> Self {
+        Self::new(response)
     }
 }
 
-/// Who an individual is. Two may have the same key; each is tested and reported by itself.
+/// Identifies an individual. Two may have the same key; each is evaluated and reported separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// Who wants to know, such as a connection.
+    /// The client of the result, such as a connection.
     pub owner: u64,
     /// Number of its generation.
     pub generation: u64,
@@ -54,39 +59,39 @@ pub struct Key {
     pub individual: u64,
 }
 
-/// An individual whose test has ended.
+/// A finished evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// Who it is.
+    /// The individual.
     pub key: Key,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
 }
 
 #[derive(Debug)]
-struct Seat {
+struct Slot {
     key: Key,
-    trial: Trial,
-    /// Whether it has asked something in this round...
-    has_asked: bool,
-    /// ...and how many answers it waits for.
-    waits: usize,
+    task: EvaluationTask,
+    /// Whether it has sent requests in this round.
+    has_requested: bool,
+    /// Number of responses it awaits.
+    awaited: usize,
 }
 
-/// Tests individuals, several at a time, with one exchange for all.
+/// Evaluates several individuals at a time, with one exchange for all.
 #[derive(Debug)]
 pub struct Simulator {
     design: Arc<Design>,
     concurrent: usize,
-    live: Vec<Seat>,
-    queue: VecDeque<Seat>,
-    farewells: Vec<Request>,
-    asks: Vec<Request>,
-    answers: Vec<Response>,
+    live: Vec<Slot>,
+    queue: VecDeque<Slot>,
+    kills: Vec<Request>,
+    requests: Vec<Request>,
+    responses: Vec<Response>,
 }
 
 impl Simulator {
-    /// A simulator for robots of this design; as many at a time as its file says.
+    /// A simulator for robots of this design, with the concurrency of its body file.
     pub fn new(design: Arc<Design>) -> Self {
         let concurrent = design.parameters().concurrent;
         Self {
@@ -94,92 +99,103 @@ impl Simulator {
             concurrent,
             live: Vec::new(),
             queue: VecDeque::new(),
-            farewells: Vec::new(),
-            asks: Vec::new(),
-            answers: Vec::new(),
+            kills: Vec::new(),
+            requests: Vec::new(),
+            responses: Vec::new(),
         }
     }
 
-    /// With another number of individuals at a time, at least 1.
+    /// Sets the number of concurrent evaluations, at least 1.
     #[must_use]
     pub fn with_concurrent(mut self, concurrent: usize) -> Self {
         self.concurrent = concurrent.max(1);
         self
     }
 
-    /// The design.
+    /// The robots' design.
     pub fn design(&self) -> &Arc<Design> {
         &self.design
     }
 
-    /// Takes an individual. It waits while as many as allowed are tested.
+    /// Queues an individual.
+    ///
+    /// # Errors
+    ///
+    /// The genotype does not fit the design's net.
     pub fn submit(&mut self, key: Key, genotype: &Genotype) -> Result<(), GenotypeError> {
-        let trial = Trial::new(self.design.clone(), genotype, key.generation, key.individual)?;
-        self.submit_trial(key, trial);
+        let task = EvaluationTask::new(self.design.clone(), genotype, key.generation, key.individual)?;
+        self.submit_task(key, task);
         Ok(())
     }
 
-    /// Takes a trial that was made elsewhere, such as one that notes its path.
-    pub fn submit_trial(&mut self, key: Key, trial: Trial) {
-        self.queue.push_back(Seat { key, trial, has_asked: false, waits: 0 });
+    /// Queues an evaluation created by the caller, such as one that records its path.
+    pub fn submit_task(&mut self, key: Key, task: EvaluationTask) {
+        self.queue.push_back(Slot { key, task, has_requested: false, awaited: 0 });
     }
 
-    /// Individuals that are tested now or wait.
+    /// Number of running and queued evaluations.
     pub fn pending(&self) -> usize {
         self.live.len() + self.queue.len()
     }
 
-    /// Whether nothing is left to be asked.
+    /// Whether there is nothing left to send.
     pub fn is_idle(&self) -> bool {
-        self.pending() == 0 && self.farewells.is_empty()
+        self.pending() == 0 && self.kills.is_empty()
     }
 
-    /// Adds everything that can be asked now, and gives the number of answers. They go to [`take`](Self::take).
-    pub fn asks(&mut self, out: &mut Vec<Request>) -> usize {
-        out.append(&mut self.farewells);
+    /// Appends all requests that can be made now; returns the number of responses to pass to
+    /// [`handle_responses`](Self::handle_responses).
+    pub fn requests(&mut self, out: &mut Vec<Request>) -> usize {
+        out.append(&mut self.kills);
         let free = self.concurrent.saturating_sub(self.live.len()).min(self.queue.len());
         self.live.extend(self.queue.drain(..free));
-        // whoever is ready to move waits for those who still sense, so that all moves go out together: in a world in
-        // lockstep a single one would wait for the others
-        let is_early = self.live.iter().any(|seat| !seat.trial.moves());
-        let mut waits = 0;
-        for seat in &mut self.live {
-            seat.has_asked = !(is_early && seat.trial.moves());
-            seat.waits = if seat.has_asked { seat.trial.asks(out) } else { 0 };
-            waits += seat.waits;
+        // a robot that is ready to move awaited for those that still sense, so that all moves are sent together: in a
+        // lockstep world a single move would wait for the others
+        let is_early = self.live.iter().any(|slot| !slot.task.is_moving());
+        let mut awaited = 0;
+        for slot in &mut self.live {
+            slot.has_requested = !(is_early && slot.task.is_moving());
+            slot.awaited = if slot.has_requested { slot.task.requests(out) } else { 0 };
+            awaited += slot.awaited;
         }
-        waits
+        awaited
     }
 
-    /// Takes the answers to the last [`asks`](Self::asks), and gives the individuals whose tests have ended.
-    pub fn take(&mut self, mut answers: &[Response]) -> Result<Vec<Finished>, WorldLost> {
-        let expected: usize = self.live.iter().map(|seat| seat.waits).sum();
-        if answers.len() != expected {
-            return Err(WorldLost::new(format!("{} answers instead of {expected}", answers.len())));
+    /// Handles the responses to the last [`requests`](Self::requests); returns the evaluations that have finished.
+    ///
+    /// # Errors
+    ///
+    /// The responses do not match the requests.
+    pub fn handle_responses(&mut self, mut responses: &[Response]) -> Result<Vec<Finished>, WorldLost> {
+        let expected: usize = self.live.iter().map(|slot| slot.awaited).sum();
+        if responses.len() != expected {
+            return Err(WorldLost::new(format!("{} responses instead of {expected}", responses.len())));
         }
         let mut ended = false;
-        for seat in self.live.iter_mut().filter(|seat| seat.has_asked) {
-            let (own, rest) = answers.split_at(seat.waits);
-            seat.trial.take(own)?;
-            seat.waits = 0;
-            answers = rest;
-            ended |= seat.trial.outcome().is_some();
+        for slot in self.live.iter_mut().filter(|slot| slot.has_requested) {
+            let (own, rest) = responses.split_at(slot.awaited);
+            slot.task.handle_responses(own)?;
+            slot.awaited = 0;
+            responses = rest;
+            ended |= slot.task.outcome().is_some();
         }
-        Ok(if ended { self.dismiss() } else { Vec::new() })
+        Ok(if ended { self.take_finished() } else { Vec::new() })
     }
 
-    fn dismiss(&mut self) -> Vec<Finished> {
+    fn take_finished(&mut self) -> Vec<Finished> {
         let mut finished = Vec::new();
-        for mut seat in self.live.extract_if(.., |seat| seat.trial.outcome().is_some()) {
-            self.farewells.extend(seat.trial.farewell());
-            finished.extend(seat.trial.into_outcome().map(|outcome| Finished { key: seat.key, outcome }));
+        for mut slot in self.live.extract_if(.., |slot| slot.task.outcome().is_some()) {
+            self.kills.extend(slot.task.take_kill_request());
+            finished.extend(slot.task.into_outcome().map(|outcome| Finished { key: slot.key, outcome }));
         }
         finished
     }
 
-    /// One exchange for all, and gives the individuals whose tests have ended; their robots are gone from the world.
+    /// Makes one exchange for all evaluations; returns those that have finished, whose robots are removed from the world.
     ///
-    /// If the world is lost, all unfinished tests begin again with the next round, which may go to another world.
+    /// # Errors
+    ///
+    /// The world is lost. All unfinished evaluations restart with the next round, possibly in another world.
     pub fn round(&mut self, world: &mut dyn World) -> Result<Vec<Finished>, WorldLost> {
         let result = self.exchange(world);
         if result.is_err() {
@@ -189,64 +205,72 @@ impl Simulator {
     }
 
     fn exchange(&mut self, world: &mut dyn World) -> Result<Vec<Finished>, WorldLost> {
-        let mut asks = std::mem::take(&mut self.asks);
-        let mut answers = std::mem::take(&mut self.answers);
-        asks.clear();
-        answers.clear();
-        self.asks(&mut asks);
-        let result = world.exchange(&asks, &mut answers).and_then(|()| self.take(&answers));
-        (self.asks, self.answers) = (asks, answers);
+        let mut requests = std::mem::take(&mut self.requests);
+        let mut responses = std::mem::take(&mut self.responses);
+        requests.clear();
+        responses.clear();
+        self.requests(&mut requests);
+        let result = world.exchange(&requests, &mut responses).and_then(|()| self.handle_responses(&responses));
+        (self.requests, self.responses) = (requests, responses);
         let finished = result?;
-        // they are finished all the same; a world that is lost will be noticed in the next round
-        let _ = self.say_farewells(world);
+        // the results are valid anyway; a lost world shows in the next round
+        let _ = self.send_kills(world);
         Ok(finished)
     }
 
-    /// Begins all unfinished tests again, for a world that knows nothing of them.
+    /// Restarts all unfinished evaluations, in a world that does not know them.
     pub fn restart(&mut self) {
-        self.farewells.clear();
-        for seat in self.live.iter_mut() {
-            seat.waits = 0;
-            seat.trial.restart();
+        self.kills.clear();
+        for slot in self.live.iter_mut() {
+            slot.awaited = 0;
+            slot.task.restart();
         }
     }
 
-    /// Gives up some individuals and tells the world. Gives their number.
+    /// Aborts the evaluations for which `which` holds and removes their robots from the world; returns their number.
+    ///
+    /// # Errors
+    ///
+    /// The world is lost.
     pub fn abort(&mut self, world: &mut dyn World, which: impl Fn(&Key) -> bool) -> Result<usize, WorldLost> {
         let before = self.pending();
-        self.queue.retain(|seat| !which(&seat.key));
-        for mut seat in self.live.extract_if(.., |seat| which(&seat.key)) {
-            self.farewells.extend(seat.trial.abort());
+        self.queue.retain(|slot| !which(&slot.key));
+        for mut slot in self.live.extract_if(.., |slot| which(&slot.key)) {
+            self.kills.extend(slot.task.abort());
         }
-        self.say_farewells(world)?;
+        self.send_kills(world)?;
         Ok(before - self.pending())
     }
 
-    fn say_farewells(&mut self, world: &mut dyn World) -> Result<(), WorldLost> {
-        if self.farewells.is_empty() {
+    fn send_kills(&mut self, world: &mut dyn World) -> Result<(), WorldLost> {
+        if self.kills.is_empty() {
             return Ok(());
         }
-        self.answers.clear();
-        let said = world.exchange(&self.farewells, &mut self.answers);
-        self.farewells.clear();
+        self.responses.clear();
+        let said = world.exchange(&self.kills, &mut self.responses);
+        self.kills.clear();
         said
     }
 }
 
-/// Why not everybody could be tested.
+/// Why an evaluation failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EvaluationError {
-    /// Somebody cannot be tested at all.
+    /// A genotype does not fit the design.
     #[error(transparent)]
     Genotype(#[from] GenotypeError),
-    /// Nobody can be tested any more.
+    /// The world is lost.
     #[error(transparent)]
     World(#[from] WorldLost),
 }
 
-/// Tests all individuals of a generation on several threads, each with a world of its own and one robot in it at a time, so
-/// that the outcomes depend neither on the number of threads nor on the order. They are numbered from 1. `progress` is told
-/// how many are done.
+/// Evaluates all individuals of a generation on several threads. Each thread has its own world with one robot at a time, so
+/// that the results depend neither on the number of threads nor on the order. Individuals are numbered from 1. `progress` is
+/// called with the number of finished evaluations.
+///
+/// # Errors
+///
+/// A genotype does not fit the design, or a world is lost.
 pub fn evaluate_all<W: World>(
     design: &Arc<Design>,
     generation: u64,
@@ -257,7 +281,7 @@ pub fn evaluate_all<W: World>(
 ) -> Result<Vec<Outcome>, EvaluationError> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; genotypes.len()]);
-    let test = || -> Result<(), EvaluationError> {
+    let evaluate = || -> Result<(), EvaluationError> {
         let mut world = world()?;
         let mut simulator = Simulator::new(design.clone()).with_concurrent(1);
         loop {
@@ -267,14 +291,14 @@ pub fn evaluate_all<W: World>(
             simulator.submit(key, genotype)?;
             while simulator.pending() > 0 {
                 if let Some(finished) = simulator.round(&mut world)?.pop() {
-                    outcomes.lock().unwrap_or_else(PoisonError::into_inner)[nth] = Some(finished.outcome);
+                    outcomes.lock()[nth] = Some(finished.outcome);
                     progress(1 + done.fetch_add(1, Ordering::Relaxed));
                 }
             }
         }
     };
-    // nobody needs the others' outcomes once one is missing
-    let work = || test().inspect_err(|_| next.store(genotypes.len(), Ordering::Relaxed));
+    // once one fails, the others' results are not needed
+    let work = || evaluate().inspect_err(|_| next.store(genotypes.len(), Ordering::Relaxed));
     let threads = threads.clamp(1, genotypes.len().max(1));
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
@@ -287,7 +311,7 @@ pub fn evaluate_all<W: World>(
         }
         result
     })?;
-    Ok(outcomes.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect())
+    Ok(outcomes.into_inner().into_iter().flatten().collect())
 }
 
 #[cfg(test)]

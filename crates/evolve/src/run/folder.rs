@@ -12,7 +12,7 @@ use support::atomic_file;
 
 use super::{Best, Generation};
 
-const START: &str = "run.json";
+const CONFIG: &str = "run.json";
 const CHECKPOINT: &str = "checkpoint.json";
 const BEST: &str = "best.json";
 const BESTS: &str = "bests.jsonl";
@@ -20,63 +20,63 @@ const LOCK: &str = "lock";
 const CSV: &str = "log.csv";
 const LINES: &str = "log.jsonl";
 const HEADER: &str = "generation,evaluations,best,mean,worst,best_so_far,diversity,hidden";
-/// So often the lock is tried: somebody who only asks whether a run is busy holds it for a moment, too.
+/// Attempts to take the lock: [`is_busy`] in another process also holds it for a moment.
 const LOCK_TRIES: u32 = 1_000;
 
-/// What can be wrong with the folder of a run.
+/// An error of a run's folder.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// A file cannot be read or written.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// A file does not hold what it should.
-    #[error("{} does not hold what a run writes into it: {error}", path.display())]
+    /// A file has unexpected content.
+    #[error("failed to parse {}: {error}", path.display())]
     Content {
-        /// Which one.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: serde_json::Error,
     },
-    /// Somebody else's run.
-    #[error("there is a run in {} already; go on with it by --resume, or choose another folder", path.display())]
+    /// The folder has a run already.
+    #[error("{} has a run already; continue it with --resume, or choose another folder", path.display())]
     Taken {
         /// The folder.
         path: PathBuf,
     },
-    /// No run.
-    #[error("there is no run in {} ({START} is missing)", path.display())]
+    /// The folder has no run.
+    #[error("no run in {}: {CONFIG} is missing", path.display())]
     NoRun {
         /// The folder.
         path: PathBuf,
     },
-    /// Another process works in the folder.
-    #[error("another process goes on with the run in {}", path.display())]
+    /// Another process holds the lock.
+    #[error("another process is continuing the run in {}", path.display())]
     Busy {
         /// The folder.
         path: PathBuf,
     },
-    /// The best of a generation is not there.
+    /// The best individual of a generation is not stored.
     #[error(
-        "{} does not have the best of generation {generation}; runs of older versions keep only the best of all",
+        "{} has no individual of generation {generation}; runs of older versions keep only the best of all generations",
         path.display()
     )]
     NoBest {
         /// The file.
         path: PathBuf,
-        /// Which one.
+        /// The generation, from 1.
         generation: u64,
     },
-    /// Nothing was evaluated.
+    /// No individuals were evaluated.
     #[error("a generation needs at least one individual")]
     Empty,
 }
 
-/// The folder of a run; while it is held, no other process may go on with the run.
+/// The folder of a run, locked against other processes.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -84,27 +84,31 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder and says what the run is.
-    pub(super) fn begin(path: &Path, start: &impl Serialize, checkpoint: &impl Serialize) -> Result<Self, FolderError> {
+    /// Creates the folder with the files of a new run.
+    pub(super) fn begin(
+        path: &Path,
+        config: &impl Serialize,
+        checkpoint: &impl Serialize,
+    ) -> Result<Self, FolderError> {
         fs::create_dir_all(path).map_err(at(path))?;
-        if path.join(START).exists() {
+        if path.join(CONFIG).exists() {
             return Err(FolderError::Taken { path: path.to_owned() });
         }
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
-        // logs and checkpoint first: a folder with a run in it has all of them
+        // the configuration last: a folder that has it has all files
         folder.trim_logs(&[])?;
         folder.trim_bests(0)?;
         folder.save(checkpoint)?;
-        folder.replace(START, &to_json(&path.join(START), start)?)?;
+        folder.replace(CONFIG, &to_json(&path.join(CONFIG), config)?)?;
         Ok(folder)
     }
 
-    /// Finds a run again: what it was started with and where it stands.
+    /// Locks the folder and reads the configuration and the checkpoint.
     pub(super) fn resume<S: DeserializeOwned, C: DeserializeOwned>(path: &Path) -> Result<(Self, S, C), FolderError> {
-        is_run(path)?;
+        check_is_run(path)?;
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
-        let (start, checkpoint) = look(path)?;
-        Ok((folder, start, checkpoint))
+        let (config, checkpoint) = read_state(path)?;
+        Ok((folder, config, checkpoint))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -120,14 +124,14 @@ impl Folder {
         self.replace(BEST, &to_json(&self.path.join(BEST), best)?)
     }
 
-    /// Adds a generation to the logs.
+    /// Appends a generation to the logs.
     pub(super) fn log(&self, generation: Option<&Generation>) -> Result<(), FolderError> {
         let Some(generation) = generation else { return Ok(()) };
         self.append(CSV, &csv(generation))?;
         self.append(LINES, &line(&self.path.join(LINES), generation)?)
     }
 
-    /// Makes the logs say what the checkpoint says.
+    /// Rewrites the logs to match the checkpoint.
     pub(super) fn trim_logs(&self, history: &[Generation]) -> Result<(), FolderError> {
         let table: String = history.iter().map(csv).collect();
         self.replace(CSV, format!("{HEADER}\n{table}").as_bytes())?;
@@ -136,20 +140,20 @@ impl Folder {
         self.replace(LINES, lines.as_bytes())
     }
 
-    /// Adds the best individual of a generation.
+    /// Appends the best individual of a generation.
     pub(super) fn add_best(&self, best: Option<&Best>) -> Result<(), FolderError> {
         let Some(best) = best else { return Ok(()) };
         self.append(BESTS, &line(&self.path.join(BESTS), best)?)
     }
 
-    /// Makes the file of the generations' bests end with what the checkpoint knows. Runs of older versions have none: it
-    /// begins then.
+    /// Truncates the file of each generation's best individual to match the checkpoint; creates it for runs of older
+    /// versions.
     pub(super) fn trim_bests(&self, generations: u64) -> Result<(), FolderError> {
         let path = self.path.join(BESTS);
         let trim = || {
             let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-            let (mut lines, mut kept) = (Lines::new(&file), 0);
-            while lines.next_number()?.is_some_and(|generation| generation <= generations) {
+            let (mut lines, mut kept) = (LineReader::new(&file), 0);
+            while lines.next_generation()?.is_some_and(|generation| generation <= generations) {
                 kept += lines.line.len() as u64;
             }
             if file.metadata()?.len() > kept {
@@ -172,23 +176,31 @@ impl Folder {
     }
 }
 
-/// What a run was started with and where it stands.
-pub(super) fn look<S: DeserializeOwned, C: DeserializeOwned>(path: &Path) -> Result<(S, C), FolderError> {
-    is_run(path)?;
-    Ok((read(&path.join(START))?, read(&path.join(CHECKPOINT))?))
+/// The configuration and the checkpoint of a run.
+pub(super) fn read_state<S: DeserializeOwned, C: DeserializeOwned>(path: &Path) -> Result<(S, C), FolderError> {
+    check_is_run(path)?;
+    Ok((read(&path.join(CONFIG))?, read(&path.join(CHECKPOINT))?))
 }
 
-fn is_run(path: &Path) -> Result<(), FolderError> {
+fn check_is_run(path: &Path) -> Result<(), FolderError> {
     let no_run = || FolderError::NoRun { path: path.to_owned() };
-    path.join(START).exists().then_some(()).ok_or_else(no_run)
+    path.join(CONFIG).exists().then_some(()).ok_or_else(no_run)
 }
 
-/// The best individual of a run, whether somebody works in its folder or not.
+/// The best individual of a run, which may be in progress. `path` is its folder or a file with an individual.
+///
+/// # Errors
+///
+/// The file is missing or damaged.
 pub fn read_best(path: &Path) -> Result<Best, FolderError> {
     read(&if path.is_dir() { path.join(BEST) } else { path.to_owned() })
 }
 
-/// The best individual of a generation, counted from 1, whether somebody works in the folder or not.
+/// The best individual of a generation, from 1, of a run that may be in progress.
+///
+/// # Errors
+///
+/// The generation is not stored, or the file is damaged.
 pub fn read_best_of(folder: &Path, generation: u64) -> Result<Best, FolderError> {
     let path = folder.join(BESTS);
     let missing = || FolderError::NoBest { path: path.clone(), generation };
@@ -196,8 +208,8 @@ pub fn read_best_of(folder: &Path, generation: u64) -> Result<Best, FolderError>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing()),
         opened => opened.map_err(at(&path))?,
     };
-    let mut lines = Lines::new(&file);
-    while let Some(found) = lines.next_number().map_err(at(&path))? {
+    let mut lines = LineReader::new(&file);
+    while let Some(found) = lines.next_generation().map_err(at(&path))? {
         if found == generation {
             return serde_json::from_slice(&lines.line)
                 .map_err(|error| FolderError::Content { path: path.clone(), error });
@@ -206,27 +218,27 @@ pub fn read_best_of(folder: &Path, generation: u64) -> Result<Best, FolderError>
     Err(missing())
 }
 
-/// Whether somebody goes on with the run in a folder right now.
+/// Whether a process is continuing the run in a folder.
 pub fn is_busy(folder: &Path) -> bool {
-    // a folder without a lock has never had a run in it
+    // a folder without a lock file has never had a run
     let Ok(file) = File::open(folder.join(LOCK)) else { return false };
     matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
 }
 
-/// Lines of individuals, one after the other, so that there is never more than one in memory.
-struct Lines<'a> {
+/// Reads lines of individuals one by one, to keep at most one in memory.
+struct LineReader<'a> {
     reader: BufReader<&'a File>,
-    /// The last one.
+    /// The current line.
     line: Vec<u8>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineReader<'a> {
     fn new(file: &'a File) -> Self {
         Self { reader: BufReader::new(file), line: Vec::new() }
     }
 
-    /// Reads the next line and gives its generation; none at the end, which may be a line that is not whole.
-    fn next_number(&mut self) -> io::Result<Option<u64>> {
+    /// Reads the next line and returns its generation; `None` at the end or at an incomplete line.
+    fn next_generation(&mut self) -> io::Result<Option<u64>> {
         #[derive(Deserialize)]
         struct Numbered {
             generation: u64,
@@ -245,7 +257,7 @@ fn at(path: &Path) -> impl Fn(io::Error) -> FolderError {
     move |error| FolderError::File { path: path.clone(), error }
 }
 
-/// Gone with the process, however it ends.
+/// Takes the lock, which the system releases when the process ends.
 fn lock(path: &Path) -> Result<File, FolderError> {
     let file = File::create(path.join(LOCK)).map_err(at(path))?;
     for _ in 0..LOCK_TRIES {
@@ -274,6 +286,6 @@ fn line(path: &Path, content: &impl Serialize) -> Result<String, FolderError> {
 
 fn csv(line: &Generation) -> String {
     let Generation { generation, evaluations, best, mean, worst, best_so_far, diversity, hidden } = line;
-    // with an exponent where there would be hundreds of digits
+    // `{:?}` uses an exponent instead of hundreds of digits
     format!("{generation},{evaluations},{best:?},{mean:?},{worst:?},{best_so_far:?},{diversity:?},{hidden}\n")
 }

@@ -7,7 +7,7 @@ use crate::genotype::Genes;
 
 const GENERATIONS: usize = 5;
 
-fn start(algorithm: Algorithm) -> Start {
+fn start(algorithm: Algorithm) -> RunConfig {
     let parameters = NetParameters {
         concurrent: 4,
         globals: Genes::default(),
@@ -23,14 +23,14 @@ fn start(algorithm: Algorithm) -> Start {
         recurrent: true,
     };
     let settings = Settings { population: Some(8), ..Settings::default() };
-    Start {
+    RunConfig {
         algorithm,
         settings,
         seed: 3,
         parameters,
         generations: 9,
         target: None,
-        place: Place::Simulators(vec!["127.0.0.1:7720".to_owned()]),
+        site: EvaluationSite::Simulators(vec!["127.0.0.1:7720".to_owned()]),
     }
 }
 
@@ -194,18 +194,18 @@ fn numbers_at_the_end_of_all_numbers_can_be_written_and_read() {
 }
 
 #[test]
-fn a_folder_has_one_run_and_one_who_goes_on_with_it() {
+fn a_folder_has_one_run_and_one_process_that_continues_it() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let said = |result: Result<Run, RunError>| result.unwrap_err().to_string();
-    assert!(said(Run::resume(path)).contains("there is no run in"));
+    assert!(said(Run::resume(path)).contains("no run in"));
     let run = Run::begin(path, start(Algorithm::Neat)).unwrap();
     assert!(said(Run::begin(path, start(Algorithm::Neat))).contains("--resume"));
     assert!(said(Run::resume(path)).contains("another process"));
     drop(run);
     drop(Run::resume(path).unwrap());
     fs::write(path.join("checkpoint.json"), b"{").unwrap();
-    assert!(said(Run::resume(path)).contains("checkpoint.json does not hold what a run writes"));
+    assert!(said(Run::resume(path)).contains("checkpoint.json: "));
 }
 
 #[test]
@@ -231,23 +231,23 @@ fn evaluations_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_place_is_here_elsewhere_or_no_good() {
+fn a_site_is_local_remote_or_invalid() {
     let text = |name: &str| crate::robot::library::body_text(name).unwrap();
-    let place = |world: &str, body: String, fitness: Option<String>| Place::Here {
+    let place = |world: &str, body: String, fitness: Option<String>| EvaluationSite::Local {
         world: arena::Plan::built_in_text(world).unwrap_or_else(|| world.to_owned()),
         body,
         fitness,
         seed: 7,
     };
-    let here = place("obstacles", text("platine"), None).here().unwrap().unwrap();
+    let here = place("obstacles", text("platine"), None).local().unwrap().unwrap();
     assert_eq!((here.seed, here.design.file().trial.seed), (7, 7));
-    assert!(Place::Simulators(Vec::new()).here().unwrap().is_none());
+    assert!(EvaluationSite::Simulators(Vec::new()).local().unwrap().is_none());
     for (place, expected) in [
-        (place("title = 3", text("platine"), None), "the world is no good"),
-        (place("obstacles", "layers".to_owned(), None), "the body is no good"),
-        (place("obstacles", text("platine"), Some("?".to_owned())), "the fitness is no good"),
+        (place("title = 3", text("platine"), None), "invalid world"),
+        (place("obstacles", "layers".to_owned(), None), "invalid body"),
+        (place("obstacles", text("platine"), Some("?".to_owned())), "invalid fitness"),
     ] {
-        let error = place.here().unwrap_err().to_string();
+        let error = place.local().unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

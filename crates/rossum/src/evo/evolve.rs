@@ -9,7 +9,7 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use evolve::run::{Place, Run, Start};
+use evolve::run::{EvaluationSite, Run, RunConfig};
 use tracing::warn;
 
 use self::{
@@ -83,14 +83,14 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 fn begin(folder: Option<PathBuf>, plan: &Plan) -> anyhow::Result<(Run, Testers)> {
     let place = plan.place()?;
     let testers = Testers::at(&place, plan)?;
-    let start = Start {
+    let start = RunConfig {
         algorithm: plan.algorithm,
         settings: plan.settings.clone(),
         seed: plan.seed,
         parameters: testers.parameters().clone(),
         generations: plan.generations(),
         target: plan.target,
-        place,
+        site: place,
     };
     let folder = folder.unwrap_or_else(|| plan.folder());
     Ok((Run::begin(&folder, start)?, testers))
@@ -98,15 +98,15 @@ fn begin(folder: Option<PathBuf>, plan: &Plan) -> anyhow::Result<(Run, Testers)>
 
 fn resume(folder: &std::path::Path, plan: &mut Plan) -> anyhow::Result<(Run, Testers)> {
     let run = Run::resume(folder)?;
-    plan.go_on(run.start());
-    let place = match (&run.start().place, &plan.simulators) {
+    plan.go_on(run.config());
+    let place = match (&run.config().site, &plan.simulators) {
         // they may have moved since
-        (Place::Simulators(_), Some(simulators)) => Place::Simulators(simulators.clone()),
+        (EvaluationSite::Simulators(_), Some(simulators)) => EvaluationSite::Simulators(simulators.clone()),
         (place, _) => place.clone(),
     };
     let testers = Testers::at(&place, plan)?;
     ensure!(
-        testers.parameters().nets() == run.start().parameters.nets(),
+        testers.parameters().nets() == run.config().parameters.nets(),
         "the Robot Simulator now wants other nets than those of the run in {}; start a new run",
         folder.display()
     );

@@ -70,7 +70,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Some(name) => {
             let plan = files::plan(&files::world(name)?)?;
             let title = plan.title().to_owned();
-            (WorldAt::InProcess(plan, options.seed.unwrap_or(1)), format!("in this process: {title}"))
+            (WorldAt::InProcessWorld(plan, options.seed.unwrap_or(1)), format!("in this process: {title}"))
         }
         None => {
             let address = world_address(&options.world)?;

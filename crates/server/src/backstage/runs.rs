@@ -160,7 +160,7 @@ impl Runs {
             None => record.best.clone().ok_or_else(|| format!("no generation of {name} is finished yet"))?,
         };
         let _one = self.0.looking.lock().unwrap_or_else(PoisonError::into_inner);
-        look::replay(name, &record.start.place, &best)
+        look::replay(name, &record.config.site, &best)
     }
 
     /// Counts what changes: a process began, ended, or finished a generation. What other programs do does not count.

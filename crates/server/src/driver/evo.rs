@@ -23,7 +23,7 @@ use std::{
 };
 
 use arena::{Arena, Plan, plan::Isolation};
-use evolve::robot::{Design, InProcess, simulator::OtherDirections};
+use evolve::robot::{Design, InProcessWorld, simulator::UnsupportedDirections};
 use ipnet::IpNet;
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
@@ -209,9 +209,10 @@ pub fn serve_robot(
     options: &RobotOptions,
     reception: &Reception,
 ) -> Result<Served, ServeError> {
-    if let WorldAt::InProcess(plan, _) = world_at {
-        let refused = |error: OtherDirections| ServeError::Protocol { protocol: PROTOCOL, reason: error.to_string() };
-        InProcess::suits(plan).map_err(refused)?;
+    if let WorldAt::InProcessWorld(plan, _) = world_at {
+        let refused =
+            |error: UnsupportedDirections| ServeError::Protocol { protocol: PROTOCOL, reason: error.to_string() };
+        InProcessWorld::check(plan).map_err(refused)?;
     }
     let (listener, address) = reception.listen(options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
     let (threads, places) = staffing(design, world_at, options);
@@ -240,7 +241,7 @@ pub fn serve_robot(
 /// all.
 fn staffing(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usize, usize) {
     let alone = match world_at {
-        WorldAt::InProcess(plan, _) => plan.rules().isolation == Isolation::PerRobot,
+        WorldAt::InProcessWorld(plan, _) => plan.rules().isolation == Isolation::PerRobot,
         WorldAt::Address(_) => false,
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);

@@ -47,50 +47,47 @@ fn mistakes_are_named_with_a_remedy() {
     let more = |text: &'static str| problem(move |body| body + text);
     let cases = [
         (swap("range = 100", "range = 0"), "sensor 1 (nose): range: 0 must be above 0 and at most 10000"),
-        (swap("range = 100", "range = 100\ntilt = -91"), "sensor 1 (nose): tilt: -91 must be -90 to 90"),
-        (swap("range = 100", "range = 1\nopening = [0, 100]"), "sensor 1 (nose): opening: 100 must be 0 to 90"),
+        (swap("range = 100", "range = 100\ntilt = -91"), "sensor 1 (nose): tilt: -91 is out of range -90..=90"),
+        (swap("range = 100", "range = 1\nopening = [0, 100]"), "sensor 1 (nose): opening: 100 is out of range 0..=90"),
         (swap("range = 100", "rang = 100"), "did you mean `range`?"),
         (swap("\"visual\"", "\"visul\""), "did you mean `visual`?"),
         (swap("\"visual\"", "\"sonic\"\nreading = \"red\""), "reading: sound has no colour"),
-        (
-            swap("range = 100", "range = 1\nmount = \"head\""),
-            "mount: there is no head to carry it; add a section [head]",
-        ),
-        (swap("[\"constant\"]", "[\"head\"]"), "inputs: there is no head to feel"),
-        (swap("\"nose\"", "\"my nose\""), "`my nose` is no word"),
-        (swap("\"nose\"", "\"speed\""), "`speed` would mean two things in a script"),
+        (swap("range = 100", "range = 1\nmount = \"head\""), "mount: `head` requires a section [head]"),
+        (swap("[\"constant\"]", "[\"head\"]"), "inputs: `head` requires a section [head]"),
+        (swap("\"nose\"", "\"my nose\""), "`my nose` is not a valid name"),
+        (swap("\"nose\"", "\"speed\""), "`speed` would be ambiguous in a script"),
         (swap("height = 20", "height = nan"), "layer 1: height: NaN must be above 0"),
         (
             swap("max_speed = 100", "max_speed = 1000"),
-            "the robot could turn by 229 degrees in a step; below 180 are allowed",
+            "the robot could turn by 229 degrees in a step; it must be below 180",
         ),
         (swap("\"distance\"", "\"distanc\""), "unknown fitness script `distanc`; did you mean `distance`?"),
         (swap("\"distance\"", "\"line\""), "line 2, column 10 of `each_step`: unknown name `line`"),
-        (swap("script = \"distance\"", ""), "fitness: name a ready-made `script`, or write one under [fitness.own]"),
-        (more("[fitness.own]\nat_end = \"\""), "fitness: either `script` or `own` can say what counts, not both"),
-        (more("[net]\nhidden = [3, 2]"), "there cannot be at least 3 and at most 2 hidden neurons"),
-        (more("[net]\nhidden = [0, 100000]"), "a net of"),
-        (more("[net]\nconcurrent = 0"), "net.concurrent: 0 must be 1 to 1024"),
+        (
+            swap("script = \"distance\"", ""),
+            "fitness: set `script` to a built-in script, or add a section [fitness.own]",
+        ),
+        (more("[fitness.own]\nat_end = \"\""), "fitness: `script` and `own` exclude each other"),
+        (more("[net]\nhidden = [3, 2]"), "the minimum of 3 hidden neurons exceeds the maximum of 2"),
+        (more("[net]\nhidden = [0, 100000]"), "a net may have"),
+        (more("[net]\nconcurrent = 0"), "net.concurrent: 0 is out of range 1..=1024"),
         (
             more("[net]\noutput_values = { limits = [-1, 1], values = [{ means = \"tau\" }] }"),
-            "net.output_values: a time constant cannot be below 0",
+            "net.output_values: a time constant must not be negative",
         ),
         (
             more("[net]\noutput_values = { limits = [-1, 1], values = [{ means = \"gate\" }] }"),
-            "net.output_values: `gate` means nothing here",
+            "net.output_values: `gate` is not allowed here",
         ),
         (
             more("[net]\nweight_values = { limits = [-1, 1], values = [] }"),
             "the first value of a weight must be `weight`",
         ),
-        (more("[trial]\nsteps = 0"), "trial.steps: 0 must be 1 to 1000000"),
-        (more("[trial]\nstart = { zone = [5, 5, 4, 6] }"), "trial.start.zone: least x and y come first"),
-        (more("[trial]\nstart = { poses = [] }"), "trial.start.poses: there must be at least one pose"),
-        (more("[head]\nlimits = [10, 20]\nmax_speed = 1"), "head.limits: 10 must be -180 to 0"),
-        (
-            more("[head]\nlimits = [-9, 9]\nmax_speed = 1\nlayers = [2]"),
-            "head.layers: there is no layer 2; they are 1 to 1",
-        ),
+        (more("[trial]\nsteps = 0"), "trial.steps: 0 is out of range 1..=1000000"),
+        (more("[trial]\nstart = { zone = [5, 5, 4, 6] }"), "trial.start.zone: the minimum x and y come first"),
+        (more("[trial]\nstart = { poses = [] }"), "trial.start.poses: at least one pose is required"),
+        (more("[head]\nlimits = [10, 20]\nmax_speed = 1"), "head.limits: 10 is out of range -180..=0"),
+        (more("[head]\nlimits = [-9, 9]\nmax_speed = 1\nlayers = [2]"), "head.layers: layer 2 is out of range 1..=1"),
     ];
     for (nth, (said, expected)) in cases.iter().enumerate() {
         assert!(said.contains(expected), "case {nth}: {said}");
@@ -148,7 +145,7 @@ fn a_head_has_a_shape_for_each_angle() {
     let head = design.head.unwrap();
     let degrees: Vec<f64> = (0..11).map(|shape| head.shape_angle(shape).to_degrees().round()).collect();
     assert_eq!(degrees, [-50.0, -40.0, -30.0, -20.0, -10.0, 0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
-    assert_eq!(head.nearest_shape(0.0), head.rest);
+    assert_eq!(head.nearest_shape(0.0), head.neutral_shape);
     // the head's tip goes to the left, the other layers stay
     let (left, ahead) = (design.shapes[10].layers(), design.shape().layers());
     assert_eq!(left[0], ahead[0]);

@@ -1,16 +1,16 @@
-//! Characters to words.
+//! Characters to tokens.
 
-use super::ScriptFault;
+use super::ScriptErrorKind;
 
-/// A word of the language.
+/// A token of the language.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Number(f64),
     Name(&'a str),
     /// An operator, a parenthesis or a comma.
-    Sign(&'static str),
-    /// The end of a line outside of parentheses.
-    Line,
+    Symbol(&'static str),
+    /// The end of a line outside parentheses.
+    Newline,
     End,
 }
 
@@ -19,47 +19,47 @@ impl Token<'_> {
         match self {
             Self::Number(number) => format!("`{number}`"),
             Self::Name(name) => format!("`{name}`"),
-            Self::Sign(sign) => format!("`{sign}`"),
-            Self::Line => "the end of the line".to_owned(),
+            Self::Symbol(sign) => format!("`{sign}`"),
+            Self::Newline => "the end of the line".to_owned(),
             Self::End => "the end".to_owned(),
         }
     }
 }
 
-/// Where a word is, counted from 1.
+/// A position in a text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TextPosition {
     pub(super) line: usize,
     pub(super) column: usize,
 }
 
-/// Longer ones before those they begin with.
-const SIGNS: [&str; 16] = ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "^", "(", ")", ","];
+/// Longer symbols before their prefixes.
+const SYMBOLS: [&str; 16] = ["==", "!=", "<=", ">=", "<", ">", "=", "+", "-", "*", "/", "%", "^", "(", ")", ","];
 
-/// The words of a text, one after the other.
+/// Splits a text into tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'a> {
     rest: &'a str,
-    place: Place,
+    place: TextPosition,
     open: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { rest: text, place: Place { line: 1, column: 1 }, open: 0 }
+        Self { rest: text, place: TextPosition { line: 1, column: 1 }, open: 0 }
     }
 
-    /// The next word and its place.
-    pub(super) fn next(&mut self) -> Result<(Place, Token<'a>), (Place, ScriptFault)> {
+    /// The next token and its position.
+    pub(super) fn next(&mut self) -> Result<(TextPosition, Token<'a>), (TextPosition, ScriptErrorKind)> {
         loop {
             let place = self.place;
             let Some(first) = self.rest.chars().next() else { return Ok((place, Token::End)) };
             match first {
                 '\n' => {
                     self.rest = &self.rest[1..];
-                    self.place = Place { line: place.line + 1, column: 1 };
+                    self.place = TextPosition { line: place.line + 1, column: 1 };
                     if self.open == 0 {
-                        return Ok((place, Token::Line));
+                        return Ok((place, Token::Newline));
                     }
                 }
                 ' ' | '\t' | '\r' => {
@@ -68,12 +68,12 @@ impl<'a> Lexer<'a> {
                 '#' => {
                     self.take(self.rest.find('\n').unwrap_or(self.rest.len()));
                 }
-                _ => return self.word(first).map(|token| (place, token)).map_err(|fault| (place, fault)),
+                _ => return self.word(first).map(|token| (place, token)).map_err(|kind| (place, kind)),
             }
         }
     }
 
-    fn word(&mut self, first: char) -> Result<Token<'a>, ScriptFault> {
+    fn word(&mut self, first: char) -> Result<Token<'a>, ScriptErrorKind> {
         if first.is_ascii_digit() || first == '.' {
             return self.number();
         }
@@ -81,8 +81,8 @@ impl<'a> Lexer<'a> {
             let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
             return Ok(Token::Name(self.take(end)));
         }
-        let Some(&sign) = SIGNS.iter().find(|sign| self.rest.starts_with(**sign)) else {
-            return Err(ScriptFault::Character { found: first });
+        let Some(&sign) = SYMBOLS.iter().find(|sign| self.rest.starts_with(**sign)) else {
+            return Err(ScriptErrorKind::Character { found: first });
         };
         match sign {
             "(" => self.open += 1,
@@ -90,10 +90,10 @@ impl<'a> Lexer<'a> {
             _ => {}
         }
         self.take(sign.len());
-        Ok(Token::Sign(sign))
+        Ok(Token::Symbol(sign))
     }
 
-    fn number(&mut self) -> Result<Token<'a>, ScriptFault> {
+    fn number(&mut self) -> Result<Token<'a>, ScriptErrorKind> {
         let mut last = '0';
         let beyond = |c: char| {
             let signed = matches!(c, '+' | '-') && matches!(last, 'e' | 'E');
@@ -104,7 +104,7 @@ impl<'a> Lexer<'a> {
         let text = self.take(end);
         match text.parse() {
             Ok(number) if f64::is_finite(number) => Ok(Token::Number(number)),
-            _ => Err(ScriptFault::Number { text: text.to_owned() }),
+            _ => Err(ScriptErrorKind::Number { text: text.to_owned() }),
         }
     }
 

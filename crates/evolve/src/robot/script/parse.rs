@@ -1,197 +1,202 @@
-//! Words to operations: precedence climbing, with every name resolved to its place.
+//! Tokens to operations, by precedence climbing; names are resolved to memory slots.
 
 use support::suggest;
 
 use super::{
-    Input, MAX_DEPTH, MAX_OPERATIONS, MAX_TEXT, MAX_VARIABLES, ScriptError, ScriptFault, Vocabulary,
-    lex::{Lexer, Place, Token},
-    run::{Code, One, Op, Two},
+    Input, MAX_DEPTH, MAX_OPERATIONS, MAX_TEXT, MAX_VARIABLES, ScriptError, ScriptErrorKind, Vocabulary,
+    lex::{Lexer, TextPosition, Token},
+    run::{BinaryOp, Code, Op, UnaryOp},
 };
 
-/// Names that are not for variables.
-const WORDS: [&str; 19] = [
+/// Names that cannot be variables.
+const RESERVED: [&str; 19] = [
     "and", "or", "not", "if", "pi", "min", "max", "mean", "abs", "sqrt", "exp", "ln", "sin", "cos", "atan2", "hypot",
     "clamp", "floor", "sign",
 ];
 
-/// How tightly signs bind; the sign of a number binds tighter than `*`, and less than `^`.
+/// Binding powers. Unary minus binds tighter than `*` and looser than `^`.
 const NOT: u8 = 3;
 const COMPARE: u8 = 4;
 const NEGATIVE: u8 = 7;
 const POWER: u8 = 8;
 
-type Faulty<T> = Result<T, (Place, ScriptFault)>;
+type ParseResult<T> = Result<T, (TextPosition, ScriptErrorKind)>;
 
-/// Reads the parts of one script; what they know of each other is the names.
+/// Compiles the sections of one script, which share their variables.
 #[derive(Debug)]
 pub(super) struct Compiler<'a> {
     vocabulary: &'a Vocabulary,
     variables: Vec<(String, u16)>,
-    feeds: Vec<(u16, Input)>,
-    places: u16,
+    inputs: Vec<(u16, Input)>,
+    slots: u16,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(vocabulary: &'a Vocabulary) -> Self {
-        Self { vocabulary, variables: Vec::new(), feeds: Vec::new(), places: 0 }
+        Self { vocabulary, variables: Vec::new(), inputs: Vec::new(), slots: 0 }
     }
 
-    /// Notes which variables a part sets, so that those before it can read them too.
-    pub(super) fn declare(&mut self, part: &'static str, text: &str) -> Result<(), ScriptError> {
-        self.find_names(text).map_err(|(place, fault)| error(part, place, fault))
+    /// Declares the variables that a section sets, so that earlier sections can read them too.
+    pub(super) fn declare(&mut self, section: &'static str, text: &str) -> Result<(), ScriptError> {
+        self.find_names(text).map_err(|(position, kind)| error(section, position, kind))
     }
 
-    fn find_names(&mut self, text: &str) -> Faulty<()> {
+    fn find_names(&mut self, text: &str) -> ParseResult<()> {
         if text.len() > MAX_TEXT {
-            return Err((Place { line: 1, column: 1 }, ScriptFault::TooMuch { what: "many bytes", max: MAX_TEXT }));
+            return Err((
+                TextPosition { line: 1, column: 1 },
+                ScriptErrorKind::TooMuch { what: "many bytes", max: MAX_TEXT },
+            ));
         }
         let mut lexer = Lexer::new(text);
-        let (mut before, mut last) = (Token::Line, (Place { line: 1, column: 1 }, Token::Line));
+        let (mut before, mut last) = (Token::Newline, (TextPosition { line: 1, column: 1 }, Token::Newline));
         loop {
-            let (place, token) = lexer.next()?;
+            let (position, token) = lexer.next()?;
             match (before, last, token) {
                 (_, _, Token::End) => return Ok(()),
-                (Token::Line, (place, Token::Name(name)), Token::Sign("=")) => self.declare_name(place, name)?,
+                (Token::Newline, (position, Token::Name(name)), Token::Symbol("=")) => {
+                    self.declare_name(position, name)?
+                }
                 _ => {}
             }
-            (before, last) = (last.1, (place, token));
+            (before, last) = (last.1, (position, token));
         }
     }
 
-    fn declare_name(&mut self, place: Place, name: &str) -> Faulty<()> {
-        let taken = WORDS.contains(&name) || self.vocabulary.input(name).is_some();
+    fn declare_name(&mut self, position: TextPosition, name: &str) -> ParseResult<()> {
+        let taken = RESERVED.contains(&name) || self.vocabulary.input(name).is_some();
         if taken || self.vocabulary.group(name).is_some() {
-            return Err((place, ScriptFault::Taken { name: name.to_owned() }));
+            return Err((position, ScriptErrorKind::Taken { name: name.to_owned() }));
         }
         if self.variable(name).is_none() {
             if self.variables.len() == MAX_VARIABLES {
-                return Err((place, ScriptFault::TooMuch { what: "many variables", max: MAX_VARIABLES }));
+                return Err((position, ScriptErrorKind::TooMuch { what: "many variables", max: MAX_VARIABLES }));
             }
-            self.variables.push((name.to_owned(), self.places));
-            self.places += 1;
+            self.variables.push((name.to_owned(), self.slots));
+            self.slots += 1;
         }
         Ok(())
     }
 
-    /// The place of a variable.
+    /// The memory slot of a variable.
     pub(super) fn variable(&self, name: &str) -> Option<u16> {
-        self.variables.iter().find(|(known, _)| known == name).map(|(_, place)| *place)
+        self.variables.iter().find(|(known, _)| known == name).map(|(_, slot)| *slot)
     }
 
-    /// Reads lines of `name = expression`.
-    pub(super) fn lines(&mut self, part: &'static str, text: &str) -> Result<Code, ScriptError> {
-        Parser::new(self, text).and_then(Parser::lines).map_err(|(place, fault)| error(part, place, fault))
+    /// Compiles lines of `name = expression`.
+    pub(super) fn lines(&mut self, section: &'static str, text: &str) -> Result<Code, ScriptError> {
+        Parser::new(self, text).and_then(Parser::lines).map_err(|(position, kind)| error(section, position, kind))
     }
 
-    /// Reads one expression, which is a line of its own.
-    pub(super) fn expression(&mut self, part: &'static str, line: usize, text: &str) -> Result<Code, ScriptError> {
-        let at = |place: Place| Place { line, ..place };
+    /// Compiles one expression. `line` is its number, for errors.
+    pub(super) fn expression(&mut self, section: &'static str, line: usize, text: &str) -> Result<Code, ScriptError> {
+        let at = |position: TextPosition| TextPosition { line, ..position };
         if text.len() > MAX_TEXT {
-            let fault = ScriptFault::TooMuch { what: "many bytes", max: MAX_TEXT };
-            return Err(error(part, Place { line, column: 1 }, fault));
+            let kind = ScriptErrorKind::TooMuch { what: "many bytes", max: MAX_TEXT };
+            return Err(error(section, TextPosition { line, column: 1 }, kind));
         }
-        Parser::new(self, text).and_then(Parser::single).map_err(|(place, fault)| error(part, at(place), fault))
+        Parser::new(self, text).and_then(Parser::single).map_err(|(position, kind)| error(section, at(position), kind))
     }
 
-    /// The inputs that were read, and how many places there are.
+    /// The inputs that the script reads, and the number of memory slots.
     pub(super) fn finish(self) -> (Vec<(u16, Input)>, usize) {
-        (self.feeds, usize::from(self.places))
+        (self.inputs, usize::from(self.slots))
     }
 
-    fn feed(&mut self, input: Input) -> u16 {
-        if let Some((place, _)) = self.feeds.iter().find(|(_, known)| *known == input) {
-            return *place;
+    fn input_slot(&mut self, input: Input) -> u16 {
+        if let Some((position, _)) = self.inputs.iter().find(|(_, known)| *known == input) {
+            return *position;
         }
-        let place = self.places;
-        self.feeds.push((place, input));
-        self.places += 1;
-        place
+        let position = self.slots;
+        self.inputs.push((position, input));
+        self.slots += 1;
+        position
     }
 
-    fn unknown(&self, name: &str) -> ScriptFault {
+    fn unknown(&self, name: &str) -> ScriptErrorKind {
         let variables = self.variables.iter().map(|(name, _)| name.as_str());
-        let near = suggest::nearest(name, variables.chain(self.vocabulary.names()).chain(WORDS));
-        ScriptFault::Unknown { name: name.to_owned(), near: near.map(str::to_owned) }
+        let near = suggest::nearest(name, variables.chain(self.vocabulary.names()).chain(RESERVED));
+        ScriptErrorKind::Unknown { name: name.to_owned(), near: near.map(str::to_owned) }
     }
 }
 
-fn error(part: &'static str, place: Place, fault: ScriptFault) -> ScriptError {
-    ScriptError { part, line: place.line, column: place.column, fault }
+fn error(section: &'static str, position: TextPosition, kind: ScriptErrorKind) -> ScriptError {
+    ScriptError { section, line: position.line, column: position.column, kind }
 }
 
-/// Reads one text.
+/// Parses one text.
 struct Parser<'c, 'v, 't> {
     compiler: &'c mut Compiler<'v>,
     lexer: Lexer<'t>,
-    place: Place,
+    position: TextPosition,
     token: Token<'t>,
     ops: Vec<Op>,
     depth: usize,
 }
 
 impl<'c, 'v, 't> Parser<'c, 'v, 't> {
-    fn new(compiler: &'c mut Compiler<'v>, text: &'t str) -> Faulty<Self> {
+    fn new(compiler: &'c mut Compiler<'v>, text: &'t str) -> ParseResult<Self> {
         let mut lexer = Lexer::new(text);
-        let (place, token) = lexer.next()?;
-        Ok(Self { compiler, lexer, place, token, ops: Vec::new(), depth: 0 })
+        let (position, token) = lexer.next()?;
+        Ok(Self { compiler, lexer, position, token, ops: Vec::new(), depth: 0 })
     }
 
-    fn lines(mut self) -> Faulty<Code> {
+    fn lines(mut self) -> ParseResult<Code> {
         loop {
             match self.token {
                 Token::End => return Ok(Code { ops: self.ops }),
-                Token::Line => self.advance()?,
+                Token::Newline => self.advance()?,
                 Token::Name(name) => self.line(name)?,
-                _ => return self.expected("a name to be set"),
+                _ => return self.expected("a variable name"),
             }
         }
     }
 
-    fn line(&mut self, name: &str) -> Faulty<()> {
-        let place = self.place;
+    fn line(&mut self, name: &str) -> ParseResult<()> {
+        let position = self.position;
         self.advance()?;
-        self.sign("=", "`=`")?;
+        self.expect_symbol("=", "`=`")?;
         let Some(variable) = self.compiler.variable(name) else {
-            return Err((place, self.compiler.unknown(name)));
+            return Err((position, self.compiler.unknown(name)));
         };
         self.expression(0)?;
         self.push(Op::Store(variable))?;
         match self.token {
-            Token::End | Token::Line => Ok(()),
+            Token::End | Token::Newline => Ok(()),
             _ => self.expected("an operator or the end of the line"),
         }
     }
 
-    fn single(mut self) -> Faulty<Code> {
+    fn single(mut self) -> ParseResult<Code> {
         self.expression(0)?;
-        while self.token == Token::Line {
+        while self.token == Token::Newline {
             self.advance()?;
         }
         if self.token == Token::End { Ok(Code { ops: self.ops }) } else { self.expected("an operator or the end") }
     }
 
-    /// An expression of operators that bind at least so tightly.
-    fn expression(&mut self, least: u8) -> Faulty<()> {
+    /// Parses an expression whose operators bind at least as tightly as `min_binding`.
+    fn expression(&mut self, min_binding: u8) -> ParseResult<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err((self.place, ScriptFault::TooMuch { what: "deep; levels", max: MAX_DEPTH }));
+            return Err((self.position, ScriptErrorKind::TooMuch { what: "deep; levels", max: MAX_DEPTH }));
         }
         self.operand()?;
         let mut compared = false;
         while let Some((binding, two)) = infix(self.token) {
-            if binding < least {
+            if binding < min_binding {
                 break;
             }
-            let place = self.place;
+            let position = self.position;
             self.advance()?;
             match two {
-                Infix::Two(two) => {
+                Infix::Binary(two) => {
                     if binding == COMPARE && std::mem::replace(&mut compared, true) {
-                        return Err((place, ScriptFault::Chained));
+                        return Err((position, ScriptErrorKind::Chained));
                     }
-                    // `^` groups to the right, the others to the left
+                    // `^` is right-associative, the others are left-associative
                     self.expression(if binding == POWER { NEGATIVE } else { binding + 1 })?;
-                    self.push(Op::Two(two))?;
+                    self.push(Op::Binary(two))?;
                 }
                 Infix::And => self.choice(|parser| parser.truth(binding + 1), |parser| parser.push(Op::Number(0.0)))?,
                 Infix::Or => self.choice(|parser| parser.push(Op::Number(1.0)), |parser| parser.truth(binding + 1))?,
@@ -201,17 +206,17 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
         Ok(())
     }
 
-    fn truth(&mut self, least: u8) -> Faulty<()> {
-        self.expression(least)?;
-        self.push(Op::One(One::Truth))
+    fn truth(&mut self, min_binding: u8) -> ParseResult<()> {
+        self.expression(min_binding)?;
+        self.push(Op::Unary(UnaryOp::ToBool))
     }
 
-    /// Takes the value on the stack; runs one branch or the other.
+    /// Pops a condition and runs one of two branches.
     fn choice(
         &mut self,
-        then: impl FnOnce(&mut Self) -> Faulty<()>,
-        otherwise: impl FnOnce(&mut Self) -> Faulty<()>,
-    ) -> Faulty<()> {
+        then: impl FnOnce(&mut Self) -> ParseResult<()>,
+        otherwise: impl FnOnce(&mut Self) -> ParseResult<()>,
+    ) -> ParseResult<()> {
         let unless = self.ops.len();
         self.push(Op::SkipUnless(0))?;
         then(self)?;
@@ -224,35 +229,35 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
         Ok(())
     }
 
-    fn operand(&mut self) -> Faulty<()> {
-        let (place, token) = (self.place, self.token);
+    fn operand(&mut self) -> ParseResult<()> {
+        let (position, token) = (self.position, self.token);
         match token {
             Token::Number(number) => {
                 self.advance()?;
                 self.push(Op::Number(number))
             }
-            Token::Sign("(") => {
+            Token::Symbol("(") => {
                 self.advance()?;
                 self.expression(0)?;
-                self.sign(")", "`)`")
+                self.expect_symbol(")", "`)`")
             }
-            Token::Sign("-") => self.prefix(NEGATIVE, One::Negative),
-            Token::Name("not") => self.prefix(NOT, One::Not),
+            Token::Symbol("-") => self.prefix(NEGATIVE, UnaryOp::Negative),
+            Token::Name("not") => self.prefix(NOT, UnaryOp::Not),
             Token::Name(name) => {
                 self.advance()?;
-                if self.token == Token::Sign("(") { self.call(place, name) } else { self.name(place, name) }
+                if self.token == Token::Symbol("(") { self.call(position, name) } else { self.name(position, name) }
             }
             _ => self.expected("a number or a name"),
         }
     }
 
-    fn prefix(&mut self, least: u8, one: One) -> Faulty<()> {
+    fn prefix(&mut self, min_binding: u8, one: UnaryOp) -> ParseResult<()> {
         self.advance()?;
-        self.expression(least)?;
-        self.push(Op::One(one))
+        self.expression(min_binding)?;
+        self.push(Op::Unary(one))
     }
 
-    fn name(&mut self, place: Place, name: &str) -> Faulty<()> {
+    fn name(&mut self, position: TextPosition, name: &str) -> ParseResult<()> {
         if name == "pi" {
             return self.push(Op::Number(std::f64::consts::PI));
         }
@@ -261,40 +266,40 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
         }
         match self.compiler.vocabulary.input(name) {
             Some(input) => {
-                let place = self.compiler.feed(input);
-                self.push(Op::Load(place))
+                let position = self.compiler.input_slot(input);
+                self.push(Op::Load(position))
             }
-            None => Err((place, self.compiler.unknown(name))),
+            None => Err((position, self.compiler.unknown(name))),
         }
     }
 
-    /// A function and its values; the word is the opening parenthesis.
-    fn call(&mut self, place: Place, name: &str) -> Faulty<()> {
+    /// Parses the arguments of a function; the current token is the opening parenthesis.
+    fn call(&mut self, position: TextPosition, name: &str) -> ParseResult<()> {
         self.advance()?;
         if let Some(group) = self.group()? {
             let input = match name {
                 "max" => Input::GroupMax(group),
                 "min" => Input::GroupMin(group),
                 "mean" => Input::GroupMean(group),
-                _ => return Err((place, self.compiler.unknown(name))),
+                _ => return Err((position, self.compiler.unknown(name))),
             };
-            let feed = self.compiler.feed(input);
+            let feed = self.compiler.input_slot(input);
             return self.push(Op::Load(feed));
         }
         if name == "if" {
             return self.call_if();
         }
         let Some((function, operation, takes)) = function(name) else {
-            return Err((place, self.compiler.unknown(name)));
+            return Err((position, self.compiler.unknown(name)));
         };
         let mut found = 0;
-        while self.token != Token::Sign(")") {
+        while self.token != Token::Symbol(")") {
             if found > 0 {
-                self.sign(",", "`,` or `)`")?;
+                self.expect_symbol(",", "`,` or `)`")?;
             }
             self.expression(0)?;
             found += 1;
-            // two or more: fold as they come
+            // fold two or more arguments from left to right
             if found > 1 && takes == MANY {
                 self.push(operation)?;
             }
@@ -306,32 +311,32 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
             _ => found == 3,
         };
         if !fits {
-            return Err((place, ScriptFault::Arguments { function, takes, found }));
+            return Err((position, ScriptErrorKind::Arguments { function, takes, found }));
         }
         self.advance()?;
         if takes == MANY { Ok(()) } else { self.push(operation) }
     }
 
-    fn call_if(&mut self) -> Faulty<()> {
+    fn call_if(&mut self) -> ParseResult<()> {
         self.expression(0)?;
-        self.sign(",", "`,`")?;
+        self.expect_symbol(",", "`,`")?;
         self.choice(
             |parser| {
                 parser.expression(0)?;
-                parser.sign(",", "`,`")
+                parser.expect_symbol(",", "`,`")
             },
             |parser| parser.expression(0),
         )?;
-        self.sign(")", "`)`")
+        self.expect_symbol(")", "`)`")
     }
 
-    /// The name of a group and nothing else in the parentheses.
-    fn group(&mut self) -> Faulty<Option<u16>> {
+    /// Parses a group name as the only argument.
+    fn group(&mut self) -> ParseResult<Option<u16>> {
         let Token::Name(name) = self.token else { return Ok(None) };
         let Some(group) = self.compiler.vocabulary.group(name) else { return Ok(None) };
-        // a sensor may be called like a group
+        // a sensor may have the name of a group
         let mut ahead = self.lexer.clone();
-        if ahead.next()?.1 != Token::Sign(")") {
+        if ahead.next()?.1 != Token::Symbol(")") {
             return Ok(None);
         }
         self.advance()?;
@@ -339,22 +344,22 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
         Ok(Some(group))
     }
 
-    fn advance(&mut self) -> Faulty<()> {
-        (self.place, self.token) = self.lexer.next()?;
+    fn advance(&mut self) -> ParseResult<()> {
+        (self.position, self.token) = self.lexer.next()?;
         Ok(())
     }
 
-    fn sign(&mut self, sign: &'static str, expected: &'static str) -> Faulty<()> {
-        if self.token == Token::Sign(sign) { self.advance() } else { self.expected(expected) }
+    fn expect_symbol(&mut self, sign: &'static str, expected: &'static str) -> ParseResult<()> {
+        if self.token == Token::Symbol(sign) { self.advance() } else { self.expected(expected) }
     }
 
-    fn expected<T>(&self, expected: &'static str) -> Faulty<T> {
-        Err((self.place, ScriptFault::Expected { expected, found: self.token.text() }))
+    fn expected<T>(&self, expected: &'static str) -> ParseResult<T> {
+        Err((self.position, ScriptErrorKind::Expected { expected, found: self.token.text() }))
     }
 
-    fn push(&mut self, op: Op) -> Faulty<()> {
+    fn push(&mut self, op: Op) -> ParseResult<()> {
         if self.ops.len() == MAX_OPERATIONS {
-            return Err((self.place, ScriptFault::TooMuch { what: "many operations", max: MAX_OPERATIONS }));
+            return Err((self.position, ScriptErrorKind::TooMuch { what: "many operations", max: MAX_OPERATIONS }));
         }
         self.ops.push(op);
         Ok(())
@@ -362,28 +367,28 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
 }
 
 enum Infix {
-    Two(Two),
+    Binary(BinaryOp),
     And,
     Or,
 }
 
 fn infix(token: Token<'_>) -> Option<(u8, Infix)> {
-    let two = |binding, two| Some((binding, Infix::Two(two)));
+    let two = |binding, two| Some((binding, Infix::Binary(two)));
     match token {
         Token::Name("or") => Some((1, Infix::Or)),
         Token::Name("and") => Some((2, Infix::And)),
-        Token::Sign("==") => two(COMPARE, Two::Equal),
-        Token::Sign("!=") => two(COMPARE, Two::Unequal),
-        Token::Sign("<") => two(COMPARE, Two::Less),
-        Token::Sign("<=") => two(COMPARE, Two::AtMost),
-        Token::Sign(">") => two(COMPARE, Two::Greater),
-        Token::Sign(">=") => two(COMPARE, Two::AtLeast),
-        Token::Sign("+") => two(5, Two::Add),
-        Token::Sign("-") => two(5, Two::Subtract),
-        Token::Sign("*") => two(6, Two::Multiply),
-        Token::Sign("/") => two(6, Two::Divide),
-        Token::Sign("%") => two(6, Two::Rest),
-        Token::Sign("^") => two(POWER, Two::Power),
+        Token::Symbol("==") => two(COMPARE, BinaryOp::Equal),
+        Token::Symbol("!=") => two(COMPARE, BinaryOp::Unequal),
+        Token::Symbol("<") => two(COMPARE, BinaryOp::Less),
+        Token::Symbol("<=") => two(COMPARE, BinaryOp::AtMost),
+        Token::Symbol(">") => two(COMPARE, BinaryOp::Greater),
+        Token::Symbol(">=") => two(COMPARE, BinaryOp::AtLeast),
+        Token::Symbol("+") => two(5, BinaryOp::Add),
+        Token::Symbol("-") => two(5, BinaryOp::Subtract),
+        Token::Symbol("*") => two(6, BinaryOp::Multiply),
+        Token::Symbol("/") => two(6, BinaryOp::Divide),
+        Token::Symbol("%") => two(6, BinaryOp::Remainder),
+        Token::Symbol("^") => two(POWER, BinaryOp::Power),
         _ => None,
     }
 }
@@ -395,19 +400,19 @@ const MANY: &str = "two or more values or the name of a group";
 
 fn function(name: &str) -> Option<(&'static str, Op, &'static str)> {
     Some(match name {
-        "abs" => ("abs", Op::One(One::Abs), ONE),
-        "sqrt" => ("sqrt", Op::One(One::Sqrt), ONE),
-        "exp" => ("exp", Op::One(One::Exp), ONE),
-        "ln" => ("ln", Op::One(One::Ln), ONE),
-        "sin" => ("sin", Op::One(One::Sin), ONE),
-        "cos" => ("cos", Op::One(One::Cos), ONE),
-        "floor" => ("floor", Op::One(One::Floor), ONE),
-        "sign" => ("sign", Op::One(One::Sign), ONE),
-        "atan2" => ("atan2", Op::Two(Two::Atan2), TWO),
-        "hypot" => ("hypot", Op::Two(Two::Hypot), TWO),
+        "abs" => ("abs", Op::Unary(UnaryOp::Abs), ONE),
+        "sqrt" => ("sqrt", Op::Unary(UnaryOp::Sqrt), ONE),
+        "exp" => ("exp", Op::Unary(UnaryOp::Exp), ONE),
+        "ln" => ("ln", Op::Unary(UnaryOp::Ln), ONE),
+        "sin" => ("sin", Op::Unary(UnaryOp::Sin), ONE),
+        "cos" => ("cos", Op::Unary(UnaryOp::Cos), ONE),
+        "floor" => ("floor", Op::Unary(UnaryOp::Floor), ONE),
+        "sign" => ("sign", Op::Unary(UnaryOp::Sign), ONE),
+        "atan2" => ("atan2", Op::Binary(BinaryOp::Atan2), TWO),
+        "hypot" => ("hypot", Op::Binary(BinaryOp::Hypot), TWO),
         "clamp" => ("clamp", Op::Clamp, THREE),
-        "min" => ("min", Op::Two(Two::Min), MANY),
-        "max" => ("max", Op::Two(Two::Max), MANY),
+        "min" => ("min", Op::Binary(BinaryOp::Min), MANY),
+        "max" => ("max", Op::Binary(BinaryOp::Max), MANY),
         _ => return None,
     })
 }

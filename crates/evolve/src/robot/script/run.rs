@@ -1,26 +1,26 @@
-//! Compiled scripts on a stack machine. All jumps go forward, so every script ends.
+//! A stack machine for compiled scripts. All jumps go forward, so every script terminates.
 
-/// An operation. Values come from the top of the stack, results go there.
+/// An operation on the stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Op {
     Number(f64),
     Load(u16),
     Store(u16),
-    One(One),
-    Two(Two),
+    Unary(UnaryOp),
+    Binary(BinaryOp),
     Clamp,
-    /// Leaves out so many operations.
+    /// Skips this many operations.
     Skip(u32),
-    /// Takes a value, and leaves out so many operations if it is false.
+    /// Pops a value and skips this many operations if it is false.
     SkipUnless(u32),
 }
 
-/// A function of one value.
+/// A function of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum One {
+pub(super) enum UnaryOp {
     Negative,
     Not,
-    Truth,
+    ToBool,
     Abs,
     Sqrt,
     Exp,
@@ -31,14 +31,14 @@ pub(super) enum One {
     Sign,
 }
 
-/// A function of two values.
+/// A function of two arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Two {
+pub(super) enum BinaryOp {
     Add,
     Subtract,
     Multiply,
     Divide,
-    Rest,
+    Remainder,
     Power,
     Equal,
     Unequal,
@@ -52,64 +52,64 @@ pub(super) enum Two {
     Hypot,
 }
 
-/// The variables and inputs of a script for one robot, and its stack.
+/// The variables, inputs and stack of a script for one robot.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    places: Vec<f64>,
+    slots: Vec<f64>,
     stack: Vec<f64>,
 }
 
 impl Memory {
-    pub(super) fn new(places: usize) -> Self {
-        Self { places: vec![0.0; places], stack: Vec::with_capacity(super::MAX_DEPTH) }
+    pub(super) fn new(slots: usize) -> Self {
+        Self { slots: vec![0.0; slots], stack: Vec::with_capacity(super::MAX_DEPTH) }
     }
 
-    /// All variables and inputs at 0.
+    /// Sets all variables and inputs to 0.
     pub fn clear(&mut self) {
-        self.places.fill(0.0);
+        self.slots.fill(0.0);
     }
 
-    /// Sets an input; see [`super::Script::feeds`].
-    pub fn set(&mut self, place: u16, value: f64) {
-        self.places[usize::from(place)] = value;
+    /// Sets an input; see [`super::Script::inputs`].
+    pub fn set(&mut self, slot: u16, value: f64) {
+        self.slots[usize::from(slot)] = value;
     }
 
-    pub(super) fn get(&self, place: u16) -> f64 {
-        self.places[usize::from(place)]
+    pub(super) fn get(&self, slot: u16) -> f64 {
+        self.slots[usize::from(slot)]
     }
 }
 
-/// A compiled part of a script.
+/// A compiled section of a script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Code {
     pub(super) ops: Vec<Op>,
 }
 
 impl Code {
-    /// Runs an expression and gives its value.
+    /// Evaluates an expression.
     pub(super) fn value(&self, memory: &mut Memory) -> f64 {
         self.run(memory);
         memory.stack.pop().unwrap_or(f64::NAN)
     }
 
     pub(super) fn run(&self, memory: &mut Memory) {
-        let Memory { places, stack } = memory;
+        let Memory { slots, stack } = memory;
         stack.clear();
         let mut at = 0;
         while let Some(op) = self.ops.get(at) {
             at += 1;
             match *op {
                 Op::Number(number) => stack.push(number),
-                Op::Load(place) => stack.push(places[usize::from(place)]),
-                Op::Store(place) => places[usize::from(place)] = pop(stack),
-                Op::One(one) => {
+                Op::Load(slot) => stack.push(slots[usize::from(slot)]),
+                Op::Store(slot) => slots[usize::from(slot)] = pop(stack),
+                Op::Unary(one) => {
                     let value = pop(stack);
-                    stack.push(one.of(value));
+                    stack.push(one.apply(value));
                 }
-                Op::Two(two) => {
+                Op::Binary(two) => {
                     let right = pop(stack);
                     let left = pop(stack);
-                    stack.push(two.of(left, right));
+                    stack.push(two.apply(left, right));
                 }
                 Op::Clamp => {
                     let (high, low, value) = (pop(stack), pop(stack), pop(stack));
@@ -126,7 +126,7 @@ impl Code {
     }
 }
 
-/// The compiler never takes more than it has put there.
+/// The compiler never pops more than it pushes.
 fn pop(stack: &mut Vec<f64>) -> f64 {
     stack.pop().unwrap_or(f64::NAN)
 }
@@ -139,12 +139,12 @@ fn number(truth: bool) -> f64 {
     f64::from(u8::from(truth))
 }
 
-impl One {
-    pub(super) fn of(self, value: f64) -> f64 {
+impl UnaryOp {
+    pub(super) fn apply(self, value: f64) -> f64 {
         match self {
             Self::Negative => -value,
             Self::Not => number(!truth(value)),
-            Self::Truth => number(truth(value)),
+            Self::ToBool => number(truth(value)),
             Self::Abs => value.abs(),
             Self::Sqrt => value.sqrt(),
             Self::Exp => value.exp(),
@@ -158,14 +158,14 @@ impl One {
     }
 }
 
-impl Two {
-    pub(super) fn of(self, left: f64, right: f64) -> f64 {
+impl BinaryOp {
+    pub(super) fn apply(self, left: f64, right: f64) -> f64 {
         match self {
             Self::Add => left + right,
             Self::Subtract => left - right,
             Self::Multiply => left * right,
             Self::Divide => left / right,
-            Self::Rest => left.rem_euclid(right),
+            Self::Remainder => left.rem_euclid(right),
             Self::Power => left.powf(right),
             Self::Equal => number(left == right),
             Self::Unequal => number(left != right),

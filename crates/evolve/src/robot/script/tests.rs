@@ -15,7 +15,7 @@ fn script(each_step: &str, at_end: &str) -> Result<Script, ScriptError> {
 fn value(expression: &str) -> Result<f64, String> {
     let script = script("", &format!("fitness = {expression}")).map_err(|error| error.to_string())?;
     let mut memory = script.memory();
-    for &(place, input) in script.feeds() {
+    for &(place, input) in script.inputs() {
         let value = match input {
             Input::X => 3.0,
             Input::Speed => 0.5,
@@ -87,23 +87,23 @@ fn mistakes_are_named_with_their_place() {
         ("sped", "line 1, column 11 of `at_end`: unknown name `sped`; did you mean `speed`?"),
         ("max(qq)", "line 1, column 15 of `at_end`: unknown name `qq`"),
         ("max(irr)", "line 1, column 15 of `at_end`: unknown name `irr`; did you mean `ir`?"),
-        ("1 +", "line 1, column 14 of `at_end`: a number or a name should be here, not the end"),
-        ("1 2", "line 1, column 13 of `at_end`: an operator or the end of the line should be here, not `2`"),
-        ("(1", "line 1, column 13 of `at_end`: `)` should be here, not the end"),
-        ("1 $ 2", "line 1, column 13 of `at_end`: `$` means nothing here"),
-        ("1.2.3", "line 1, column 11 of `at_end`: `1.2.3` is no number"),
-        ("1e999", "line 1, column 11 of `at_end`: `1e999` is no number"),
-        ("1 < 2 < 3", "line 1, column 17 of `at_end`: comparisons cannot follow each other; join two with `and`"),
+        ("1 +", "line 1, column 14 of `at_end`: expected a number or a name, not the end"),
+        ("1 2", "line 1, column 13 of `at_end`: expected an operator or the end of the line, not `2`"),
+        ("(1", "line 1, column 13 of `at_end`: expected `)`, not the end"),
+        ("1 $ 2", "line 1, column 13 of `at_end`: unexpected character `$`"),
+        ("1.2.3", "line 1, column 11 of `at_end`: invalid number `1.2.3`"),
+        ("1e999", "line 1, column 11 of `at_end`: invalid number `1e999`"),
+        ("1 < 2 < 3", "line 1, column 17 of `at_end`: comparisons cannot be chained; join two with `and`"),
         ("sqrt(1, 2)", "line 1, column 11 of `at_end`: `sqrt` takes one value, not 2"),
         ("max(1)", "line 1, column 11 of `at_end`: `max` takes two or more values or the name of a group, not 1"),
-        ("if(1, 2)", "line 1, column 18 of `at_end`: `,` should be here, not `)`"),
+        ("if(1, 2)", "line 1, column 18 of `at_end`: expected `,`, not `)`"),
         ("sqr(1)", "line 1, column 11 of `at_end`: unknown name `sqr`; did you mean `sqrt`?"),
-        ("1\nx = 2", "line 2, column 1 of `at_end`: `x` cannot be set; choose another name"),
-        ("1\nir = 2", "line 2, column 1 of `at_end`: `ir` cannot be set; choose another name"),
-        ("1\nmin = 2", "line 2, column 1 of `at_end`: `min` cannot be set; choose another name"),
-        ("1\n2 = 3", "line 2, column 1 of `at_end`: a name to be set should be here, not `2`"),
-        ("1\nx", "line 2, column 2 of `at_end`: `=` should be here, not the end"),
-        ("1\nü = 3", "line 2, column 1 of `at_end`: `ü` means nothing here"),
+        ("1\nx = 2", "line 2, column 1 of `at_end`: `x` is reserved; choose another name"),
+        ("1\nir = 2", "line 2, column 1 of `at_end`: `ir` is reserved; choose another name"),
+        ("1\nmin = 2", "line 2, column 1 of `at_end`: `min` is reserved; choose another name"),
+        ("1\n2 = 3", "line 2, column 1 of `at_end`: expected a variable name, not `2`"),
+        ("1\nx", "line 2, column 2 of `at_end`: expected `=`, not the end"),
+        ("1\nü = 3", "line 2, column 1 of `at_end`: unexpected character `ü`"),
     ];
     for (expression, expected) in cases {
         assert_eq!(value(expression), Err(expected.to_owned()), "{expression}");
@@ -151,7 +151,7 @@ fn variables_last_through_a_trial() {
         memory.clear();
         script.start(&mut memory);
         for x in [5.0, 2.0, 3.0] {
-            for &(place, _) in script.feeds() {
+            for &(place, _) in script.inputs() {
                 memory.set(place, x);
             }
             script.each_step(&mut memory);

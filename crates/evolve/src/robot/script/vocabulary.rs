@@ -1,67 +1,67 @@
-//! What a script can be told of a robot.
+//! The inputs of fitness scripts and their names.
 
-/// Something a script can read.
+/// A value that a script can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Time since the start, in s.
     Time,
     /// Time of a step, in s.
     Dt,
-    /// Steps done.
+    /// Number of completed steps.
     Step,
-    /// Steps of a whole trial.
+    /// Number of steps of a full trial.
     Steps,
-    /// Position, in mm.
+    /// x, in mm.
     X,
-    /// Position, in mm.
+    /// y, in mm.
     Y,
     /// Height of the ground, in mm.
     Z,
     /// Direction of travel, in rad.
     Dir,
-    /// Where the trial started, in mm.
+    /// x at the start, in mm.
     StartX,
-    /// Where the trial started, in mm.
+    /// y at the start, in mm.
     StartY,
-    /// Where the trial started, in mm.
+    /// Height of the ground at the start, in mm.
     StartZ,
     /// Direction at the start, in rad.
     StartDir,
-    /// How far the robot moved in the step, in mm.
+    /// Distance moved in the step, in mm.
     Distance,
     /// Mean speed of the wheels in the step; 1 is full speed ahead.
     Speed,
-    /// Half the difference of the wheels' speeds, -1 to 1; positive is to the left.
+    /// Half the difference of the wheels' speeds, -1 to 1; positive turns left.
     Turn,
     /// Speed of the left wheel, -1 to 1.
     Left,
     /// Speed of the right wheel, -1 to 1.
     Right,
-    /// The blocked part of the move.
+    /// Blocked fraction of the move, 0 to 1.
     Stress,
     /// 1 on deathly ground.
     Death,
-    /// Tilt straightforward, in rad.
+    /// Pitch, in rad.
     TiltS,
-    /// Tilt across, in rad.
+    /// Roll, in rad.
     TiltC,
     /// Direction of the head, in rad, counter-clockwise from straight ahead.
     Head,
     /// Activity of a sensor, before the step's move.
     Activity(u16),
-    /// Distance that a sensor found, in mm.
+    /// Distance read by a sensor, in mm.
     SensorDistance(u16),
-    /// A colour that a sensor found, 0 to 1: red, green or blue.
+    /// A colour channel read by a sensor, 0 to 1: red, green or blue.
     Color(u16, u8),
-    /// Greatest activity of a group.
+    /// Maximum activity of a group.
     GroupMax(u16),
-    /// Least activity of a group.
+    /// Minimum activity of a group.
     GroupMin(u16),
     /// Mean activity of a group.
     GroupMean(u16),
 }
 
-const ALWAYS: [(&str, Input); 22] = [
+const COMMON: [(&str, Input); 22] = [
     ("t", Input::Time),
     ("dt", Input::Dt),
     ("step", Input::Step),
@@ -86,7 +86,7 @@ const ALWAYS: [(&str, Input); 22] = [
     ("head", Input::Head),
 ];
 
-/// The names that a script can read.
+/// The names that a script can use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vocabulary {
     names: Vec<(String, Input)>,
@@ -94,9 +94,13 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Of a robot with these sensors and groups, in the order of their numbers. Gives the name if one is there twice.
+    /// The vocabulary of a robot with these sensors and groups, in order.
+    ///
+    /// # Errors
+    ///
+    /// The first duplicate name.
     pub fn new(sensors: &[&str], groups: &[&str]) -> Result<Self, String> {
-        let mut names: Vec<_> = ALWAYS.iter().map(|&(name, input)| (name.to_owned(), input)).collect();
+        let mut names: Vec<_> = COMMON.iter().map(|&(name, input)| (name.to_owned(), input)).collect();
         for (nth, sensor) in (0..).zip(sensors) {
             names.push(((*sensor).to_owned(), Input::Activity(nth)));
             names.push((format!("{sensor}_distance"), Input::SensorDistance(nth)));
@@ -117,17 +121,17 @@ impl Vocabulary {
         }
     }
 
-    /// What a name stands for.
+    /// The input of this name.
     pub fn input(&self, name: &str) -> Option<Input> {
         self.names.iter().find(|(known, _)| known == name).map(|(_, input)| *input)
     }
 
-    /// The number of a group.
+    /// The index of a group.
     pub fn group(&self, name: &str) -> Option<u16> {
         self.groups.iter().find(|(known, _)| known == name).map(|(_, nth)| *nth)
     }
 
-    /// All names, those of the groups too.
+    /// All names, including those of groups.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let groups = self.groups.iter().map(|(name, _)| name.as_str());
         self.names.iter().map(|(name, _)| name.as_str()).chain(groups)

@@ -1,4 +1,4 @@
-//! A world in the same process.
+//! A world in this process.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,60 +9,64 @@ use arena::{
 
 use super::{World, WorldLost};
 
-/// The connection that robots in this process have; there is no other.
+/// The only connection to the arena.
 const CONNECTION: u64 = 0;
 
-/// An arena for robots of one kind. No time passes in it, so that no robot is ever idle for too long.
+/// An arena for robots of one kind. Its time stands still, so that no robot is removed as idle.
 #[derive(Debug)]
-pub struct InProcess {
+pub struct InProcessWorld {
     arena: Arena,
     kind: usize,
 }
 
-/// A world whose directions are not those of the robots here.
+/// A world whose convention for directions the robots do not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the world's `directions` are others than those of our robots, which count counter-clockwise from +x; leave them out"
+    "the world changes `directions`, but the robots count counter-clockwise from +x; remove the section from the world file"
 )]
-pub struct OtherDirections;
+pub struct UnsupportedDirections;
 
-impl InProcess {
+impl InProcessWorld {
     /// A new arena.
     pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
         Self { arena: Arena::new(plan, seed), kind: 0 }
     }
 
-    /// Checks that robots can find their way in a world. Over a connection nobody can tell.
-    pub fn suits(plan: &Plan) -> Result<(), OtherDirections> {
+    /// Checks that the world uses the robots' convention for directions. Over a connection this cannot be checked.
+    ///
+    /// # Errors
+    ///
+    /// It does not.
+    pub fn check(plan: &Plan) -> Result<(), UnsupportedDirections> {
         let Rules { dir_zero, dir_sense, .. } = plan.rules();
         let is_usual = (*dir_zero, *dir_sense) == (DirZero::X, DirSense::Ccw);
-        is_usual.then_some(()).ok_or(OtherDirections)
+        is_usual.then_some(()).ok_or(UnsupportedDirections)
     }
 
-    /// With robots of another kind: that of the world file's port with this number, from 0.
+    /// Sets the kind of the robots: an index into the world's ports.
     #[must_use]
     pub fn with_kind(mut self, kind: usize) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The arena, to be looked at.
+    /// The arena, read-only.
     pub fn arena(&self) -> &Arena {
         &self.arena
     }
 }
 
-impl World for InProcess {
-    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost> {
+impl World for InProcessWorld {
+    fn exchange(&mut self, requests: &[Request], responses: &mut Vec<Response>) -> Result<(), WorldLost> {
         if self.kind >= self.arena.plan().ports().len() {
-            return Err(WorldLost::new(format!("it has no port {} for robots", self.kind + 1)));
+            return Err(WorldLost::new(format!("the world has no port {}", self.kind + 1)));
         }
-        for ask in asks {
-            let answer = self.arena.handle(CONNECTION, self.kind, ask, Duration::ZERO).map_err(WorldLost::new)?;
-            match (ask, answer) {
+        for request in requests {
+            let response = self.arena.handle(CONNECTION, self.kind, request, Duration::ZERO).map_err(WorldLost::new)?;
+            match (request, response) {
                 (Request::Kill(_), _) => {}
-                (_, Some(answer)) => answers.push(answer),
-                (_, None) => return Err(WorldLost::new("there is no room for another robot")),
+                (_, Some(response)) => responses.push(response),
+                (_, None) => return Err(WorldLost::new("the arena did not respond")),
             }
         }
         Ok(())

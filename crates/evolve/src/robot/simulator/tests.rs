@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::robot::fake::Fake;
+use crate::robot::fake_world::FakeWorld;
 
 fn genotypes(design: &Design, count: usize) -> Vec<Genotype> {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -57,7 +57,7 @@ fn outcomes_depend_on_nobody_else() {
             for &nth in order {
                 simulator.submit(key(nth), &genotypes[nth]).unwrap();
             }
-            let mut world = Fake::default();
+            let mut world = FakeWorld::default();
             let outcomes = finish(&mut simulator, &mut world);
             assert!(world.robots.is_empty() && simulator.is_idle());
             outcomes
@@ -70,7 +70,7 @@ fn outcomes_depend_on_nobody_else() {
         assert_eq!(alone, with(32, &back), "{name}");
         for threads in [1, 2] {
             assert_eq!(
-                evaluate_all(&design, 1, &genotypes, threads, || Ok(Fake::default()), &|_| ()),
+                evaluate_all(&design, 1, &genotypes, threads, || Ok(FakeWorld::default()), &|_| ()),
                 Ok(alone.clone())
             );
         }
@@ -80,7 +80,7 @@ fn outcomes_depend_on_nobody_else() {
 #[test]
 fn one_exchange_serves_all() {
     let design = short("platine");
-    let mut world = Fake { keeps_log: true, ..Fake::default() };
+    let mut world = FakeWorld { keeps_log: true, ..FakeWorld::default() };
     let mut simulator = Simulator::new(design.clone()).with_concurrent(4);
     for (nth, genotype) in genotypes(&design, 6).iter().enumerate() {
         simulator.submit(key(nth), genotype).unwrap();
@@ -91,20 +91,23 @@ fn one_exchange_serves_all() {
     let sizes: Vec<usize> = world.log.iter().map(Vec::len).take(4).collect();
     assert_eq!(sizes, [4, 8, 32, 4]);
     // a finished robot is gone before anything else is asked
-    let kills: Vec<_> = world.log.iter().filter(|asks| matches!(asks[0], Request::Kill(_))).collect();
-    assert!(!kills.is_empty() && kills.iter().all(|asks| asks.iter().all(|ask| matches!(ask, Request::Kill(_)))));
+    let kills: Vec<_> = world.log.iter().filter(|requests| matches!(requests[0], Request::Kill(_))).collect();
+    assert!(
+        !kills.is_empty()
+            && kills.iter().all(|requests| requests.iter().all(|request| matches!(request, Request::Kill(_))))
+    );
 }
 
 #[test]
 fn a_world_that_dies_costs_no_result() {
     let design = short("platine");
     let genotypes = genotypes(&design, 3);
-    let expected = evaluate_all(&design, 1, &genotypes, 1, || Ok(Fake::default()), &|_| ()).unwrap();
+    let expected = evaluate_all(&design, 1, &genotypes, 1, || Ok(FakeWorld::default()), &|_| ()).unwrap();
     let mut simulator = Simulator::new(design);
     for (nth, genotype) in genotypes.iter().enumerate() {
         simulator.submit(key(nth), genotype).unwrap();
     }
-    let mut dying = Fake { dies_after: Some(20), ..Fake::default() };
+    let mut dying = FakeWorld { fails_after: Some(20), ..FakeWorld::default() };
     let lost = loop {
         match simulator.round(&mut dying) {
             Ok(finished) => assert!(finished.is_empty()),
@@ -112,7 +115,7 @@ fn a_world_that_dies_costs_no_result() {
         }
     };
     assert_eq!(lost.to_string(), "the world is lost: the connection was closed");
-    assert_eq!(finish(&mut simulator, &mut Fake::default()), expected);
+    assert_eq!(finish(&mut simulator, &mut FakeWorld::default()), expected);
 }
 
 #[test]
@@ -123,7 +126,7 @@ fn who_is_given_up_leaves_the_world() {
     for (nth, genotype) in genotypes.iter().enumerate() {
         simulator.submit(Key { owner: nth as u64 % 2, ..key(nth) }, genotype).unwrap();
     }
-    let mut world = Fake::default();
+    let mut world = FakeWorld::default();
     for _ in 0..5 {
         simulator.round(&mut world).unwrap();
     }
@@ -138,9 +141,9 @@ fn who_is_given_up_leaves_the_world() {
 fn progress_is_told() {
     let design = short("platine");
     let told = Mutex::new(Vec::new());
-    let tell = |done| told.lock().unwrap().push(done);
-    evaluate_all(&design, 1, &genotypes(&design, 5), 2, || Ok(Fake::default()), &tell).unwrap();
-    let mut told = told.into_inner().unwrap();
+    let tell = |done| told.lock().push(done);
+    evaluate_all(&design, 1, &genotypes(&design, 5), 2, || Ok(FakeWorld::default()), &tell).unwrap();
+    let mut told = told.into_inner();
     told.sort_unstable();
     assert_eq!(told, [1, 2, 3, 4, 5]);
 }
@@ -149,12 +152,12 @@ fn progress_is_told() {
 fn errors_stop_an_evaluation() {
     let design = short("platine");
     let mut genotypes = genotypes(&design, 8);
-    let lost = || -> Result<Fake, WorldLost> { Err(WorldLost::new("nobody there")) };
+    let lost = || -> Result<FakeWorld, WorldLost> { Err(WorldLost::new("nobody there")) };
     assert_eq!(evaluate_all(&design, 1, &genotypes, 2, lost, &|_| ()), Err(WorldLost::new("nobody there").into()));
     genotypes[5].weights.pop();
-    let outcome = evaluate_all(&design, 1, &genotypes, 2, || Ok(Fake::default()), &|_| ());
+    let outcome = evaluate_all(&design, 1, &genotypes, 2, || Ok(FakeWorld::default()), &|_| ());
     assert!(matches!(outcome, Err(EvaluationError::Genotype(_))));
-    assert_eq!(evaluate_all(&design, 1, &[], 2, || Ok(Fake::default()), &|_| ()), Ok(vec![]));
+    assert_eq!(evaluate_all(&design, 1, &[], 2, || Ok(FakeWorld::default()), &|_| ()), Ok(vec![]));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn shipped_bodies_in_shipped_worlds() {
             let design = short(&body);
             let genotypes = genotypes(&design, 6);
             let with = |threads, seed| {
-                evaluate_all(&design, 1, &genotypes, threads, || Ok(InProcess::new(plan.clone(), seed)), &|_| ())
+                evaluate_all(&design, 1, &genotypes, threads, || Ok(InProcessWorld::new(plan.clone(), seed)), &|_| ())
                     .unwrap()
             };
             let outcomes = with(1, 1);

@@ -4,7 +4,7 @@ use std::{io::Write, sync::Arc, time::Duration};
 
 use arena::Plan;
 use evolve::{
-    robot::{Design, InProcess, evaluate_all},
+    robot::{Design, InProcessWorld, evaluate_all},
     search::{Algorithm, Evaluation, Search, Settings},
 };
 
@@ -58,7 +58,7 @@ impl Evolution {
         let (began, mut steps) = (now(), 0);
         loop {
             let genotypes = self.search.ask();
-            let world = || Ok(InProcess::new(self.plan.clone(), 1));
+            let world = || Ok(InProcessWorld::new(self.plan.clone(), 1));
             let outcomes = evaluate_all(&self.design, self.search.generation(), &genotypes, THREADS, world, &|_| ())?;
             steps += outcomes.iter().map(|outcome| outcome.steps).sum::<u64>();
             let evaluations: Vec<_> = outcomes

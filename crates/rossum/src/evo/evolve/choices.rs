@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Args;
 use evolve::{
-    run::{Best, Place, Start},
+    run::{Best, EvaluationSite, RunConfig},
     search::{Algorithm, Settings},
 };
 use serde::Deserialize;
@@ -144,18 +144,18 @@ impl Plan {
     }
 
     /// Fills in what was chosen when the run began.
-    pub(super) fn go_on(&mut self, start: &Start) {
-        self.generations = self.generations.or(Some(start.generations));
-        self.target = self.target.or(start.target);
+    pub(super) fn go_on(&mut self, config: &RunConfig) {
+        self.generations = self.generations.or(Some(config.generations));
+        self.target = self.target.or(config.target);
     }
 
     /// Where individuals are tested. A run keeps the files themselves, so that it can go on when they change.
-    pub(super) fn place(&self) -> anyhow::Result<Place> {
+    pub(super) fn place(&self) -> anyhow::Result<EvaluationSite> {
         if !self.all {
             let default = || vec!["127.0.0.1".to_owned()];
-            return Ok(Place::Simulators(self.simulators.clone().unwrap_or_else(default)));
+            return Ok(EvaluationSite::Simulators(self.simulators.clone().unwrap_or_else(default)));
         }
-        Ok(Place::Here {
+        Ok(EvaluationSite::Local {
             world: crate::evo::files::world(&self.world)?,
             body: crate::evo::files::body(&self.body)?,
             fitness: self.fitness.as_deref().map(crate::evo::files::fitness).transpose()?,

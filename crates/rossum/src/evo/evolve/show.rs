@@ -9,8 +9,8 @@ use anyhow::{Context, bail};
 use arena::Pose;
 use clap::Args;
 use evolve::{
-    robot::{Outcome, follow},
-    run::{self, Best, Here, Place, Record, Run},
+    robot::{Outcome, trace},
+    run::{self, Best, EvaluationSite, LocalSite, Record, Run},
 };
 
 use super::choices::Plan;
@@ -38,12 +38,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         serde_json::to_writer_pretty(&mut *out, &record)?;
         return Ok(writeln!(out)?);
     }
-    let Record { start, history, best } = &record;
-    let place = match &start.place {
-        Place::Here { world, body, .. } => format!("in {}, with {}", title(world), title(body)),
-        Place::Simulators(simulators) => format!("by the Robot Simulators at {}", simulators.join(", ")),
+    let Record { config, history, best } = &record;
+    let place = match &config.site {
+        EvaluationSite::Local { world, body, .. } => format!("in {}, with {}", title(world), title(body)),
+        EvaluationSite::Simulators(simulators) => format!("by the Robot Simulators at {}", simulators.join(", ")),
     };
-    writeln!(out, "{} with seed {}, tested {place}\n", start.algorithm, start.seed)?;
+    writeln!(out, "{} with seed {}, tested {place}\n", config.algorithm, config.seed)?;
     let every = history.len().div_ceil(20).max(1);
     let last = history.len();
     let rows: Vec<[String; 6]> = (1..)
@@ -86,7 +86,7 @@ pub(super) fn draw_chart(run: &Run) -> anyhow::Result<()> {
 
 fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let chart = chart::draw(&format!("{name}: {}", record.start.algorithm), &record.history);
+    let chart = chart::draw(&format!("{name}: {}", record.config.algorithm), &record.history);
     let files = ["fitness.svg", "fitness.png"].map(|name| folder.join(name));
     for file in &files {
         chart.write(file)?;
@@ -96,7 +96,7 @@ fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Draws the path of the best individual of a run that is tested here.
 pub(super) fn draw_path(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
-    let (Some(best), Some(here)) = (run.best(), run.start().place.here()?) else { return Ok(()) };
+    let (Some(best), Some(here)) = (run.best(), run.config().site.local()?) else { return Ok(()) };
     let file = run.folder().join("path.png");
     picture(best, &here, &file)?;
     Ok(writeln!(out, "plot: {0}/fitness.png   path of the best: {0}/path.png", run.folder().display())?)
@@ -111,16 +111,16 @@ pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dy
     };
     let folder = if best.is_dir() { best } else { best.parent().unwrap_or(Path::new(".")) };
     let place = match run::read(folder) {
-        Ok(record) if matches!(record.start.place, Place::Here { .. }) => record.start.place,
+        Ok(record) if matches!(record.config.site, EvaluationSite::Local { .. }) => record.config.site,
         _ => match plan.place()? {
-            Place::Simulators(_) => bail!(
+            EvaluationSite::Simulators(_) => bail!(
                 "{} was tested elsewhere; say where to run it now: --all --world WORLD --body BODY",
                 best.display()
             ),
             place => place,
         },
     };
-    let here = place.here()?.context("the place is here")?;
+    let here = place.local()?.context("the place is here")?;
     let file = file.map_or_else(|| folder.join("path.png"), Path::to_owned);
     let outcome = picture(&individual, &here, &file)?;
     let (now, then) = (outcome.fitness, individual.fitness);
@@ -129,8 +129,8 @@ pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dy
     Ok(writeln!(out, "path: {}", file.display())?)
 }
 
-fn picture(best: &Best, here: &Here, file: &Path) -> anyhow::Result<Outcome> {
-    let outcome = follow(&here.design, &here.world, here.seed, best, usize::MAX)?.outcome;
+fn picture(best: &Best, here: &LocalSite, file: &Path) -> anyhow::Result<Outcome> {
+    let outcome = trace(&here.design, &here.world, here.seed, best, usize::MAX)?.outcome;
     let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
     let title = format!("{} in {}", name(&here.design.file().title), name(here.world.title()));
     let note = format!(

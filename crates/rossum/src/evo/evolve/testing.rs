@@ -8,8 +8,8 @@ use client::evo::{Event, Fleet, FleetOptions};
 use evolve::{
     Genotype, NetParameters,
     genotype::Genes,
-    robot::{InProcess, evaluate_all},
-    run::{Here, Place},
+    robot::{InProcessWorld, evaluate_all},
+    run::{EvaluationSite, LocalSite},
     search::Evaluation,
 };
 use server::driver::evo::ROBOT_PORTS;
@@ -23,16 +23,16 @@ const PROMPT: Duration = Duration::from_secs(1);
 
 /// Those who test individuals.
 pub(super) enum Testers {
-    Here { here: Here, threads: usize },
+    LocalSite { here: LocalSite, threads: usize },
     Elsewhere { fleet: Box<Fleet>, parameters: NetParameters },
 }
 
 impl Testers {
-    pub(super) fn at(place: &Place, plan: &Plan) -> anyhow::Result<Self> {
-        if let Some(here) = place.here()? {
-            return Ok(Self::Here { here, threads: plan.threads });
+    pub(super) fn at(place: &EvaluationSite, plan: &Plan) -> anyhow::Result<Self> {
+        if let Some(here) = place.local()? {
+            return Ok(Self::LocalSite { here, threads: plan.threads });
         }
-        let Place::Simulators(simulators) = place else { unreachable!("all other places are here") };
+        let EvaluationSite::Simulators(simulators) = place else { unreachable!("all other places are here") };
         let addresses: Vec<String> = simulators.iter().map(|address| with_port(address, ROBOT_PORTS.0)).collect();
         let mut fleet = Fleet::new(&addresses, FleetOptions::default())?;
         if fleet.next_within(PROMPT)?.is_none_or(|event| matches!(event, Event::Unusable { .. })) {
@@ -50,7 +50,7 @@ impl Testers {
     /// Who and where they are, for people.
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::Here { here, threads } => {
+            Self::LocalSite { here, threads } => {
                 let alone = match here.world.rules().isolation {
                     Isolation::PerRobot => "",
                     _ => "\neach robot is alone here; to have them meet, run world, robot and evolve apart",
@@ -67,7 +67,7 @@ impl Testers {
     /// What nets they can test.
     pub(super) fn parameters(&self) -> &NetParameters {
         match self {
-            Self::Here { here, .. } => here.design.parameters(),
+            Self::LocalSite { here, .. } => here.design.parameters(),
             Self::Elsewhere { parameters, .. } => parameters,
         }
     }
@@ -80,8 +80,8 @@ impl Testers {
         progress: &(dyn Fn(usize) + Sync),
     ) -> anyhow::Result<Vec<Evaluation>> {
         match self {
-            Self::Here { here, threads } => {
-                let world = || Ok(InProcess::new(here.world.clone(), here.seed));
+            Self::LocalSite { here, threads } => {
+                let world = || Ok(InProcessWorld::new(here.world.clone(), here.seed));
                 let outcomes = evaluate_all(&here.design, generation, individuals, *threads, world, progress)?;
                 let evaluation = |outcome: evolve::robot::Outcome| Evaluation {
                     fitness: outcome.fitness,

@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use evolve::run::{self, Place, Record};
+use evolve::run::{self, EvaluationSite, Record};
 use wire::console::{RunState, RunSummary};
 
 use super::{Attempt, Inner, MAX_LISTED, process::Outcome};
@@ -128,31 +128,31 @@ fn read(name: &str, folder: &Path) -> Digest {
 }
 
 /// Whether the best individual is as good as was wanted.
-pub(super) fn is_reached(Record { start, best, .. }: &Record) -> bool {
-    start.target.zip(best.as_ref()).is_some_and(|(target, best)| best.fitness >= target)
+pub(super) fn is_reached(Record { config, best, .. }: &Record) -> bool {
+    config.target.zip(best.as_ref()).is_some_and(|(target, best)| best.fitness >= target)
 }
 
 fn summary(name: &str, record: &Record) -> RunSummary {
-    let Record { start, history, best } = record;
+    let Record { config, history, best } = record;
     RunSummary {
         name: name.to_owned(),
-        algorithm: start.algorithm.to_string(),
-        place: place(&start.place),
-        seed: start.seed,
-        generations: start.generations,
+        algorithm: config.algorithm.to_string(),
+        place: place(&config.site),
+        seed: config.seed,
+        generations: config.generations,
         generation: history.len() as u64,
         best: best.as_ref().map(|best| best.fitness),
         state: RunState::Stopped,
         words: String::new(),
-        here: matches!(start.place, Place::Here { .. }),
+        here: matches!(config.site, EvaluationSite::Local { .. }),
     }
 }
 
 /// Where individuals are tested, for people.
-pub(super) fn place(place: &Place) -> String {
+pub(super) fn place(place: &EvaluationSite) -> String {
     match place {
-        Place::Here { world, body, .. } => format!("{} in {}", title(body), title(world)),
-        Place::Simulators(simulators) => simulators.join(", "),
+        EvaluationSite::Local { world, body, .. } => format!("{} in {}", title(body), title(world)),
+        EvaluationSite::Simulators(simulators) => simulators.join(", "),
     }
 }
 

@@ -7,12 +7,12 @@ use arena::{
 use evolve::{
     NetParameters,
     robot::{
-        Followed, Net, NetPlan,
-        body::Feeling,
-        follow,
-        net::{Meaning, Transfer, Value},
+        Net, NetSpec, Trace,
+        body::InternalInput,
+        net::{ParameterKind, ParameterSpec, Transfer},
+        trace,
     },
-    run::{Best, Here, Place, Record, Start},
+    run::{Best, EvaluationSite, LocalSite, Record, RunConfig},
 };
 use wire::console::{ArenaKind, ArenaPlan, ArenaPolygon, Net as NetCard, Replay, RunDetail, TrialPath, Weight};
 
@@ -40,14 +40,14 @@ pub(super) fn detail(name: &str, record: &Record) -> RunDetail {
         worst: each(|line| line.worst),
         best_so_far: each(|line| line.best_so_far),
         diversity: each(|line| line.diversity),
-        net: record.best.as_ref().and_then(|best| net(&record.start, best)),
+        net: record.best.as_ref().and_then(|best| net(&record.config, best)),
     }
 }
 
 /// The net of an individual; none if it does not fit the run.
-fn net(start: &Start, best: &Best) -> Option<NetCard> {
-    let here = start.place.here().ok().flatten();
-    let plan = here.as_ref().map_or_else(|| anonymous(&start.parameters), |here| here.design.plan().clone());
+fn net(config: &RunConfig, best: &Best) -> Option<NetCard> {
+    let here = config.site.local().ok().flatten();
+    let plan = here.as_ref().map_or_else(|| anonymous(&config.parameters), |here| here.design.net().clone());
     let net = Net::new(&plan, &best.genotype).ok()?;
     let (inputs, outputs, hidden) = (plan.parameters.inputs, plan.parameters.outputs, best.genotype.hidden);
     // outputs come after the hidden neurons here
@@ -80,7 +80,7 @@ fn net(start: &Start, best: &Best) -> Option<NetCard> {
 }
 
 /// Names of the input and output neurons.
-fn names(here: &Here) -> (Vec<String>, Vec<String>) {
+fn names(here: &LocalSite) -> (Vec<String>, Vec<String>) {
     let file = here.design.file();
     let sensors = file.sensors.iter().map(|sensor| sensor.name.clone());
     let inputs = sensors.chain(file.inputs.iter().map(|feeling| felt(*feeling).to_owned())).collect();
@@ -88,27 +88,27 @@ fn names(here: &Here) -> (Vec<String>, Vec<String>) {
     (inputs, ["left wheel", "right wheel"].into_iter().chain(head).map(str::to_owned).collect())
 }
 
-fn felt(feeling: Feeling) -> &'static str {
+fn felt(feeling: InternalInput) -> &'static str {
     match feeling {
-        Feeling::Constant => "constant",
-        Feeling::Bumper => "bumper",
-        Feeling::Stress => "stress",
-        Feeling::Death => "death",
-        Feeling::TiltS => "tilt ahead",
-        Feeling::TiltC => "tilt across",
-        Feeling::CompassX => "compass x",
-        Feeling::CompassY => "compass y",
-        Feeling::OdometryLeft => "left speed",
-        Feeling::OdometryRight => "right speed",
-        Feeling::Head => "head angle",
+        InternalInput::Constant => "constant",
+        InternalInput::Bumper => "bumper",
+        InternalInput::Stress => "stress",
+        InternalInput::Death => "death",
+        InternalInput::TiltS => "tilt ahead",
+        InternalInput::TiltC => "tilt across",
+        InternalInput::CompassX => "compass x",
+        InternalInput::CompassY => "compass y",
+        InternalInput::OdometryLeft => "left speed",
+        InternalInput::OdometryRight => "right speed",
+        InternalInput::Head => "head angle",
     }
 }
 
 /// Nets of a Robot Simulator elsewhere: nobody here knows what their values mean but for the weight, which comes first.
-fn anonymous(parameters: &NetParameters) -> NetPlan {
+fn anonymous(parameters: &NetParameters) -> NetSpec {
     let (low, high) = (parameters.weight.low, parameters.weight.high);
-    let means = |nth: usize| if nth == 0 { Meaning::Weight } else { Meaning::Bias };
-    NetPlan {
+    let means = |nth: usize| if nth == 0 { ParameterKind::Weight } else { ParameterKind::Bias };
+    NetSpec {
         parameters: parameters.clone(),
         transfer: Transfer::default(),
         dt: 1.0,
@@ -116,20 +116,20 @@ fn anonymous(parameters: &NetParameters) -> NetPlan {
         inputs: Vec::new(),
         outputs: Vec::new(),
         hidden: Vec::new(),
-        weights: (0..parameters.weight.values).map(|nth| Value { means: means(nth), low, high }).collect(),
+        weights: (0..parameters.weight.values).map(|nth| ParameterSpec { means: means(nth), low, high }).collect(),
     }
 }
 
 /// Tests an individual again, and tells how it moves.
-pub(super) fn replay(run: &str, place: &Place, best: &Best) -> Result<Replay, String> {
+pub(super) fn replay(run: &str, place: &EvaluationSite, best: &Best) -> Result<Replay, String> {
     let elsewhere = || {
         "its individuals were tested by Robot Simulators elsewhere; only those that are tested in the run's own process \
          can be shown"
             .to_owned()
     };
-    let here = place.here().map_err(|error| error.to_string())?.ok_or_else(elsewhere)?;
+    let here = place.local().map_err(|error| error.to_string())?.ok_or_else(elsewhere)?;
     let positions = MAX_STEPS.min(MAX_BEAMS / here.design.file().sensors.len().max(1));
-    let followed = follow(&here.design, &here.world, here.seed, best, positions).map_err(|error| error.to_string())?;
+    let followed = trace(&here.design, &here.world, here.seed, best, positions).map_err(|error| error.to_string())?;
     Ok(Replay {
         run: run.to_owned(),
         generation: best.generation,
@@ -141,7 +141,7 @@ pub(super) fn replay(run: &str, place: &Place, best: &Best) -> Result<Replay, St
     })
 }
 
-fn trials(Followed { outcome, beams }: &Followed) -> Vec<TrialPath> {
+fn trials(Trace { outcome, beams }: &Trace) -> Vec<TrialPath> {
     let mut beams = beams.iter();
     let of_a_trial = outcome.path.chunk_by(|a, b| a.trial == b.trial);
     of_a_trial

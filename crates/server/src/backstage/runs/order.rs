@@ -4,8 +4,8 @@ use std::path::Path;
 
 use arena::Plan;
 use evolve::{
-    robot::{InProcess, library},
-    run::{Place, Record},
+    robot::{InProcessWorld, library},
+    run::{EvaluationSite, Record},
     search::Algorithm,
 };
 use support::suggest;
@@ -62,32 +62,32 @@ impl Order {
 
     /// The order of a run that is to go on.
     pub(super) fn again(record: &Record, generations: Option<u64>) -> Result<Self, String> {
-        let start = &record.start;
+        let config = &record.config;
         generations.map_or(Ok(()), |generations| within("generations", generations, 1, MAX_GENERATIONS))?;
-        let (wanted, done) = (generations.unwrap_or(start.generations), record.history.len() as u64);
+        let (wanted, done) = (generations.unwrap_or(config.generations), record.history.len() as u64);
         if done >= wanted {
             return Err(format!("it has {done} generations already; say how many there are to be in all"));
         }
         if list::is_reached(record) {
             return Err("its best individual is as good as was wanted; there is nothing left to do".to_owned());
         }
-        let simulators = match &start.place {
-            Place::Here { .. } => Vec::new(),
-            Place::Simulators(simulators) => simulators.clone(),
+        let simulators = match &config.site {
+            EvaluationSite::Local { .. } => Vec::new(),
+            EvaluationSite::Simulators(simulators) => simulators.clone(),
         };
         let run = NewRun {
             simulators,
             world: String::new(),
             body: String::new(),
             fitness: None,
-            algorithm: start.algorithm.to_string(),
+            algorithm: config.algorithm.to_string(),
             generations: wanted,
             population: None,
             hidden: None,
-            seed: start.seed,
-            target: start.target,
+            seed: config.seed,
+            target: config.target,
         };
-        Ok(Self { run, place: list::place(&start.place) })
+        Ok(Self { run, place: list::place(&config.site) })
     }
 
     /// What a run's folder is called, without a number.
@@ -163,7 +163,7 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
 /// What can be chosen.
 pub(super) fn info(folder: &Path) -> EvolutionInfo {
     let world = |name: String| {
-        let plan = Plan::built_in(&name)?.ok().filter(|plan| InProcess::suits(plan).is_ok())?;
+        let plan = Plan::built_in(&name)?.ok().filter(|plan| InProcessWorld::check(plan).is_ok())?;
         Some(Choice { title: plan.title().to_owned(), name })
     };
     let body = |name: String| Some(Choice { title: library::body(&name).ok()?.title, name });

@@ -1,8 +1,8 @@
 use std::{fs, path::Path};
 
 use evolve::{
-    robot::{InProcess, evaluate_all, library},
-    run::{Place, Run, Start},
+    robot::{InProcessWorld, evaluate_all, library},
+    run::{EvaluationSite, Run, RunConfig},
     search::{Algorithm, Evaluation, Settings},
 };
 use tempfile::TempDir;
@@ -34,21 +34,21 @@ fn runs(folder: &TempDir, script: &str) -> Runs {
 }
 
 /// A run of a few generations, made in this process.
-fn made(folder: &Path, place: Place) -> Run {
-    let here = Place::Here {
+fn made(folder: &Path, site: EvaluationSite) -> Run {
+    let here = EvaluationSite::Local {
         world: arena::Plan::built_in_text("obstacles").unwrap(),
         body: library::body_text("platine").unwrap(),
         fitness: None,
         seed: 1,
     };
-    let here = here.here().unwrap().unwrap();
+    let here = here.local().unwrap().unwrap();
     let settings = Settings { population: Some(4), ..Settings::default() };
     let parameters = here.design.parameters().clone();
     let algorithm = Algorithm::Ga;
-    let start = Start { algorithm, settings, seed: 1, parameters, generations: GENERATIONS, target: None, place };
+    let start = RunConfig { algorithm, settings, seed: 1, parameters, generations: GENERATIONS, target: None, site };
     let mut run = Run::begin(folder, start).unwrap();
     for generation in 1..=GENERATIONS {
-        let world = || Ok(InProcess::new(here.world.clone(), here.seed));
+        let world = || Ok(InProcessWorld::new(here.world.clone(), here.seed));
         let asked = run.ask().to_vec();
         let outcomes = evaluate_all(&here.design, generation, &asked, 1, world, &|_| {}).unwrap();
         let tested = |fitness| Evaluation { fitness, behaviour: Vec::new() };
@@ -58,9 +58,9 @@ fn made(folder: &Path, place: Place) -> Run {
     run
 }
 
-fn here() -> Place {
+fn here() -> EvaluationSite {
     let world = arena::Plan::built_in_text("obstacles").unwrap();
-    Place::Here { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1 }
+    EvaluationSite::Local { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1 }
 }
 
 fn of<'a>(list: &'a [RunSummary], name: &str) -> &'a RunSummary {
@@ -230,7 +230,7 @@ fn runs_on_disk_are_shown_as_they_are() {
     let runs = runs(&folder, "exec sleep 1000");
     let at = |name: &str| folder.path().join("runs").join(name);
     let busy = made(&at("busy"), here());
-    drop(made(&at("far"), Place::Simulators(vec!["10.0.0.1:7720".to_owned()])));
+    drop(made(&at("far"), EvaluationSite::Simulators(vec!["10.0.0.1:7720".to_owned()])));
     drop(made(&at("broken"), here()));
     fs::write(at("broken").join("checkpoint.json"), "{").unwrap();
     fs::create_dir(at("empty")).unwrap();

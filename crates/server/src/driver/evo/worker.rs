@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use arena::{Plan, Request, Response};
-use evolve::robot::{Design, Finished, InProcess, Key, Simulator, World, WorldLost};
+use evolve::robot::{Design, Finished, InProcessWorld, Key, Simulator, World, WorldLost};
 use tracing::{info, warn};
 
 use super::{
@@ -17,7 +17,7 @@ use crate::{limits, session::evo::robot::Order};
 #[derive(Clone, Debug)]
 pub enum WorldAt {
     /// In this process, with one arena for each thread and this seed.
-    InProcess(Arc<Plan>, u64),
+    InProcessWorld(Arc<Plan>, u64),
     /// At a World Simulator, with one connection for each thread.
     Address(SocketAddr),
 }
@@ -89,7 +89,7 @@ impl Worker {
 
     fn open(&self) -> Result<Box<dyn World>, WorldLost> {
         match &self.world_at {
-            WorldAt::InProcess(plan, seed) => Ok(Box::new(InProcess::new(Arc::clone(plan), *seed))),
+            WorldAt::InProcessWorld(plan, seed) => Ok(Box::new(InProcessWorld::new(Arc::clone(plan), *seed))),
             WorldAt::Address(address) => {
                 let link = WorldLink::connect(*address)?;
                 self.pool.note_link(self.number, link.stream().map_err(WorldLost::new)?);

@@ -1,27 +1,27 @@
-//! Seeded chance: the same for the same trial, whoever is tested and in whatever order.
+//! Seeded random numbers that depend only on the trial, not on the individual or the order of evaluations.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The noise on a wheel is cut at so many standard deviations, so that the greatest turn in a step is known.
+/// Motor noise is clipped to this many standard deviations, which bounds the rotation in a step.
 pub(super) const MOTOR_NOISE_SPAN: f64 = 4.0;
 
-/// What the numbers are drawn for; each has numbers of its own, so that a pose more or less does not change the noise.
+/// What the numbers are for. Each purpose has its own stream, so that an additional start pose does not change the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Start = 1,
     Noise = 2,
 }
 
-/// A source of chance.
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Chance {
+pub(super) struct RandomStream {
     rng: ChaCha8Rng,
     spare: Option<f64>,
 }
 
-impl Chance {
-    /// The source for a purpose in a trial.
+impl RandomStream {
+    /// The stream for a purpose in a trial.
     pub(super) fn new(seed: u64, generation: u64, trial: u64, purpose: Purpose) -> Self {
         let mut key = [0; 32];
         for (part, number) in key.chunks_exact_mut(8).zip([seed, generation, trial, purpose as u64]) {
@@ -30,12 +30,12 @@ impl Chance {
         Self { rng: ChaCha8Rng::from_seed(key), spare: None }
     }
 
-    /// Evenly between two numbers.
+    /// Uniform in `low..high`.
     pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.rng.random::<f64>()
     }
 
-    /// Normally distributed round 0 with a standard deviation of 1. Marsaglia's polar method, which gives two at a time.
+    /// Standard normal, by Marsaglia's polar method, which generates two at a time.
     pub(super) fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn normal_numbers_are_normal() {
-        let mut chance = Chance::new(1, 0, 0, Purpose::Noise);
-        let numbers: Vec<f64> = (0..100_000).map(|_| chance.normal()).collect();
+        let mut stream = RandomStream::new(1, 0, 0, Purpose::Noise);
+        let numbers: Vec<f64> = (0..100_000).map(|_| stream.normal()).collect();
         let mean = |power: i32| numbers.iter().map(|x| x.powi(power)).sum::<f64>() / numbers.len() as f64;
         for (power, expected) in [(1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)] {
             assert!((mean(power) - expected).abs() < 0.1, "moment {power}: {}", mean(power));
@@ -68,7 +68,8 @@ mod tests {
 
     #[test]
     fn each_trial_and_purpose_has_its_own() {
-        let first = |seed, generation, trial, purpose| Chance::new(seed, generation, trial, purpose).between(0.0, 1.0);
+        let first =
+            |seed, generation, trial, purpose| RandomStream::new(seed, generation, trial, purpose).between(0.0, 1.0);
         let of = [
             first(1, 0, 0, Purpose::Start),
             first(2, 0, 0, Purpose::Start),

@@ -1,59 +1,62 @@
-//! An individual, tested once more to be looked at: where it goes, and how far its sensors look on the way.
+//! Re-evaluation of an individual with its path and its sensors' beams recorded.
 
 use std::sync::Arc;
 
 use arena::{Beam, BeamHit, Plan, Request, Response};
 
-use super::{Design, EvaluationError, InProcess, Outcome, Trial, World};
+use super::{Design, EvaluationError, EvaluationTask, InProcessWorld, Outcome, World};
 use crate::run::Best;
 
-/// What came of an individual that was looked at.
+/// A recorded evaluation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Followed {
-    /// With its path.
+pub struct Trace {
+    /// The result, including the path.
     pub outcome: Outcome,
-    /// For each position of the path: the sensors' beams from start to end, x and y each, in mm, in the order of the
-    /// body's sensors. A beam ends where it found something, or at its sensor's range. None where nothing was sensed
-    /// because a trial ended there.
+    /// For each position of the path, the sensors' beams as `[start x, start y, end x, end y]`, in mm, in the order of the
+    /// body's sensors. A beam ends at its hit, or at the sensor's range. Empty where a trial ended, as nothing is sensed
+    /// there.
     pub beams: Vec<Vec<[f64; 4]>>,
 }
 
-/// Tests an individual again, in an arena of its own, and notes the first positions of all that it gets to, so many at
-/// most.
-pub fn follow(
+/// Evaluates an individual again in an arena of its own, and records at most the first `positions` positions.
+///
+/// # Errors
+///
+/// The genotype does not fit the design, or the world fails.
+pub fn trace(
     design: &Arc<Design>,
     plan: &Arc<Plan>,
     seed: u64,
     best: &Best,
     positions: usize,
-) -> Result<Followed, EvaluationError> {
-    let mut world = InProcess::new(plan.clone(), seed);
-    let mut trial = Trial::new(design.clone(), &best.genotype, best.generation, best.individual)?;
-    trial = trial.with_path_of(positions);
-    let (mut asks, mut answers, mut beams) = (Vec::new(), Vec::new(), Vec::<Vec<[f64; 4]>>::new());
+) -> Result<Trace, EvaluationError> {
+    let mut world = InProcessWorld::new(plan.clone(), seed);
+    let mut task = EvaluationTask::new(design.clone(), &best.genotype, best.generation, best.individual)?;
+    task = task.with_path_of(positions);
+    let (mut requests, mut responses, mut beams) = (Vec::new(), Vec::new(), Vec::<Vec<[f64; 4]>>::new());
     loop {
-        if let Some(outcome) = trial.outcome() {
+        if let Some(outcome) = task.outcome() {
             beams.resize(outcome.path.len(), Vec::new());
-            return Ok(Followed { outcome: outcome.clone(), beams });
+            return Ok(Trace { outcome: outcome.clone(), beams });
         }
-        asks.clear();
-        answers.clear();
-        trial.asks(&mut asks);
-        world.exchange(&asks, &mut answers)?;
-        let sensed = segments(design, &asks, &answers);
-        // what was sensed belongs to the position that was noted last, unless that has its beams already
-        let last = trial.noted().checked_sub(1).filter(|last| beams.len() <= *last);
+        requests.clear();
+        responses.clear();
+        task.requests(&mut requests);
+        world.exchange(&requests, &mut responses)?;
+        let sensed = segments(design, &requests, &responses);
+        // readings belong to the last recorded position, unless that has its beams already
+        let last = task.recorded().checked_sub(1).filter(|last| beams.len() <= *last);
         if let (false, Some(last)) = (sensed.is_empty(), last) {
             beams.resize(last, Vec::new());
             beams.push(sensed);
         }
-        trial.take(&answers).map_err(super::WorldLost::from)?;
+        task.handle_responses(&responses).map_err(super::WorldLost::from)?;
     }
 }
 
-/// The beams that were asked about, from start to end.
-fn segments(design: &Design, asks: &[Request], answers: &[Response]) -> Vec<[f64; 4]> {
-    let found = asks.iter().zip(answers).filter_map(|(ask, answer)| match (ask, answer) {
+/// The beams of all sensor requests, from start to end.
+fn segments(design: &Design, requests: &[Request], responses: &[Response]) -> Vec<[f64; 4]> {
+    let found = requests.iter().zip(responses).filter_map(|(request, response)| match (request, response) {
         (Request::See(_, beam), Response::Seen(BeamHit { distance, .. })) => Some((beam, *distance)),
         (Request::Hear(_, beam), Response::Heard(distance)) => Some((beam, *distance)),
         _ => None,
@@ -62,7 +65,7 @@ fn segments(design: &Design, asks: &[Request], answers: &[Response]) -> Vec<[f64
     found.zip(ranges).map(|((beam, distance), range)| segment(beam, distance.min(range))).collect()
 }
 
-/// A beam seen from above.
+/// A beam in the plan view.
 fn segment(beam: &Beam, distance: f64) -> [f64; 4] {
     let (sin, cos) = beam.dir.sin_cos();
     let along = distance * beam.tilt.cos();
@@ -93,20 +96,20 @@ mod tests {
     }
 
     #[test]
-    fn who_is_looked_at_does_what_it_did_before() {
+    fn a_traced_individual_does_the_same_as_before() {
         for body in crate::robot::library::bodies() {
             let design = Arc::new(Design::built_in(&body).unwrap());
             let plan = Arc::new(Plan::built_in("obstacles").unwrap().unwrap());
             let best = individual(&design);
-            let Followed { outcome, beams } = follow(&design, &plan, 3, &best, usize::MAX).unwrap();
-            let first = follow(&design, &plan, 3, &best, 7).unwrap();
+            let Trace { outcome, beams } = trace(&design, &plan, 3, &best, usize::MAX).unwrap();
+            let first = trace(&design, &plan, 3, &best, 7).unwrap();
             assert_eq!(first.outcome.fitness, outcome.fitness);
             assert_eq!(
                 (first.outcome.path.as_slice(), first.beams.as_slice()),
                 (&outcome.path[..7], &beams[..7]),
                 "{body}"
             );
-            let world = || Ok(InProcess::new(plan.clone(), 3));
+            let world = || Ok(InProcessWorld::new(plan.clone(), 3));
             let tested = evaluate_all(&design, 1, std::slice::from_ref(&best.genotype), 1, world, &|_| {}).unwrap();
             assert_eq!(
                 tested.first().map(|tested| (tested.fitness, tested.steps)),

@@ -1,21 +1,21 @@
-//! What a robot feels and does from step to step.
+//! One trial of a robot: sensing, control and movement, step by step.
 
 use std::f64::consts::FRAC_PI_2;
 
 use arena::{BeamHit, Pose, Position, Request, Response, RobotId};
 
-use super::{WrongAnswer, wrong};
+use super::{UnexpectedResponse, unexpected};
 use crate::robot::{
     Design, Net,
-    body::{Feeling, SensorKind},
-    noise::{Chance, MOTOR_NOISE_SPAN, Purpose},
+    body::{InternalInput, SensorKind},
+    random::{MOTOR_NOISE_SPAN, Purpose, RandomStream},
     script::{Input, Memory},
-    sense::{Frame, Head},
+    sensor::{Frame, Head},
 };
 
-/// What a sensor found.
+/// The last reading of a sensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Finding {
+struct SensorState {
     activity: f64,
     distance: f64,
     color: [u8; 3],
@@ -24,39 +24,40 @@ struct Finding {
 const NOWHERE: Position =
     Position { x: 0.0, y: 0.0, z: 0.0, dir: 0.0, tilt_straight: 0.0, tilt_across: 0.0, stress: 0.0, death: false };
 
-/// A robot in its present trial.
+/// A robot in its current trial.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(super) struct Trial {
     net: Net,
     memory: Memory,
-    noise: Chance,
-    findings: Vec<Finding>,
+    noise: RandomStream,
+    readings: Vec<SensorState>,
     head: Head,
-    /// Number of the shape that the head has now, and of that which the world knows.
+    /// Index of the current shape.
     shape: usize,
-    shown: Option<usize>,
+    /// Index of the shape last sent to the world.
+    sent_shape: Option<usize>,
     frame: Frame,
     start: Position,
     position: Position,
-    /// Parts of their full speed: left and right.
+    /// Left and right, as fractions of full speed.
     wheels: [f64; 2],
-    /// How far the last step went, in mm.
+    /// Distance of the last step, in mm.
     moved: f64,
     step: u32,
-    /// Where the robot was when it last left a spot, and the step of it.
+    /// Where and at which step the robot last left a spot, to detect that it is stuck.
     spot: ([f64; 2], u32),
 }
 
-impl Run {
+impl Trial {
     pub(super) fn new(design: &Design, net: Net) -> Self {
         Self {
             net,
             memory: design.script.memory(),
-            noise: Chance::new(0, 0, 0, Purpose::Noise),
-            findings: vec![Finding::default(); design.senses.len()],
+            noise: RandomStream::new(0, 0, 0, Purpose::Noise),
+            readings: vec![SensorState::default(); design.sensors.len()],
             head: Head::ahead(design.file().head.as_ref()),
-            shape: design.rest(),
-            shown: None,
+            shape: design.neutral_shape(),
+            sent_shape: None,
             frame: Frame::new(&NOWHERE),
             start: NOWHERE,
             position: NOWHERE,
@@ -71,92 +72,100 @@ impl Run {
         self.net.clamped()
     }
 
-    /// The world is another one, which has not been told the shape.
+    /// To be called for a new world, which does not know the shape.
     pub(super) fn forget_shape(&mut self) {
-        self.shown = None;
+        self.sent_shape = None;
     }
 
-    /// A new trial: everything as at first, but for what the world knows.
-    pub(super) fn begin(&mut self, design: &Design, noise: Chance) {
+    /// Resets everything for a new trial except for what the world knows.
+    pub(super) fn begin(&mut self, design: &Design, noise: RandomStream) {
         self.net.reset();
         self.memory.clear();
         self.noise = noise;
-        self.findings.fill(Finding::default());
+        self.readings.fill(SensorState::default());
         self.head = Head::ahead(design.file().head.as_ref());
-        self.shape = design.rest();
+        self.shape = design.neutral_shape();
         (self.wheels, self.moved, self.step) = ([0.0; 2], 0.0, 0);
     }
 
-    /// The trial's start is found.
+    /// Starts the trial at a free pose.
     pub(super) fn start(&mut self, design: &Design, position: Position) {
         (self.start, self.position) = (position, position);
         self.frame = Frame::new(&position);
         self.spot = ([position.x, position.y], 0);
-        self.feed(design);
+        self.update_inputs(design);
         design.script.start(&mut self.memory);
     }
 
-    /// Asks for a shape if the world knows another.
-    pub(super) fn ask_shape(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
-        if self.shown != Some(self.shape) {
+    /// Sends the shape if the world knows another.
+    pub(super) fn request_shape(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
+        if self.sent_shape != Some(self.shape) {
             out.push(Request::Shape(robot, design.shapes[self.shape].clone()));
         }
     }
 
-    /// Takes what was answered to a jump or move, and to a shape before it.
-    pub(super) fn take_placed(&mut self, design: &Design, answers: &[Response]) -> Result<Position, WrongAnswer> {
-        match (answers, self.shown) {
-            (&[Response::Placed(position)], Some(shown)) if shown == self.shape => Ok(position),
-            (&[Response::Placed(shaped), Response::Placed(position)], shown) if shown != Some(self.shape) => {
-                match shown {
-                    // no room for the head: the world keeps the old shape
-                    Some(shown) if shaped.stress >= 1.0 => {
-                        self.shape = shown;
-                        self.head.turn_to(design.head.map_or(0.0, |head| head.shape_angle(shown)));
+    /// Handles the response to a jump or move, and to a shape sent before it.
+    pub(super) fn handle_placed(
+        &mut self,
+        design: &Design,
+        responses: &[Response],
+    ) -> Result<Position, UnexpectedResponse> {
+        match (responses, self.sent_shape) {
+            (&[Response::Placed(position)], Some(sent_shape)) if sent_shape == self.shape => Ok(position),
+            (&[Response::Placed(shaped), Response::Placed(position)], sent_shape) if sent_shape != Some(self.shape) => {
+                match sent_shape {
+                    // no room for the turned head: the world keeps the old shape
+                    Some(sent_shape) if shaped.stress >= 1.0 => {
+                        self.shape = sent_shape;
+                        self.head.turn_to(design.head.map_or(0.0, |head| head.shape_angle(sent_shape)));
                     }
-                    _ => self.shown = Some(self.shape),
+                    _ => self.sent_shape = Some(self.shape),
                 }
                 Ok(position)
             }
-            _ => Err(wrong("a position for each shape, jump and move", answers)),
+            _ => Err(unexpected("a position for each shape, jump and move", responses)),
         }
     }
 
-    pub(super) fn ask_senses(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
-        out.extend(design.senses.iter().map(|sense| sense.ask(robot, &self.frame, &self.head)));
+    pub(super) fn request_readings(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
+        out.extend(design.sensors.iter().map(|sensor| sensor.request(robot, &self.frame, &self.head)));
     }
 
-    pub(super) fn take_senses(&mut self, design: &Design, answers: &[Response]) -> Result<(), WrongAnswer> {
-        if answers.len() != design.senses.len() {
-            return Err(wrong("one reading for each sensor", answers));
+    pub(super) fn handle_readings(
+        &mut self,
+        design: &Design,
+        responses: &[Response],
+    ) -> Result<(), UnexpectedResponse> {
+        if responses.len() != design.sensors.len() {
+            return Err(unexpected("one reading for each sensor", responses));
         }
         let noise = design.file().trial.noise;
-        for ((sense, finding), answer) in design.senses.iter().zip(&mut self.findings).zip(answers) {
-            let (distance, color) = match (*answer, sense.kind()) {
+        for ((sensor, reading), response) in design.sensors.iter().zip(&mut self.readings).zip(responses) {
+            let (distance, color) = match (*response, sensor.kind()) {
                 (Response::Seen(BeamHit { distance, color }), SensorKind::Visual) => (distance, color),
                 (Response::Heard(distance), SensorKind::Sonic) => (distance, [0; 3]),
-                (other, _) => return Err(wrong("a reading of the sensor's kind", &[other])),
+                (other, _) => return Err(unexpected("a reading of the sensor's kind", &[other])),
             };
-            let mut activity = sense.activity(distance, color);
-            let deviation = noise * sense.noise;
+            let mut activity = sensor.activity(distance, color);
+            let deviation = noise * sensor.noise;
             if deviation > 0.0 {
                 activity = (activity + deviation * self.noise.normal()).clamp(0.0, 1.0);
             }
-            *finding = Finding { activity, distance, color };
+            *reading = SensorState { activity, distance, color };
         }
         Ok(())
     }
 
-    /// Runs the net on what was sensed, and gives the pose that the robot wants to reach.
+    /// Steps the net on the readings; returns the pose to move to.
     pub(super) fn act(&mut self, design: &Design) -> Pose {
         let compass = self.frame.compass();
-        let (sensed, felt) = self.net.inputs_mut().split_at_mut(self.findings.len());
-        for (input, finding) in sensed.iter_mut().zip(&self.findings) {
-            *input = finding.activity;
+        let (sensed, internal) = self.net.inputs_mut().split_at_mut(self.readings.len());
+        for (input, reading) in sensed.iter_mut().zip(&self.readings) {
+            *input = reading.activity;
         }
         let head = self.head.angle();
-        for (input, feeling) in felt.iter_mut().zip(design.feelings()) {
-            *input = feel(*feeling, &self.position, self.wheels, compass, || {
+        for (value, input) in internal.iter_mut().zip(design.internal_inputs()) {
+            *value = internal_input(*input, &self.position, self.wheels, compass, || {
                 design.head.map_or(0.0, |of| 2.0 * (head - of.limits[0]) / (of.limits[1] - of.limits[0]) - 1.0)
             });
         }
@@ -169,11 +178,11 @@ impl Run {
         let (Some(head), Some(output)) = (design.head, self.net.outputs().get(2)) else { return };
         let goal = (output * head.angle[0] + head.angle[1]).clamp(head.limits[0], head.limits[1]);
         let now = self.head.angle();
-        let angle = goal.clamp(now - head.reach, now + head.reach);
+        let angle = goal.clamp(now - head.max_turn, now + head.max_turn);
         if angle != now {
             self.head.turn_to(angle);
         }
-        // a head that trembles does not need a new shape each time
+        // a jittering head does not need a new shape each time
         if (angle - head.shape_angle(self.shape)).abs() >= head.shape_every {
             self.shape = head.nearest_shape(angle);
         }
@@ -192,18 +201,18 @@ impl Run {
         }
         let [left, right] = self.wheels.map(|part| part * file.wheels.max_speed * file.trial.dt);
         let Position { x, y, dir, .. } = self.position;
-        design.drive.arrive(Pose { x, y, dir }, left, right)
+        design.drive.pose_after(Pose { x, y, dir }, left, right)
     }
 
-    /// Takes the position after a move. False if the trial is over.
-    pub(super) fn arrive(&mut self, design: &Design, position: Position) -> bool {
+    /// Handles the position after a move. Returns `false` if the trial has ended.
+    pub(super) fn handle_move(&mut self, design: &Design, position: Position) -> bool {
         let trial = &design.file().trial;
         self.step += 1;
         let (dx, dy) = (position.x - self.position.x, position.y - self.position.y);
         self.moved = (dx * dx + dy * dy).sqrt();
         self.position = position;
         self.frame = Frame::new(&position);
-        self.feed(design);
+        self.update_inputs(design);
         design.script.each_step(&mut self.memory);
         let ([x, y], since) = self.spot;
         let (dx, dy) = (position.x - x, position.y - y);
@@ -215,7 +224,7 @@ impl Run {
         self.step < trial.steps && !(trial.end_on_death && position.death)
     }
 
-    /// Runs the end of the script.
+    /// Runs the script's `at_end`.
     pub(super) fn fitness(&mut self, design: &Design) -> f64 {
         design.script.at_end(&mut self.memory)
     }
@@ -224,19 +233,19 @@ impl Run {
         design.script.behaviour(&mut self.memory)
     }
 
-    /// Tells the script what it wants to know.
-    fn feed(&mut self, design: &Design) {
-        for &(place, input) in design.script.feeds() {
+    /// Updates the script's inputs.
+    fn update_inputs(&mut self, design: &Design) {
+        for &(slot, input) in design.script.inputs() {
             let value = self.input(design, input);
-            self.memory.set(place, value);
+            self.memory.set(slot, value);
         }
     }
 
     fn input(&self, design: &Design, input: Input) -> f64 {
-        let finding = |nth: u16| &self.findings[usize::from(nth)];
+        let reading = |nth: u16| &self.readings[usize::from(nth)];
         let group = |nth: u16| {
             let members = design.groups[usize::from(nth)].1.iter();
-            members.map(|&nth| finding(nth).activity)
+            members.map(|&nth| reading(nth).activity)
         };
         let Position { x, y, z, dir, tilt_straight, tilt_across, stress, death } = self.position;
         let [left, right] = self.wheels;
@@ -263,9 +272,9 @@ impl Run {
             Input::TiltS => tilt_straight,
             Input::TiltC => tilt_across,
             Input::Head => self.head.angle(),
-            Input::Activity(nth) => finding(nth).activity,
-            Input::SensorDistance(nth) => finding(nth).distance,
-            Input::Color(nth, color) => f64::from(finding(nth).color[usize::from(color)]) / 255.0,
+            Input::Activity(nth) => reading(nth).activity,
+            Input::SensorDistance(nth) => reading(nth).distance,
+            Input::Color(nth, color) => f64::from(reading(nth).color[usize::from(color)]) / 255.0,
             Input::GroupMax(nth) => group(nth).fold(0.0, f64::max),
             Input::GroupMin(nth) => group(nth).fold(1.0, f64::min),
             Input::GroupMean(nth) => group(nth).sum::<f64>() / group(nth).len() as f64,
@@ -273,24 +282,24 @@ impl Run {
     }
 }
 
-fn feel(
-    feeling: Feeling,
+fn internal_input(
+    input: InternalInput,
     position: &Position,
     [left, right]: [f64; 2],
     [cos, sin]: [f64; 2],
     head: impl Fn() -> f64,
 ) -> f64 {
-    match feeling {
-        Feeling::Constant => 1.0,
-        Feeling::Bumper => f64::from(u8::from(position.stress > 0.0)),
-        Feeling::Stress => position.stress,
-        Feeling::Death => f64::from(u8::from(position.death)),
-        Feeling::TiltS => position.tilt_straight / FRAC_PI_2,
-        Feeling::TiltC => position.tilt_across / FRAC_PI_2,
-        Feeling::CompassX => cos,
-        Feeling::CompassY => sin,
-        Feeling::OdometryLeft => left,
-        Feeling::OdometryRight => right,
-        Feeling::Head => head(),
+    match input {
+        InternalInput::Constant => 1.0,
+        InternalInput::Bumper => f64::from(u8::from(position.stress > 0.0)),
+        InternalInput::Stress => position.stress,
+        InternalInput::Death => f64::from(u8::from(position.death)),
+        InternalInput::TiltS => position.tilt_straight / FRAC_PI_2,
+        InternalInput::TiltC => position.tilt_across / FRAC_PI_2,
+        InternalInput::CompassX => cos,
+        InternalInput::CompassY => sin,
+        InternalInput::OdometryLeft => left,
+        InternalInput::OdometryRight => right,
+        InternalInput::Head => head(),
     }
 }

@@ -5,7 +5,7 @@ use arena::{Position, Request, Response};
 use super::*;
 use crate::robot::{
     BodyFile,
-    fake::Fake,
+    fake_world::FakeWorld,
     simulator::{World, WorldLost},
 };
 
@@ -68,8 +68,8 @@ pub(crate) fn drives(head: f64) -> Genotype {
     Genotype { weights, ..Genotype::default() }
 }
 
-fn word(ask: &Request) -> &'static str {
-    match ask {
+fn word(request: &Request) -> &'static str {
+    match request {
         Request::Create => "create",
         Request::Kill(_) => "kill",
         Request::Shape(..) => "shape",
@@ -80,35 +80,35 @@ fn word(ask: &Request) -> &'static str {
     }
 }
 
-fn run(trial: &mut Trial, world: &mut Fake) -> Result<Vec<String>, WorldLost> {
+fn run(trial: &mut EvaluationTask, world: &mut FakeWorld) -> Result<Vec<String>, WorldLost> {
     let mut log = Vec::new();
     while trial.outcome().is_none() {
-        let (mut asks, mut answers) = (Vec::new(), Vec::new());
-        let expected = trial.asks(&mut asks);
-        log.push(asks.iter().map(word).collect::<Vec<_>>().join(" "));
-        world.exchange(&asks, &mut answers)?;
-        assert_eq!(answers.len(), expected);
-        trial.take(&answers)?;
+        let (mut requests, mut responses) = (Vec::new(), Vec::new());
+        let expected = trial.requests(&mut requests);
+        log.push(requests.iter().map(word).collect::<Vec<_>>().join(" "));
+        world.exchange(&requests, &mut responses)?;
+        assert_eq!(responses.len(), expected);
+        trial.handle_responses(&responses)?;
     }
     Ok(log)
 }
 
-fn test(design: &Arc<Design>, genotype: &Genotype, world: &mut Fake) -> (Vec<String>, Outcome) {
-    let mut trial = Trial::new(design.clone(), genotype, 1, 1).unwrap();
+fn test(design: &Arc<Design>, genotype: &Genotype, world: &mut FakeWorld) -> (Vec<String>, Outcome) {
+    let mut trial = EvaluationTask::new(design.clone(), genotype, 1, 1).unwrap();
     let log = run(&mut trial, world).unwrap();
-    let farewell = trial.farewell();
-    assert!(matches!(farewell, Some(Request::Kill(_))) && trial.farewell().is_none());
+    let farewell = trial.take_kill_request();
+    assert!(matches!(farewell, Some(Request::Kill(_))) && trial.take_kill_request().is_none());
     (log, trial.into_outcome().unwrap())
 }
 
 fn quiet(file: &mut BodyFile) {
     file.trial.noise = 0.0;
-    file.trial.start = Start::Zone([500.0, 500.0, 1500.0, 1500.0]);
+    file.trial.start = StartPoses::Zone([500.0, 500.0, 1500.0, 1500.0]);
 }
 
 #[test]
 fn all_sensors_of_a_step_are_asked_together() {
-    let (log, outcome) = test(&design(quiet), &drives(0.0), &mut Fake::default());
+    let (log, outcome) = test(&design(quiet), &drives(0.0), &mut FakeWorld::default());
     let step = ["see hear", "move"];
     let mut expected = vec!["create", "shape jump"];
     expected.extend(step.repeat(5));
@@ -122,7 +122,7 @@ fn all_sensors_of_a_step_are_asked_together() {
 
 #[test]
 fn a_head_that_turns_is_told_with_the_move() {
-    let (log, _) = test(&design(quiet), &drives(1.0), &mut Fake::default());
+    let (log, _) = test(&design(quiet), &drives(1.0), &mut FakeWorld::default());
     // 10 degrees a step up to 40; ahead again for the second trial
     assert_eq!(
         log[2..12].join(", "),
@@ -133,7 +133,7 @@ fn a_head_that_turns_is_told_with_the_move() {
 
 #[test]
 fn a_blocked_head_stays() {
-    let mut world = Fake { blocks_shapes: true, keeps_log: true, ..Fake::default() };
+    let mut world = FakeWorld { blocks_shapes: true, keeps_log: true, ..FakeWorld::default() };
     let (log, _) = test(
         &design(|file| {
             quiet(file);
@@ -144,7 +144,7 @@ fn a_blocked_head_stays() {
     );
     // it tries each time, from straight ahead
     assert_eq!(log[2..].join(", "), ["see hear, shape move"; 5].join(", "));
-    let ears = world.log.iter().flatten().filter_map(|ask| match ask {
+    let ears = world.log.iter().flatten().filter_map(|request| match request {
         Request::Hear(_, beam) => Some(beam.dir),
         _ => None,
     });
@@ -155,7 +155,7 @@ fn a_blocked_head_stays() {
 #[test]
 fn another_start_is_tried_when_one_is_blocked() {
     let zone = design(quiet);
-    let mut world = Fake { refuses: 3, keeps_log: true, ..Fake::default() };
+    let mut world = FakeWorld { refuses: 3, keeps_log: true, ..FakeWorld::default() };
     let (log, outcome) = test(&zone, &drives(0.0), &mut world);
     assert_eq!(log[..6].join(", "), "create, shape jump, jump, jump, jump, see hear");
     assert_eq!(outcome.blocked, 0);
@@ -163,7 +163,7 @@ fn another_start_is_tried_when_one_is_blocked() {
         .log
         .iter()
         .flatten()
-        .filter_map(|ask| match ask {
+        .filter_map(|request| match request {
             Request::Jump(_, pose) => Some(*pose),
             _ => None,
         })
@@ -173,24 +173,24 @@ fn another_start_is_tried_when_one_is_blocked() {
     let poses = |count: usize| {
         design(move |file| {
             quiet(file);
-            file.trial.start = Start::Poses(vec![[1000.0, 1000.0, 90.0]; count]);
+            file.trial.start = StartPoses::Poses(vec![[1000.0, 1000.0, 90.0]; count]);
         })
     };
-    let (_, outcome) = test(&poses(4), &drives(0.0), &mut Fake { refuses: 3, ..Fake::default() });
+    let (_, outcome) = test(&poses(4), &drives(0.0), &mut FakeWorld { refuses: 3, ..FakeWorld::default() });
     assert_eq!(outcome.blocked, 0);
-    let (_, outcome) = test(&poses(3), &drives(0.0), &mut Fake { refuses: 3, ..Fake::default() });
+    let (_, outcome) = test(&poses(3), &drives(0.0), &mut FakeWorld { refuses: 3, ..FakeWorld::default() });
     assert_eq!((outcome.blocked, outcome.steps), (1, 5));
     assert!((outcome.fitness - (25.0 - 7.0) / 2.0).abs() < 1e-9);
-    let (_, outcome) = test(&zone, &drives(0.0), &mut Fake { refuses: u32::MAX, ..Fake::default() });
+    let (_, outcome) = test(&zone, &drives(0.0), &mut FakeWorld { refuses: u32::MAX, ..FakeWorld::default() });
     assert_eq!((outcome.blocked, outcome.fitness), (2, -7.0));
 }
 
 #[test]
 fn a_trial_ends_early_on_deathly_ground_or_when_stuck() {
-    let mut deathly = Fake { deathly_from: Some(1012.0), ..Fake::default() };
+    let mut deathly = FakeWorld { deathly_from: Some(1012.0), ..FakeWorld::default() };
     let ahead = |file: &mut BodyFile| {
         quiet(file);
-        file.trial.start = Start::Poses(vec![[1000.0, 1000.0, 0.0], [1500.0, 1000.0, 0.0]]);
+        file.trial.start = StartPoses::Poses(vec![[1000.0, 1000.0, 0.0], [1500.0, 1000.0, 0.0]]);
     };
     // 5 mm a step, twice from the first pose: the second is no place to start
     let (_, outcome) = test(&design(ahead), &drives(0.0), &mut deathly);
@@ -205,20 +205,20 @@ fn a_trial_ends_early_on_deathly_ground_or_when_stuck() {
         file.trial.stuck_after = 3;
         file.trial.stuck_within = 7.0;
     });
-    assert_eq!(test(&stuck, &drives(0.0), &mut Fake::default()).1.steps, 10);
+    assert_eq!(test(&stuck, &drives(0.0), &mut FakeWorld::default()).1.steps, 10);
     let still = Genotype { weights: vec![0.0; 24], ..Genotype::default() };
-    assert_eq!(test(&stuck, &still, &mut Fake::default()).1.steps, 6);
+    assert_eq!(test(&stuck, &still, &mut FakeWorld::default()).1.steps, 6);
     let fitness = crate::robot::FitnessFile { may_stand: true, ..stuck.fitness().clone() };
     let patient = Arc::new(Design::new(stuck.file().clone(), Some(fitness)).unwrap());
-    assert_eq!(test(&patient, &still, &mut Fake::default()).1.steps, 10);
+    assert_eq!(test(&patient, &still, &mut FakeWorld::default()).1.steps, 10);
 }
 
 #[test]
 fn chance_is_the_same_for_everybody() {
     let noisy = design(|_| {});
     let of = |design: &Arc<Design>, generation, genotype: &Genotype| {
-        let mut trial = Trial::new(design.clone(), genotype, generation, 1).unwrap().with_path();
-        run(&mut trial, &mut Fake::default()).unwrap();
+        let mut trial = EvaluationTask::new(design.clone(), genotype, generation, 1).unwrap().with_path();
+        run(&mut trial, &mut FakeWorld::default()).unwrap();
         trial.into_outcome().unwrap()
     };
     let first = of(&noisy, 1, &drives(0.0));
@@ -245,20 +245,20 @@ fn answers_of_another_kind_are_refused() {
         stress: 0.0,
         death: false,
     });
-    let mut world = Fake::default();
-    let advance = |trial: &mut Trial, world: &mut Fake| {
-        let (mut asks, mut answers) = (Vec::new(), Vec::new());
-        trial.asks(&mut asks);
-        world.exchange(&asks, &mut answers).unwrap();
-        trial.take(&answers).unwrap();
+    let mut world = FakeWorld::default();
+    let advance = |trial: &mut EvaluationTask, world: &mut FakeWorld| {
+        let (mut requests, mut responses) = (Vec::new(), Vec::new());
+        trial.requests(&mut requests);
+        world.exchange(&requests, &mut responses).unwrap();
+        trial.handle_responses(&responses).unwrap();
     };
-    let mut trial = Trial::new(design(quiet), &drives(0.0), 1, 1).unwrap();
+    let mut trial = EvaluationTask::new(design(quiet), &drives(0.0), 1, 1).unwrap();
     for wrong in [vec![placed], vec![], vec![Response::Heard(1.0), placed], vec![placed], vec![placed]] {
-        let _ = trial.asks(&mut Vec::new());
-        if matches!(trial.state, State::Move) {
-            trial.take(&wrong).unwrap();
+        let _ = trial.requests(&mut Vec::new());
+        if matches!(trial.phase, Phase::Move) {
+            trial.handle_responses(&wrong).unwrap();
         } else {
-            assert!(trial.take(&wrong).is_err(), "{:?}", trial.state);
+            assert!(trial.handle_responses(&wrong).is_err(), "{:?}", trial.phase);
             advance(&mut trial, &mut world);
         }
     }
@@ -266,17 +266,17 @@ fn answers_of_another_kind_are_refused() {
 
 #[test]
 fn whoever_is_given_up_asks_nothing_more() {
-    let mut trial = Trial::new(design(quiet), &drives(0.0), 1, 1).unwrap();
+    let mut trial = EvaluationTask::new(design(quiet), &drives(0.0), 1, 1).unwrap();
     assert_eq!(trial.abort(), None);
     trial.restart();
-    let mut world = Fake::default();
+    let mut world = FakeWorld::default();
     for _ in 0..3 {
-        let (mut asks, mut answers) = (Vec::new(), Vec::new());
-        trial.asks(&mut asks);
-        world.exchange(&asks, &mut answers).unwrap();
-        trial.take(&answers).unwrap();
+        let (mut requests, mut responses) = (Vec::new(), Vec::new());
+        trial.requests(&mut requests);
+        world.exchange(&requests, &mut responses).unwrap();
+        trial.handle_responses(&responses).unwrap();
     }
     assert!(matches!(trial.abort(), Some(Request::Kill(_))));
-    let mut asks = Vec::new();
-    assert_eq!((trial.asks(&mut asks), asks, trial.outcome()), (0, vec![], None));
+    let mut requests = Vec::new();
+    assert_eq!((trial.requests(&mut requests), requests, trial.outcome()), (0, vec![], None));
 }

@@ -1,4 +1,4 @@
-//! Where sensors are and look in the world, and what their findings mean.
+//! Sensors: their beams in the world, and the activity that a reading means.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -6,12 +6,12 @@ use arena::{Beam, Position, Request, RobotId};
 
 use super::body::{HeadFile, Mount, Reading, SensorFile, SensorKind};
 
-/// A sensor, ready for use: in mm and rad.
+/// A sensor in mm and rad.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sense {
+pub(super) struct Sensor {
     kind: SensorKind,
     mount: Mount,
-    /// To the right, ahead, up; or x, y and z in the world.
+    /// Right, ahead and up in the body's frame; x, y and z if mounted in the world.
     at: [f64; 3],
     direction: f64,
     tilt: f64,
@@ -22,9 +22,9 @@ pub(super) struct Sense {
     pub(super) noise: f64,
 }
 
-impl Sense {
+impl Sensor {
     pub(super) fn new(file: &SensorFile) -> Self {
-        // the protocol's limit, not one digit more
+        // rounding must not exceed the protocol's limit
         let opening = |degrees: f64| degrees.to_radians().min(FRAC_PI_2);
         Self {
             kind: file.kind,
@@ -40,8 +40,8 @@ impl Sense {
         }
     }
 
-    /// What to ask of the world.
-    pub(super) fn ask(&self, robot: RobotId, frame: &Frame, head: &Head) -> Request {
+    /// The request that reads the sensor.
+    pub(super) fn request(&self, robot: RobotId, frame: &Frame, head: &Head) -> Request {
         let beam = frame.beam(self, head);
         match self.kind {
             SensorKind::Visual => Request::See(robot, beam),
@@ -55,11 +55,11 @@ impl Sense {
 
     /// Activity of the input neuron, 0 to 1, without noise.
     pub(super) fn activity(&self, distance: f64, color: [u8; 3]) -> f64 {
-        let part = (distance / self.range).clamp(0.0, 1.0);
+        let fraction = (distance / self.range).clamp(0.0, 1.0);
         let [red, green, blue] = color.map(f64::from);
         let seen = match self.reading {
-            Reading::Near => return 1.0 - part,
-            Reading::Distance => return part,
+            Reading::Near => return 1.0 - fraction,
+            Reading::Distance => return fraction,
             Reading::Red => red / 255.0,
             Reading::Green => green / 255.0,
             Reading::Blue => blue / 255.0,
@@ -73,7 +73,7 @@ impl Sense {
     }
 }
 
-/// Where the head points.
+/// The head's orientation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Head {
     pivot: [f64; 2],
@@ -106,10 +106,10 @@ impl Head {
 
 /// The body's axes in the world.
 ///
-/// A robot that stands level has its sensors exactly where the body file puts them, turned by its direction of travel. A
-/// tilted one is turned as a rigid body about its point (0, 0) on the ground: its axis ahead rises by TiltS, the one to its
-/// left by TiltC as far as the right angle between them allows. Beams have no roll in the protocol, so that of a tilted body
-/// is lost: an opening stays level.
+/// On level ground the sensors are exactly where the body file puts them, rotated by the direction of travel. A tilted
+/// robot is rotated as a rigid body about its point (0, 0) on the ground: its forward axis rises by TiltS, its left axis by
+/// TiltC as far as the right angle between them allows. Beams have no roll in the protocol, so the roll of a tilted body is
+/// lost: an opening stays level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Frame {
     origin: [f64; 3],
@@ -138,7 +138,7 @@ impl Frame {
         [self.cos, self.sin]
     }
 
-    fn beam(&self, sense: &Sense, head: &Head) -> Beam {
+    fn beam(&self, sense: &Sensor, head: &Head) -> Beam {
         let [right, ahead, up] = sense.at;
         let ([right, ahead], direction) = match sense.mount {
             Mount::Body => ([right, ahead], sense.direction),
@@ -166,7 +166,7 @@ impl Frame {
         let ((sin_t, cos_t), (sin_d, cos_d)) = (sense.tilt.sin_cos(), direction.sin_cos());
         let looks = |axis| mix(cos_t * cos_d, cos_t * sin_d, sin_t, axis);
         let (dx, dy) = (looks(0), looks(1));
-        // straight up or down there is no direction; keep that of the sensor on the body
+        // a vertical beam has no direction; keep the sensor's direction on the body
         let dir = if dx.hypot(dy) < 1e-9 { self.dir + direction } else { dy.atan2(dx) };
         Beam {
             x: x + mix(ahead, -right, up, 0),
@@ -180,14 +180,14 @@ impl Frame {
     }
 }
 
-/// Ahead, left and up of a tilted robot: of length 1, at right angles.
+/// Orthonormal forward, left and up axes of a tilted robot.
 fn axes(sin: f64, cos: f64, tilt_straight: f64, tilt_across: f64) -> [[f64; 3]; 3] {
     let ((sin_s, cos_s), (sin_c, cos_c)) = (tilt_straight.sin_cos(), tilt_across.sin_cos());
     let ahead = [cos_s * cos, cos_s * sin, sin_s];
     let towards_left = [-cos_c * sin, cos_c * cos, sin_c];
     let up = cross(ahead, towards_left);
     let length = up.iter().map(|part| part * part).sum::<f64>().sqrt();
-    // tilts are below a right angle, so the two never fall together
+    // tilts are below a right angle, so the two are never parallel
     let up = up.map(|part| part / length.max(f64::MIN_POSITIVE));
     [ahead, cross(up, ahead), up]
 }
@@ -202,8 +202,8 @@ mod tests {
 
     use super::*;
 
-    fn sensor(mount: Mount, at: [f64; 3], direction: f64, tilt: f64) -> Sense {
-        Sense::new(&SensorFile {
+    fn sensor(mount: Mount, at: [f64; 3], direction: f64, tilt: f64) -> Sensor {
+        Sensor::new(&SensorFile {
             name: "s".to_owned(),
             groups: Vec::new(),
             kind: SensorKind::Visual,
@@ -311,7 +311,7 @@ mod tests {
             (Reading::Match([255, 51, 0]), 101.0, 0.0),
         ];
         for (reading, distance, expected) in cases {
-            let sense = Sense { reading, ..sensor(Mount::Body, [0.0; 3], 0.0, 0.0) };
+            let sense = Sensor { reading, ..sensor(Mount::Body, [0.0; 3], 0.0, 0.0) };
             let found = sense.activity(distance, [255, 51, 0]);
             assert!((found - expected).abs() < 1e-12, "{reading:?} at {distance}: {found}");
         }

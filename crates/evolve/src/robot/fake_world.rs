@@ -9,24 +9,24 @@ use super::simulator::{World, WorldLost};
 const SIDE: f64 = 2000.0;
 
 #[derive(Debug, Default)]
-pub(super) struct Fake {
+pub(super) struct FakeWorld {
     pub(super) robots: BTreeMap<RobotId, Option<Position>>,
-    /// All that was asked, exchange by exchange.
+    /// All requests, by exchange.
     pub(super) log: Vec<Vec<Request>>,
     pub(super) keeps_log: bool,
     pub(super) created: u16,
-    /// So many jumps are refused.
+    /// Number of jumps to refuse.
     pub(super) refuses: u32,
-    /// New shapes are refused, but for the first.
+    /// Whether shapes after the first are refused.
     pub(super) blocks_shapes: bool,
     /// The ground is deathly beyond this x.
     pub(super) deathly_from: Option<f64>,
-    /// It dies after so many exchanges.
-    pub(super) dies_after: Option<usize>,
+    /// Fails after this many exchanges.
+    pub(super) fails_after: Option<usize>,
     pub(super) tilt: [f64; 2],
 }
 
-impl Fake {
+impl FakeWorld {
     fn position(&self, pose: Pose, stress: f64) -> Position {
         Position {
             x: pose.x,
@@ -49,8 +49,8 @@ impl Fake {
         self.robots.get(&id).copied().flatten().ok_or_else(|| WorldLost::new(format!("no robot {id:?} with a shape")))
     }
 
-    fn answer(&mut self, ask: &Request) -> Result<Option<Response>, WorldLost> {
-        Ok(match ask {
+    fn answer(&mut self, request: &Request) -> Result<Option<Response>, WorldLost> {
+        Ok(match request {
             Request::Create => {
                 self.created += 1;
                 let id = RobotId(NonZeroU16::new(self.created).ok_or_else(|| WorldLost::new("full"))?);
@@ -67,7 +67,7 @@ impl Fake {
                     let position = Position { stress, ..*position };
                     self.place(*id, position)
                 }
-                // wherever the world likes: nobody may depend on it
+                // anywhere: callers must not depend on it
                 Some(None) => {
                     self.place(*id, self.position(Pose { x: f64::from(self.created), y: 9.0, dir: 1.0 }, 0.0))
                 }
@@ -105,16 +105,16 @@ fn ray(beam: &Beam) -> f64 {
     to(beam.x, cos).min(to(beam.y, sin)).clamp(0.0, 5000.0)
 }
 
-impl World for Fake {
-    fn exchange(&mut self, asks: &[Request], answers: &mut Vec<Response>) -> Result<(), WorldLost> {
+impl World for FakeWorld {
+    fn exchange(&mut self, requests: &[Request], responses: &mut Vec<Response>) -> Result<(), WorldLost> {
         if self.keeps_log {
-            self.log.push(asks.to_vec());
+            self.log.push(requests.to_vec());
         }
-        if let Some(left) = &mut self.dies_after {
+        if let Some(left) = &mut self.fails_after {
             *left = left.checked_sub(1).ok_or_else(|| WorldLost::new("the connection was closed"))?;
         }
-        for ask in asks {
-            answers.extend(self.answer(ask)?);
+        for request in requests {
+            responses.extend(self.answer(request)?);
         }
         Ok(())
     }

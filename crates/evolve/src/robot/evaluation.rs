@@ -1,0 +1,355 @@
+//! The evaluation of one individual: its requests to a world, and what follows from the responses.
+//!
+//! ```text
+//! create -> place -> sense -> move -> sense -> move -> ... -> ended
+//!             ^                 `----- next trial ----'
+//!             `- blocked: another pose
+//! ```
+//!
+//! Each arrow is one exchange. All requests of an exchange are sent together: the shape with the jump, all sensors of a
+//! step, a new shape of the head with the move. The caller alternates [`EvaluationTask::requests`] and
+//! [`EvaluationTask::handle_responses`] until there is an outcome. Then, or when it aborts the evaluation, it must kill the
+//! robot ([`EvaluationTask::take_kill_request`]).
+//!
+//! All random numbers depend on the seed and the number of the trial (and on the generation, if the body file says so). The
+//! pose that the world chose for a new robot is never used. So an individual's fitness depends on no other individual, and
+//! is the same in this process and over a connection.
+
+mod trial;
+
+use std::sync::Arc;
+
+use arena::{Pose, Position, Request, Response, RobotId};
+
+use self::trial::Trial;
+use super::{Design, GenotypeError, Net, body::StartPoses, random::Purpose, random::RandomStream};
+use crate::Genotype;
+
+/// Poses tried before a start counts as blocked.
+const MAX_TRIES: u32 = 200;
+
+/// A robot's position after a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathPoint {
+    /// Number of the trial, from 0.
+    pub trial: u32,
+    /// Includes the blocked fraction of the move and whether the robot is on deathly ground.
+    pub position: Position,
+}
+
+/// The result of an evaluation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Mean over the trials, always finite.
+    pub fitness: f64,
+    /// Mean of each behaviour expression over the trials, always finite.
+    pub behaviour: Vec<f64>,
+    /// Steps of all trials together.
+    pub steps: u64,
+    /// Trials that ended on deathly ground.
+    pub deaths: u32,
+    /// Trials for which no free start pose was found. Their fitness is the body's `worst`.
+    pub blocked: u32,
+    /// Number of non-finite results; a fitness is replaced by the body's `worst`, a behaviour value by 0.
+    pub not_finite: u32,
+    /// Number of genes clamped to their limits.
+    pub clamped: usize,
+    /// Recorded positions; see [`EvaluationTask::with_path`].
+    pub path: Vec<PathPoint>,
+}
+
+/// A response that does not match the request.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("expected {expected} from the world, not {found}")]
+pub struct UnexpectedResponse {
+    /// The expected response.
+    pub expected: &'static str,
+    /// The actual responses.
+    pub found: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Create,
+    Place { tries: u32 },
+    Sense,
+    Move,
+    Ended,
+    Aborted,
+}
+
+/// The evaluation of one individual, as a state machine without I/O.
+#[derive(Clone, Debug)]
+pub struct EvaluationTask {
+    design: Arc<Design>,
+    generation: u64,
+    individual: u64,
+    phase: Phase,
+    robot: Option<RobotId>,
+    /// Number of the current trial, from 0.
+    number: u32,
+    starts: RandomStream,
+    trial: Trial,
+    goal: Pose,
+    fitness: f64,
+    outcome: Outcome,
+    /// Maximum number of recorded positions.
+    max_path: usize,
+}
+
+impl EvaluationTask {
+    /// An evaluation that has not started. The numbers are those of the message `Individual`.
+    ///
+    /// # Errors
+    ///
+    /// The genotype does not fit the design's net.
+    pub fn new(
+        design: Arc<Design>,
+        genotype: &Genotype,
+        generation: u64,
+        individual: u64,
+    ) -> Result<Self, GenotypeError> {
+        let net = Net::new(design.net(), genotype)?;
+        let mut task = Self {
+            trial: Trial::new(&design, net),
+            starts: RandomStream::new(0, 0, 0, Purpose::Start),
+            design,
+            generation,
+            individual,
+            phase: Phase::Create,
+            robot: None,
+            number: 0,
+            goal: Pose { x: 0.0, y: 0.0, dir: 0.0 },
+            fitness: 0.0,
+            outcome: Outcome::default(),
+            max_path: 0,
+        };
+        task.restart();
+        Ok(task)
+    }
+
+    /// Records all positions.
+    #[must_use]
+    pub fn with_path(self) -> Self {
+        self.with_path_of(usize::MAX)
+    }
+
+    /// Records at most the first `positions` positions.
+    #[must_use]
+    pub fn with_path_of(mut self, positions: usize) -> Self {
+        self.max_path = positions;
+        self
+    }
+
+    /// Number of recorded positions.
+    pub(super) fn recorded(&self) -> usize {
+        self.outcome.path.len()
+    }
+
+    /// Whether its next request is a move.
+    pub(super) fn is_moving(&self) -> bool {
+        self.phase == Phase::Move
+    }
+
+    /// Number of the generation.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Number of the individual.
+    pub fn individual(&self) -> u64 {
+        self.individual
+    }
+
+    /// Starts over, in a world that does not know the robot.
+    pub fn restart(&mut self) {
+        self.phase = Phase::Create;
+        self.robot = None;
+        self.fitness = 0.0;
+        self.outcome = Outcome {
+            behaviour: vec![0.0; self.design.behaviours()],
+            clamped: self.trial.clamped(),
+            ..Outcome::default()
+        };
+        self.trial.forget_shape();
+        self.begin(0);
+    }
+
+    /// Appends all requests that can be made now; returns their number. Each has exactly one response.
+    pub fn requests(&mut self, out: &mut Vec<Request>) -> usize {
+        let before = out.len();
+        match (self.phase, self.robot) {
+            (Phase::Create, _) => out.push(Request::Create),
+            (Phase::Place { .. }, Some(robot)) => {
+                self.trial.request_shape(&self.design, robot, out);
+                out.push(Request::Jump(robot, self.goal));
+            }
+            (Phase::Sense, Some(robot)) => self.trial.request_readings(&self.design, robot, out),
+            (Phase::Move, Some(robot)) => {
+                self.trial.request_shape(&self.design, robot, out);
+                out.push(Request::Move(robot, self.goal));
+            }
+            (Phase::Ended | Phase::Aborted, _) | (_, None) => {}
+        }
+        out.len() - before
+    }
+
+    /// Handles all responses to the last [`requests`](Self::requests), in order.
+    ///
+    /// # Errors
+    ///
+    /// A response is missing, superfluous, or of the wrong kind.
+    pub fn handle_responses(&mut self, responses: &[Response]) -> Result<(), UnexpectedResponse> {
+        match self.phase {
+            Phase::Create => {
+                let [Response::Created(robot)] = responses else { return Err(unexpected("an identifier", responses)) };
+                self.robot = Some(*robot);
+                self.phase = Phase::Place { tries: 0 };
+            }
+            Phase::Place { tries } => {
+                let position = self.trial.handle_placed(&self.design, responses)?;
+                self.placed(position, tries);
+            }
+            Phase::Sense => {
+                self.trial.handle_readings(&self.design, responses)?;
+                self.goal = self.trial.act(&self.design);
+                self.phase = Phase::Move;
+            }
+            Phase::Move => {
+                let position = self.trial.handle_placed(&self.design, responses)?;
+                self.moved(position);
+            }
+            Phase::Ended | Phase::Aborted => {}
+        }
+        Ok(())
+    }
+
+    /// The result, once the evaluation has ended.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        (self.phase == Phase::Ended).then_some(&self.outcome)
+    }
+
+    /// As [`outcome`](Self::outcome), by value.
+    pub fn into_outcome(self) -> Option<Outcome> {
+        (self.phase == Phase::Ended).then_some(self.outcome)
+    }
+
+    /// The request to kill the robot, if the world has created it. To be sent once, after the evaluation.
+    pub fn take_kill_request(&mut self) -> Option<Request> {
+        self.robot.take().map(Request::Kill)
+    }
+
+    /// Aborts the evaluation, without an outcome. Returns the request to kill the robot, if the world has created it.
+    pub fn abort(&mut self) -> Option<Request> {
+        self.phase = Phase::Aborted;
+        self.take_kill_request()
+    }
+
+    fn begin(&mut self, number: u32) {
+        let trial = &self.design.file().trial;
+        let generation = if trial.fresh_each_generation { self.generation } else { 0 };
+        let stream = |purpose| RandomStream::new(trial.seed, generation, u64::from(number), purpose);
+        self.number = number;
+        self.starts = stream(Purpose::Start);
+        self.trial.begin(&self.design, stream(Purpose::Noise));
+        self.goal = self.start_pose(0);
+    }
+
+    /// The start pose of the given attempt.
+    fn start_pose(&mut self, tries: u32) -> Pose {
+        let zone = match &self.design.file().trial.start {
+            StartPoses::Random => [0.0, 0.0, 2000.0, 2000.0],
+            StartPoses::Zone(zone) => *zone,
+            StartPoses::Poses(poses) => {
+                let nth = (self.number as usize).wrapping_add(tries as usize) % poses.len().max(1);
+                let [x, y, direction] = poses.get(nth).copied().unwrap_or_default();
+                return Pose { x, y, dir: direction.to_radians() };
+            }
+        };
+        let [left, low, right, high] = zone;
+        let x = self.starts.between(left, right);
+        let y = self.starts.between(low, high);
+        let dir = self.starts.between(-std::f64::consts::PI, std::f64::consts::PI);
+        Pose { x, y, dir }
+    }
+
+    fn placed(&mut self, position: Position, tries: u32) {
+        let trial = &self.design.file().trial;
+        // on deathly ground the trial would end with the first step
+        if position.stress < 1.0 && !(trial.end_on_death && position.death) {
+            self.trial.start(&self.design, position);
+            self.record(position);
+            self.phase = Phase::Sense;
+            return;
+        }
+        let tries = tries + 1;
+        let max_tries = match &trial.start {
+            StartPoses::Poses(poses) => poses.len() as u32,
+            StartPoses::Random | StartPoses::Zone(_) => MAX_TRIES,
+        };
+        if tries < max_tries {
+            self.goal = self.start_pose(tries);
+            self.phase = Phase::Place { tries };
+        } else {
+            self.outcome.blocked += 1;
+            self.fitness += self.design.file().fitness.worst;
+            self.next();
+        }
+    }
+
+    fn moved(&mut self, position: Position) {
+        self.outcome.steps += 1;
+        self.record(position);
+        if self.trial.handle_move(&self.design, position) {
+            self.phase = Phase::Sense;
+            return;
+        }
+        self.outcome.deaths += u32::from(position.death);
+        let worst = self.design.file().fitness.worst;
+        let fitness = self.trial.fitness(&self.design);
+        self.outcome.not_finite += u32::from(!fitness.is_finite());
+        self.fitness += if fitness.is_finite() { fitness } else { worst };
+        for (sum, value) in self.outcome.behaviour.iter_mut().zip(self.trial.behaviour(&self.design)) {
+            self.outcome.not_finite += u32::from(!value.is_finite());
+            *sum += if value.is_finite() { value } else { 0.0 };
+        }
+        self.next();
+    }
+
+    /// Starts the next trial, or ends the evaluation.
+    fn next(&mut self) {
+        let trials = self.design.file().trial.trials;
+        if self.number + 1 < trials {
+            self.begin(self.number + 1);
+            self.phase = Phase::Place { tries: 0 };
+            return;
+        }
+        let mean = |sum: f64| sum / f64::from(trials);
+        let fitness = mean(self.fitness);
+        // a sum of finite numbers can still overflow
+        self.outcome.fitness = if fitness.is_finite() { fitness } else { self.design.file().fitness.worst };
+        for sum in &mut self.outcome.behaviour {
+            let value = mean(*sum);
+            *sum = if value.is_finite() { value } else { 0.0 };
+        }
+        self.phase = Phase::Ended;
+    }
+
+    fn record(&mut self, position: Position) {
+        if self.outcome.path.len() < self.max_path {
+            self.outcome.path.push(PathPoint { trial: self.number, position });
+        }
+    }
+}
+
+fn unexpected(expected: &'static str, responses: &[Response]) -> UnexpectedResponse {
+    let found = match responses {
+        [] => "no response".to_owned(),
+        [response] => format!("{response:?}"),
+        [first, ..] => format!("{} responses, the first {first:?}", responses.len()),
+    };
+    UnexpectedResponse { expected, found }
+}
+
+#[cfg(test)]
+mod tests;

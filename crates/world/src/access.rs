@@ -62,8 +62,8 @@ impl World {
                 let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
                 let value = agent.interface.values.get(index).ok_or(VariableError::Unknown)?;
                 Value::NormalizedDouble(match value.port {
-                    Port::MotorTarget(motor) => value.normalized_from_physical(agent.ordered(motor).0),
-                    Port::MotorTorque(motor) => agent.ordered(motor).1,
+                    Port::MotorTarget(motor) => value.normalized_from_physical(agent.commanded(motor).0),
+                    Port::MotorTorque(motor) => agent.commanded(motor).1,
                     Port::Sensor(_) | Port::Distance(_) => return Err(VariableError::Unknown),
                 })
             }
@@ -165,8 +165,8 @@ impl World {
                 let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
                 let value = robot.interface.values.get(index).ok_or(VariableError::Unknown)?;
                 let x = for_name.check(x, (value.normalized.min, value.normalized.max))?;
-                robot.obey(value.action(x).ok_or_else(|| for_name.read_only())?);
-                robot.command(sim);
+                robot.apply(value.action(x).ok_or_else(|| for_name.read_only())?);
+                robot.update_sim(sim);
             }
             _ => return Err(for_name.read_only()),
         }

@@ -1,20 +1,20 @@
-//! Agents: robots that somebody controls, and how their motors are driven.
+//! Agents: controlled robots, and how their motors are driven.
 
 use physics::{ActuatorId, Model, Pose, Sim};
 use serde::{Deserialize, Serialize};
 
 use crate::interface::{Drive, Interface, Motor, MotorKind};
 
-/// Largest number of a [`JointTarget`], in its own unit: far beyond any real motor.
+/// Largest magnitude of a number in a [`JointTarget`], in its own unit: far beyond any real motor.
 const MAX_JOINT_NUMBER: f64 = 1e9;
 
-/// Names an agent for as long as its world lives; never used twice.
+/// Identifies an agent for the lifetime of its world; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AgentId(pub u32);
 
-/// Drives one joint towards a pose; holds until replaced.
+/// Target of one joint, in units of the joint; holds until replaced.
 ///
-/// The torque applied each physics step is `kp·(q − q_now) + kd·(dq − dq_now) + tau`,
+/// The torque applied in each physics step is `kp·(q − q_now) + kd·(dq − dq_now) + tau`,
 /// clamped to the joint's force range in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JointTarget {
@@ -26,7 +26,7 @@ pub struct JointTarget {
     pub kp: f64,
     /// Damping, in N·m·s/rad.
     pub kd: f64,
-    /// Torque added as it is, in N·m.
+    /// Feed-forward torque, in N·m.
     pub tau: f64,
 }
 
@@ -37,23 +37,23 @@ impl JointTarget {
     }
 }
 
-/// What a controller wants of one motor. Motors are counted within the agent.
+/// A command to one motor. Motors are counted from 0 within the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
-    /// Run to a target with a part of the torque; what is `None` stays as it is.
+    /// Move to a target with a fraction of the torque; `None` keeps the current value.
     Set {
-        /// Which motor.
+        /// Index of the motor.
         motor: usize,
         /// In the motor's physical unit; clamped to its range.
         target: Option<f64>,
-        /// Part of the largest torque, 0 to 1; clamped.
+        /// Fraction of the largest torque, 0 to 1; clamped.
         torque: Option<f64>,
     },
-    /// Full feedback law; only for motors that have one.
+    /// Full feedback law; ignored by motors without one.
     Joint {
-        /// Which motor.
+        /// Index of the motor.
         motor: usize,
-        /// What to do.
+        /// Target and gains.
         target: JointTarget,
     },
 }
@@ -67,9 +67,9 @@ impl Action {
         }
     }
 
-    /// Whether every number is finite and, where it is not clamped, small enough for the simulation to work with.
-    /// Other actions are refused at the edge.
-    pub fn is_sound(&self) -> bool {
+    /// Whether every number is finite and, where it is not clamped, small enough for the simulation. Sessions refuse other
+    /// actions.
+    pub fn is_valid(&self) -> bool {
         let is_small = match self {
             Self::Set { .. } => true,
             Self::Joint { target, .. } => target.numbers().iter().all(|x| x.abs() <= MAX_JOINT_NUMBER),
@@ -78,11 +78,11 @@ impl Action {
     }
 }
 
-/// What a motor is doing.
+/// The last command to a motor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Order {
-    /// As the model has it: servos hold 0, drives stand, torque motors have their compiled gains.
-    Rest,
+enum MotorCommand {
+    /// None since the last reset: servos hold 0, drives stand, torque motors have the gains of the model.
+    Released,
     Set {
         target: f64,
         torque: f64,
@@ -94,92 +94,95 @@ enum Order {
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     pub(crate) interface: Interface,
-    orders: Vec<Order>,
-    /// What the simulation has of the orders; none where that is not known.
-    commanded: Vec<Option<Order>>,
+    commands: Vec<MotorCommand>,
+    /// The commands that the simulation has; none where unknown.
+    applied: Vec<Option<MotorCommand>>,
 }
 
 impl Agent {
     pub(crate) fn new(interface: Interface) -> Self {
-        let orders = vec![Order::Rest; interface.motors.len()];
-        let commanded = vec![None; orders.len()];
-        Self { interface, orders, commanded }
+        let commands = vec![MotorCommand::Released; interface.motors.len()];
+        let applied = vec![None; commands.len()];
+        Self { interface, commands, applied }
     }
 
-    /// The same robot in a newly compiled model.
-    pub(crate) fn moved_to(&mut self, interface: Interface) {
-        self.orders.resize(interface.motors.len(), Order::Rest);
-        self.commanded = vec![None; interface.motors.len()];
+    /// Continues in a newly compiled model.
+    pub(crate) fn move_to(&mut self, interface: Interface) {
+        self.commands.resize(interface.motors.len(), MotorCommand::Released);
+        self.applied = vec![None; interface.motors.len()];
         self.interface = interface;
     }
 
-    /// Takes an action over into the orders; the simulation sees it with the next [`Agent::command`].
-    /// Actions for motors that do not exist, or that cannot do them, change nothing.
-    pub(crate) fn obey(&mut self, action: Action) {
+    /// Takes an action; the simulation gets it with the next [`Agent::update_sim`]. Actions for motors that do not exist, or
+    /// that cannot do them, are ignored.
+    pub(crate) fn apply(&mut self, action: Action) {
         match action {
             Action::Set { motor, target, torque } => {
-                let (Some(spec), Some(order)) = (self.interface.motors.get(motor), self.orders.get_mut(motor)) else {
+                let (Some(spec), Some(command)) = (self.interface.motors.get(motor), self.commands.get_mut(motor))
+                else {
                     return;
                 };
-                let (old_target, old_torque) = match *order {
-                    Order::Set { target, torque } => (target, torque),
-                    Order::Joint(joint) => (joint.q, 1.0),
-                    Order::Rest => (0.0, 1.0),
+                let (old_target, old_torque) = match *command {
+                    MotorCommand::Set { target, torque } => (target, torque),
+                    MotorCommand::Joint(joint) => (joint.q, 1.0),
+                    MotorCommand::Released => (0.0, 1.0),
                 };
-                *order = Order::Set {
+                *command = MotorCommand::Set {
                     target: target.map_or(old_target, |x| spec.range.clamp(x)),
                     torque: torque.map_or(old_torque, |x| x.clamp(0.0, 1.0)),
                 };
             }
             Action::Joint { motor, target } => {
                 if let Some(Motor { drive: Drive::Feedback { .. }, .. }) = self.interface.motors.get(motor)
-                    && let Some(order) = self.orders.get_mut(motor)
+                    && let Some(command) = self.commands.get_mut(motor)
                 {
-                    *order = Order::Joint(target);
+                    *command = MotorCommand::Joint(target);
                 }
             }
         }
     }
 
-    /// All motors as the model has them, whatever the simulation has now.
+    /// Takes back all commands.
     pub(crate) fn release(&mut self) {
-        self.orders.fill(Order::Rest);
-        self.commanded.fill(None);
+        self.commands.fill(MotorCommand::Released);
+        self.applied.fill(None);
     }
 
-    /// Target (physical) and part of the torque of a motor, as last ordered.
-    pub(crate) fn ordered(&self, motor: usize) -> (f64, f64) {
-        match self.orders.get(motor) {
-            Some(&Order::Set { target, torque }) => (target, torque),
-            Some(Order::Joint(joint)) => (joint.q, 1.0),
-            Some(Order::Rest) | None => (0.0, 1.0),
+    /// Target, in physical units, and fraction of the torque of a motor's last command.
+    pub(crate) fn commanded(&self, motor: usize) -> (f64, f64) {
+        match self.commands.get(motor) {
+            Some(&MotorCommand::Set { target, torque }) => (target, torque),
+            Some(MotorCommand::Joint(joint)) => (joint.q, 1.0),
+            Some(MotorCommand::Released) | None => (0.0, 1.0),
         }
     }
 
-    /// Writes all orders into the simulation that it does not have yet.
-    pub(crate) fn command(&mut self, sim: &mut Sim) {
-        for ((motor, order), commanded) in self.interface.motors.iter().zip(&self.orders).zip(&mut self.commanded) {
-            let before = commanded.replace(*order);
-            match (before, order, motor.drive) {
-                (Some(before), order, _) if before == *order => {}
+    /// Writes all new commands into the simulation.
+    pub(crate) fn update_sim(&mut self, sim: &mut Sim) {
+        for ((motor, command), applied) in self.interface.motors.iter().zip(&self.commands).zip(&mut self.applied) {
+            let before = applied.replace(*command);
+            match (before, command, motor.drive) {
+                (Some(before), command, _) if before == *command => {}
                 // controllers mostly move the target and keep the gains
-                (Some(Order::Joint(before)), Order::Joint(law), Drive::Feedback { tau, pos, vel, gear, .. })
-                    if (before.kp, before.kd) == (law.kp, law.kd) =>
-                {
+                (
+                    Some(MotorCommand::Joint(before)),
+                    MotorCommand::Joint(law),
+                    Drive::Feedback { tau, pos, vel, gear, .. },
+                ) if (before.kp, before.kd) == (law.kp, law.kd) => {
                     aim(sim, [tau, pos, vel], gear, law);
                 }
-                _ => command_motor(sim, motor, *order),
+                _ => command_motor(sim, motor, *command),
             }
         }
     }
 
-    /// Moves the set points of servos with a top speed; once each physics step.
+    /// Moves the set points of servos with a top speed; called before each physics step.
     pub(crate) fn drive(&self, sim: &mut Sim) {
-        for (motor, order) in self.interface.motors.iter().zip(&self.orders) {
+        for (motor, command) in self.interface.motors.iter().zip(&self.commands) {
             if let Drive::Servo { actuator, joint, reach: Some(reach) } = motor.drive {
-                let target = match order {
-                    Order::Set { target, .. } => *target,
-                    Order::Rest | Order::Joint(_) => 0.0,
+                let target = match command {
+                    MotorCommand::Set { target, .. } => *target,
+                    MotorCommand::Released | MotorCommand::Joint(_) => 0.0,
                 };
                 let now = sim.joint_position(joint);
                 sim.set_ctrl(actuator, now + (target - now).clamp(-reach, reach));
@@ -187,7 +190,7 @@ impl Agent {
         }
     }
 
-    /// What each motor measures: the angle, the speed, or the signal it was given.
+    /// Reading of each motor: the angle, the speed, or the signal it was given.
     pub(crate) fn readings<'a>(&'a self, sim: &'a Sim) -> impl Iterator<Item = f64> + 'a {
         self.interface.motors.iter().map(|motor| match (motor.kind, motor.joint(), motor.drive) {
             (MotorKind::Angle, Some(joint), _) => sim.joint_position(joint),
@@ -198,13 +201,13 @@ impl Agent {
     }
 }
 
-fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
-    match (motor.drive, order) {
-        (Drive::Feedback { tau, pos, vel, joint, gear }, order) => {
-            let (law, torque) = match order {
-                Order::Rest => (None, 1.0),
-                Order::Joint(target) => (Some(target), 1.0),
-                Order::Set { target, torque } => {
+fn command_motor(sim: &mut Sim, motor: &Motor, command: MotorCommand) {
+    match (motor.drive, command) {
+        (Drive::Feedback { tau, pos, vel, joint, gear }, command) => {
+            let (law, torque) = match command {
+                MotorCommand::Released => (None, 1.0),
+                MotorCommand::Joint(target) => (Some(target), 1.0),
+                MotorCommand::Set { target, torque } => {
                     let (kp, kd) = motor.default_gains();
                     (Some(JointTarget { q: target, dq: 0.0, kp, kd, tau: 0.0 }), torque)
                 }
@@ -229,20 +232,20 @@ fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
                 sim.set_joint_force_range(joint, range.map(|x| x * torque));
             }
         }
-        (Drive::Servo { actuator, reach, .. }, order) => {
-            let (target, torque) = match order {
-                Order::Set { target, torque } => (target, torque),
-                Order::Rest | Order::Joint(_) => (0.0, 1.0),
+        (Drive::Servo { actuator, reach, .. }, command) => {
+            let (target, torque) = match command {
+                MotorCommand::Set { target, torque } => (target, torque),
+                MotorCommand::Released | MotorCommand::Joint(_) => (0.0, 1.0),
             };
             if reach.is_none() {
                 sim.set_ctrl(actuator, target);
             }
             limit_torque(sim, actuator, torque);
         }
-        (Drive::Plain { actuator, .. }, order) => {
-            let (target, torque) = match order {
-                Order::Set { target, torque } => (target, torque),
-                Order::Rest | Order::Joint(_) => (0.0, 1.0),
+        (Drive::Plain { actuator, .. }, command) => {
+            let (target, torque) = match command {
+                MotorCommand::Set { target, torque } => (target, torque),
+                MotorCommand::Released | MotorCommand::Joint(_) => (0.0, 1.0),
             };
             sim.set_ctrl(actuator, target);
             limit_torque(sim, actuator, torque);
@@ -250,25 +253,28 @@ fn command_motor(sim: &mut Sim, motor: &Motor, order: Order) {
     }
 }
 
-/// Targets of a feedback motor. An actuator works on its length, which is the angle times the gear.
+/// Sets the targets of a feedback motor. An actuator works on its length, which is the angle times the gear.
+///
+/// The soccer protocol counts in units of the actuator, so its session converts to joint units what is converted back
+/// here. The detour stays: actions are recorded in joint units, and leaving it out would change results by rounding.
 fn aim(sim: &mut Sim, [tau, pos, vel]: [ActuatorId; 3], gear: f64, law: &JointTarget) {
     sim.set_ctrl(tau, law.tau / gear);
     sim.set_ctrl(pos, law.q * gear);
     sim.set_ctrl(vel, law.dq * gear);
 }
 
-fn limit_torque(sim: &mut Sim, actuator: ActuatorId, part: f64) {
+fn limit_torque(sim: &mut Sim, actuator: ActuatorId, fraction: f64) {
     if let Some(range) = sim.model().actuator(actuator).force_range.filter(is_finite) {
-        sim.set_actuator_force_range(actuator, range.map(|x| x * part));
+        sim.set_actuator_force_range(actuator, range.map(|x| x * fraction));
     }
 }
 
-/// There is no part of an endless range.
+/// An unlimited range has no fractions.
 fn is_finite(range: &[f64; 2]) -> bool {
     range.iter().all(|x| x.is_finite())
 }
 
-/// An agent's place in the model: who it is and where it starts.
+/// An agent as a part of the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Resident {
     pub(crate) id: AgentId,
@@ -279,19 +285,19 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    /// What all names of this robot begin with in the model.
+    /// Prefix of all names of this robot in the model.
     pub(crate) fn prefix(&self) -> String {
         prefix_of(&self.name)
     }
 
-    /// The first body of the robot, which carries the others.
+    /// The root body of the robot.
     pub(crate) fn root(&self, model: &Model) -> Option<physics::BodyId> {
         let prefix = self.prefix();
         model.bodies().find(|&body| model.body_name(body).starts_with(&prefix))
     }
 }
 
-/// What all names of the agent's robot begin with in the model.
+/// Prefix of all names of the agent's robot in the model.
 pub(crate) fn prefix_of(agent: &str) -> String {
     format!("{agent}:")
 }

@@ -112,7 +112,7 @@ impl World {
         self.agents = self.structure.fresh_agents();
         for (id, agent) in &mut self.agents {
             if let Some(mut before) = agents.remove(id) {
-                before.moved_to(agent.interface.clone());
+                before.move_to(agent.interface.clone());
                 *agent = before;
             }
         }

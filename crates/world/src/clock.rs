@@ -231,8 +231,8 @@ impl Clock {
         self.next_due = now;
     }
 
-    /// Whoever has no vote could cast one from `now` on: the time-out counts from here.
-    pub fn told(&mut self, now: Instant) {
+    /// Agents without a vote can cast one from `now` on: their time-outs start here.
+    pub fn restart_timeouts(&mut self, now: Instant) {
         for voter in self.voters.values_mut().filter(|voter| voter.vote.is_none()) {
             voter.heard = now;
         }

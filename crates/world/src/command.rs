@@ -48,7 +48,7 @@ pub enum Command {
     LeaveLockstep(AgentId),
     /// Vote for a tick or a reset.
     Vote(AgentId, Vote),
-    /// Begin a new try now, without a vote; the seed is the next one if none is given.
+    /// Begin a new try now, without a vote; without a seed the current one is used again.
     Reset(Option<u64>),
     /// Give an order to a director. See [`Command::order`].
     Order(Envelope),

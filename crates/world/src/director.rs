@@ -182,9 +182,9 @@ impl World {
     pub fn move_motors(&mut self, agent: AgentId, actions: impl IntoIterator<Item = Action>) {
         let Some(robot) = self.agents.get_mut(&agent) else { return };
         for action in actions {
-            robot.obey(action);
+            robot.apply(action);
         }
-        robot.command(&mut self.structure.sim);
+        robot.update_sim(&mut self.structure.sim);
     }
 
     /// The joint that a motor of an agent moves.

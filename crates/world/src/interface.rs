@@ -55,7 +55,7 @@ impl Bounds {
     }
 
     /// Whether both ends are finite and in order.
-    fn is_sound(&self) -> bool {
+    fn is_valid(&self) -> bool {
         self.min.is_finite() && self.max.is_finite() && self.min < self.max
     }
 
@@ -342,7 +342,7 @@ fn single_motor(model: &Model, name: &str, id: ActuatorId) -> Motor {
             motor(MotorKind::Speed, range, Drive::Plain { actuator: id, joint: Some(joint) })
         }
         _ => {
-            let range = spec.ctrl_range.map(|[min, max]| Bounds { min, max }).filter(Bounds::is_sound);
+            let range = spec.ctrl_range.map(|[min, max]| Bounds { min, max }).filter(Bounds::is_valid);
             motor(MotorKind::Signal, range.unwrap_or(Bounds::symmetric(1.0)), Drive::Plain { actuator: id, joint })
         }
     }

@@ -72,7 +72,7 @@ impl World {
     pub fn apply(&mut self, entry: Entry) -> Result<(), ReplayError> {
         match entry {
             Entry::Act { agent, mut actions } => {
-                actions.retain(Action::is_sound);
+                actions.retain(Action::is_valid);
                 self.act(agent, actions);
             }
             Entry::Write { variable, value } => {

@@ -61,10 +61,10 @@ fn motors_and_agents_raise_events_under_the_agent_s_name() {
     world.tick();
     assert!(events(&mut world).iter().any(|n| n == standard::UPDATE_MOTORS));
     for event in AgentEvent::ALL {
-        world.tell(rover, event);
+        world.raise_agent_event(rover, event);
         assert_eq!(events(&mut world), [format!("/Agent/Rover/{event:?}")]);
     }
-    world.tell(AgentId(99), AgentEvent::Fault);
+    world.raise_agent_event(AgentId(99), AgentEvent::Fault);
     assert_eq!(events(&mut world), [""; 0]);
 }
 

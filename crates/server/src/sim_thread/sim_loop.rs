@@ -68,7 +68,7 @@ impl TakeTurn for SimLoop {
         }
         if let Progress::Moved(snapshot) = &progress {
             self.after_tick(began, snapshot);
-            self.run.told(now());
+            self.run.published(now());
         }
         self.note_failure();
         // before sleeping; dropping a session that does not keep up leaves robots to remove, which takes another turn
@@ -250,9 +250,9 @@ impl SimLoop {
         if self.deliver_tick(&[Ticks::AtNext], &latest) {
             // a session woken on this core needs little time, the physics much: let it go first
             thread::yield_now();
-            self.run.world_mut().breathe_with(thread::yield_now);
+            self.run.world_mut().set_after_step(thread::yield_now);
         } else {
-            self.run.world_mut().breathe_with(|| {});
+            self.run.world_mut().set_after_step(|| {});
         }
     }
 
@@ -262,7 +262,7 @@ impl SimLoop {
         self.record(World::take_record);
         self.meter.note_faults(self.run.world_mut());
         let performance = self.meter.note_tick(began, now(), self.run.clock().overruns());
-        self.run.world_mut().note_performance(performance);
+        self.run.world_mut().set_performance(performance);
     }
 
     /// Publishes a failure of the world, or its end by a reset. Both may happen without a tick.

@@ -1,0 +1,100 @@
+//! Time passes, at the pace of the clock.
+
+use std::time::{Duration, Instant};
+
+use super::{Progress, Runner};
+use crate::{
+    clock::Gate,
+    command::{Answer, CommandRefusal, SPEEDS},
+    event::AgentEvent,
+};
+
+/// Most single steps that wait to be taken.
+const MAX_STEPS: u32 = 1_000;
+
+impl Runner {
+    pub(super) fn reset(&mut self, seed: Option<u64>, now: Instant) -> Option<Answer> {
+        self.steps = 0;
+        self.world.reset(seed);
+        self.clock.reset_by_order(now);
+        None
+    }
+
+    pub(super) fn set_speed(&mut self, speed: f64) -> Option<Answer> {
+        if !speed.is_finite() {
+            return Some(Answer::Refused(CommandRefusal::Speed));
+        }
+        let (slowest, fastest) = SPEEDS;
+        self.speed = speed.clamp(slowest, fastest);
+        self.world.set_speed(self.speed);
+        None
+    }
+
+    pub(super) fn request_step(&mut self) -> Option<Answer> {
+        if self.world.failure().is_some() {
+            return Some(Answer::Refused(CommandRefusal::Failed));
+        }
+        if !self.world.is_paused() {
+            return Some(Answer::Refused(CommandRefusal::NotPaused));
+        }
+        self.steps = (self.steps + 1).min(MAX_STEPS);
+        None
+    }
+
+    /// Takes a tick or a reset if the gate is open at `now`. Also returns whether a paced world has just fallen behind.
+    pub fn advance(&mut self, now: Instant) -> (Progress, bool) {
+        let gate = self.gate(now);
+        self.pass(gate, now)
+    }
+
+    /// Decides whether time may pass at `now`. Lockstep agents that were silent for too long lose their votes.
+    pub fn gate(&mut self, now: Instant) -> Gate {
+        // also while a paused world waits for votes to take a single step: nobody can be too late
+        let silent = if self.world.is_paused() { Vec::new() } else { self.clock.drop_silent(now) };
+        for agent in silent {
+            self.world.raise_agent_event(agent, AgentEvent::VoteLost);
+            let session = self.leave_lockstep(agent);
+            self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));
+        }
+        if !self.world.is_paused() {
+            self.steps = 0;
+        }
+        let stands_still = self.world.is_paused() && self.steps == 0 || self.world.failure().is_some();
+        self.clock.pause(stands_still, now);
+        self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds() / self.speed));
+        self.clock.gate(now)
+    }
+
+    /// Takes a tick or a reset if the gate is open. Also returns whether a paced world has just fallen behind.
+    pub fn pass(&mut self, gate: Gate, now: Instant) -> (Progress, bool) {
+        self.is_prepared &= !matches!(gate, Gate::Open | Gate::Reset(_));
+        match gate {
+            Gate::Open => {
+                self.world.tick();
+                self.steps = self.steps.saturating_sub(1);
+                let behind = self.clock.ticked(now);
+                (Progress::Moved(self.world.take_snapshot()), behind)
+            }
+            Gate::Reset(seed) => {
+                self.world.reset(seed);
+                self.clock.was_reset(now);
+                (Progress::Moved(self.world.take_snapshot()), false)
+            }
+            Gate::Until(then) => (Progress::Until(then), false),
+            Gate::Waiting => (Progress::Waiting, false),
+        }
+    }
+
+    /// The snapshot of the last tick or reset reached all sessions at `now`: the time-outs of votes count from here.
+    pub fn published(&mut self, now: Instant) {
+        self.clock.restart_timeouts(now);
+    }
+
+    /// Does a part of the next tick ahead of time, while the world waits.
+    pub fn prepare(&mut self) {
+        if !self.is_prepared {
+            self.world.prepare();
+            self.is_prepared = true;
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! `rossum oz`: puppeteering from the command line, and looking at what was done.
+//! `rossum oz`: controls the robot from the command line, and exports recorded sessions.
 
 mod enrol;
 mod export;
@@ -14,21 +14,21 @@ use puppet::mixer::Subsystem;
 
 use crate::interrupt;
 
-/// How long a robot may take to welcome us, in s.
+/// Default timeout for connecting, in s.
 const CONNECT: f64 = 5.0;
-/// How long a robot may take for a picture, in s.
-const PICTURE: f64 = 10.0;
-/// How long a robot may take to say something or to end a gesture, in s. Others may have told it much before.
+/// Default timeout for an image, in s.
+const IMAGE: f64 = 10.0;
+/// Default timeout for a text or a gesture, in s. Others may be queued before it.
 const PERFORM: f64 = 600.0;
 
 /// Options of `rossum oz`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Where the robot takes operators
+    /// Address of the robot's Oz server
     #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:7331")]
     at: String,
-    /// Give up after so long; without: 5 s for a connection, 10 s for a picture, 10 minutes for a text or a gesture
+    /// Timeout [default: 5 s for connecting, 10 s for an image, 10 minutes for a text or gesture]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
     #[command(subcommand)]
@@ -36,102 +36,102 @@ pub(crate) struct Options {
 }
 
 const EXAMPLES: &str = "Examples:
-  rossum serve --scenario oz --record study.mcap   run the robot, and record the session
-  rossum oz say '[braisel]Hello, who are you?'     speak, with a gesture in the text
-  rossum oz gesture yess                           nod once; `rossum oz list` has all names
-  rossum oz expression happy                       smile until told otherwise
-  rossum oz look largest                           look at whoever is nearest
-  rossum oz servo neck_yaw 0.7 brows 1             move servos by hand
-  rossum oz weight direct 0                        let go of them
-  rossum oz watch                                  see what the robot hears and whom it sees
-  rossum oz snapshot now.jpg                       save what the robot sees
-  rossum oz enrol Ada ada.jpg --names names.json   teach it a face
-  rossum oz export study.mcap --eaf study.eaf      the session, for annotation in ELAN
-Several operators may be connected at the same time. What the robot was told stays so when they
-leave.";
+  rossum serve --scenario oz --record study.mcap   run the robot and record the session
+  rossum oz say '[braisel]Hello, who are you?'     speak a text with a gesture
+  rossum oz gesture yess                           nod once; `rossum oz list` shows all names
+  rossum oz expression happy                       smile
+  rossum oz look largest                           look at the nearest person
+  rossum oz servo neck_yaw 0.7 brows 1             set servo positions directly
+  rossum oz weight direct 0                        release the servos
+  rossum oz watch                                  show what the robot hears and sees
+  rossum oz snapshot now.jpg                       save an image of the robot's camera
+  rossum oz enrol Ada ada.jpg --names names.json   enrol a face
+  rossum oz export study.mcap --eaf study.eaf      export the session for annotation in ELAN
+Several operators can be connected at the same time. Settings stay in effect after an operator
+disconnects.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Let the robot say something, and wait until it is said
-    #[command(after_help = "Gesture tags in the text begin gestures where they stand: \
-        `rossum oz say '[nos]No, thank you.'`. The shell needs the quotes. `rossum oz list` has all tags.")]
+    /// Speak a text and wait until it has been spoken
+    #[command(after_help = "Gesture tags in the text start gestures at that word: \
+        `rossum oz say '[nos]No, thank you.'`. The shell needs the quotes. `rossum oz list` shows all tags.")]
     Say {
-        /// The text; several words are put together
+        /// The text; several arguments are joined with spaces
         #[arg(required = true, value_name = "TEXT")]
         text: Vec<String>,
-        /// How loud to speak, 0 to 1, from now on
+        /// Set the volume, 0 to 1
         #[arg(long, value_parser = |text: &str| number(text, 0.0, 1.0))]
         volume: Option<f32>,
-        /// How high to speak, 0.5 to 2, from now on; 1 is the voice as it is
+        /// Set the pitch, 0.5 to 2; 1 is the voice's natural pitch
         #[arg(long, value_parser = |text: &str| number(text, 0.5, 2.0))]
         pitch: Option<f32>,
-        /// Do not wait until it is said
+        /// Do not wait until it has been spoken
         #[arg(long)]
         no_wait: bool,
     },
-    /// Play gestures, one after the other, and wait for the end of each
+    /// Play gestures one after the other and wait for the end of each
     Gesture {
         /// Tags such as yess, names such as yes_short, or numbers
         #[arg(required = true, value_name = "GESTURE", value_parser = names::gesture)]
         gestures: Vec<u32>,
-        /// Begin all of them at once, and do not wait
+        /// Start all of them at once and do not wait
         #[arg(long)]
         no_wait: bool,
     },
-    /// Show a facial expression until told otherwise
+    /// Set the facial expression
     Expression {
         /// A name such as happy, or a number
         #[arg(value_parser = names::expression)]
         expression: u32,
     },
-    /// Look somewhere, or at faces, until told otherwise
+    /// Set the gaze mode
     Look {
         /// A name such as forward or largest, or a number
         #[arg(value_name = "MODE", value_parser = names::look_at)]
         mode: u32,
     },
-    /// Move servos by hand
+    /// Set servo positions directly
     Servo {
-        /// A servo, by name or number, and where to put it, 0 to 1 over its whole travel; as many pairs as you like
+        /// Servo (name or number) and position (0 to 1, over its whole travel); can be repeated
         #[arg(required = true, num_args = 2.., value_names = ["SERVO", "POSITION"])]
         positions: Vec<String>,
-        /// How much direct positions count against everything else the robot does, 0 to 1
+        /// Weight of direct positions relative to all other motion, 0 to 1
         #[arg(long, value_name = "W", default_value = "1", value_parser = |text: &str| number(text, 0.0, 1.0))]
         weight: f32,
     },
-    /// Say how much a subsystem counts: gesture, expression, lookat, random_head, random_eyes, random_face or direct
+    /// Set the weight of a subsystem: gesture, expression, lookat, random_head, random_eyes, random_face or direct
     Weight {
-        /// Which
+        /// Name of the subsystem
         #[arg(value_parser = names::subsystem)]
         subsystem: Subsystem,
-        /// How much, 0 to 1
+        /// Weight, 0 to 1
         #[arg(value_parser = |text: &str| number(text, 0.0, 1.0))]
         value: f32,
     },
-    /// Blink so often
+    /// Set the blink rate
     Blink {
-        /// Blinks a second, 0 to 10
+        /// Blinks per second, 0 to 10
         #[arg(value_parser = |text: &str| number(text, 0.0, 10.0))]
         speed: f32,
     },
-    /// Fall silent, stop all gestures, and go back to the defaults
+    /// Stop speech and gestures, and restore the defaults
     Reset,
-    /// Show what the robot tells: ends of texts and gestures, what it hears, whom it sees; until ctrl-C
+    /// Print the robot's events until interrupted: ends of texts and gestures, utterances, faces
     Watch(watch::WatchOptions),
-    /// Save the next picture of the robot's eye camera
+    /// Save the next image of the robot's camera
     Snapshot {
-        /// The JPEG file to write; - for the standard output
+        /// JPEG file to write; - for standard output
         file: PathBuf,
     },
     /// List the gestures, expressions, lookat modes and servos of the protocol
     List,
-    /// Teach the robot a name for a face, from pictures
+    /// Enrol a person's face from pictures
     Enrol(enrol::EnrolOptions),
-    /// Write a recorded session as a table (CSV) or for annotation in ELAN (EAF)
+    /// Export a recorded session as a CSV table or as an ELAN document (EAF)
     Export(export::ExportOptions),
 }
 
-/// Runs it.
+/// Runs the command.
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::ends_the_program()?;
     match &options.command {
@@ -141,8 +141,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Command::Watch(watching) => watch::run(options.connect()?, watching, out),
         Command::Snapshot { file } => {
             let robot = options.connect()?;
-            let picture = options.patience(PICTURE);
-            snapshot(robot, picture, file, out)
+            let timeout = options.timeout_or(IMAGE);
+            snapshot(robot, timeout, file, out)
         }
         Command::Servo { positions, weight } => {
             let positions = pairs(positions)?;
@@ -163,18 +163,16 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
                 robot.disconnect();
                 return Ok(());
             }
-            wait_for_speech(robot, options.patience(PERFORM), out)
+            wait_for_speech(robot, options.timeout_or(PERFORM), out)
         }
         Command::Gesture { gestures, no_wait } => {
             let mut robot = options.connect()?;
             for &gesture in gestures {
                 robot.gesture(gesture)?;
                 if !no_wait {
-                    let patience = options.patience(PERFORM);
-                    ensure!(
-                        robot.wait_for_gesture(patience)?,
-                        late(&format!("end {}", names::tag_of(gesture)), patience)
-                    );
+                    let timeout = options.timeout_or(PERFORM);
+                    let what = format!("finish the gesture {}", names::tag_of(gesture));
+                    ensure!(robot.wait_for_gesture(timeout)?, timed_out(&what, timeout));
                 }
             }
             robot.disconnect();
@@ -189,7 +187,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     }
 }
 
-/// What takes one message.
+/// Sends a command that consists of one message.
 fn set(robot: &mut Oz, setting: &Command) -> Result<(), ClientError> {
     match *setting {
         Command::Expression { expression } => robot.set_expression(expression),
@@ -211,38 +209,38 @@ fn set(robot: &mut Oz, setting: &Command) -> Result<(), ClientError> {
 
 impl Options {
     fn connect(&self) -> anyhow::Result<Oz> {
-        let mut robot = Oz::connect(&*self.at, self.patience(CONNECT)).map_err(|error| explain(&self.at, error))?;
+        let mut robot = Oz::connect(&*self.at, self.timeout_or(CONNECT)).map_err(|error| explain(&self.at, error))?;
         robot.skip_video(!matches!(self.command, Command::Watch(_) | Command::Snapshot { .. }));
         Ok(robot)
     }
 
-    fn patience(&self, usual: f64) -> Duration {
-        self.timeout.unwrap_or(Duration::from_secs_f64(usual))
+    fn timeout_or(&self, default: f64) -> Duration {
+        self.timeout.unwrap_or(Duration::from_secs_f64(default))
     }
 }
 
 fn explain(at: &str, error: ClientError) -> anyhow::Error {
     match error {
         ClientError::Io(_) | ClientError::NoAnswer { .. } | ClientError::NoAddress => anyhow!(
-            "nobody speaks Oz at {at} ({error}); is `rossum serve --scenario oz` running? It prints the address for Oz, \
-             which --at takes"
+            "no Oz server at {at} ({error}); is `rossum serve --scenario oz` running? It prints the Oz address to pass as \
+             --at"
         ),
-        other => anyhow::Error::new(other).context(format!("cannot puppeteer the robot at {at}")),
+        other => anyhow::Error::new(other).context(format!("failed to connect to the robot at {at}")),
     }
 }
 
-fn late(what: &str, patience: Duration) -> String {
-    let seconds = patience.as_secs_f64();
-    format!("the robot did not {what} within {seconds} s; does its simulation run? --timeout waits longer")
+fn timed_out(what: &str, timeout: Duration) -> String {
+    let seconds = timeout.as_secs_f64();
+    format!("the robot did not {what} within {seconds} s; is the simulation paused? Use --timeout to wait longer")
 }
 
-/// Speaks of gestures in the text as they come.
-fn wait_for_speech(mut robot: Oz, patience: Duration, out: &mut dyn Write) -> anyhow::Result<()> {
-    let deadline = watch::now() + patience;
+/// Waits until the text has been spoken, and prints its gestures as they start.
+fn wait_for_speech(mut robot: Oz, timeout: Duration, out: &mut dyn Write) -> anyhow::Result<()> {
+    let deadline = watch::now() + timeout;
     while robot.speaking() > 0 {
         let left = deadline.saturating_duration_since(watch::now());
         let event = if left.is_zero() { None } else { robot.next(left)? };
-        let Some(event) = event else { bail!(late("say all of it", patience)) };
+        let Some(event) = event else { bail!(timed_out("finish speaking", timeout)) };
         if let Event::SpeakGesture(gesture) = event {
             writeln!(out, "gesture {}", names::tag_of(gesture))?;
             out.flush()?;
@@ -252,16 +250,16 @@ fn wait_for_speech(mut robot: Oz, patience: Duration, out: &mut dyn Write) -> an
     Ok(())
 }
 
-fn snapshot(mut robot: Oz, patience: Duration, file: &std::path::Path, out: &mut dyn Write) -> anyhow::Result<()> {
-    let deadline = watch::now() + patience;
+fn snapshot(mut robot: Oz, timeout: Duration, file: &std::path::Path, out: &mut dyn Write) -> anyhow::Result<()> {
+    let deadline = watch::now() + timeout;
     let picture = loop {
         let left = deadline.saturating_duration_since(watch::now());
         match if left.is_zero() { None } else { robot.next(left)? } {
             Some(Event::VideoFrame(picture)) => break picture,
             Some(_) => {}
             None => bail!(
-                "no picture came within {} s; has the robot a camera? A scenario says so with `camera` in [oz]",
-                patience.as_secs_f64()
+                "no image received within {} s; does the robot have a camera (`camera` in the [oz] section)?",
+                timeout.as_secs_f64()
             ),
         }
     };
@@ -277,19 +275,19 @@ fn is_stdout(file: &std::path::Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Writes a file, or to the standard output.
+/// Writes a file, or standard output for `-`.
 fn save(file: &std::path::Path, bytes: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
     if is_stdout(file) {
         out.write_all(bytes)?;
         return Ok(out.flush()?);
     }
-    std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
+    std::fs::write(file, bytes).with_context(|| format!("failed to write {}", file.display()))
 }
 
-/// Servos and their positions.
+/// Parses pairs of servo and position.
 fn pairs(words: &[String]) -> anyhow::Result<Vec<(u32, f32)>> {
     let (pairs, rest) = words.as_chunks();
-    ensure!(rest.is_empty(), "a servo without a position: give pairs such as `neck_yaw 0.5 brows 1`");
+    ensure!(rest.is_empty(), "servo without a position; pass pairs such as `neck_yaw 0.5 brows 1`");
     let pair = |[servo, position]: &[String; 2]| -> anyhow::Result<(u32, f32)> {
         let id = names::servo(servo).map_err(|why| anyhow!("`{servo}`: {why}"))?;
         Ok((id, number(position, 0.0, 1.0).map_err(|why| anyhow!("`{position}` for {servo}: {why}"))?))
@@ -313,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servos_come_in_pairs() {
+    fn servos_and_positions_are_parsed() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(pairs(&words("neck_yaw 0.5 24 1")).unwrap(), [(21, 0.5), (24, 1.0)]);
         for (text, says) in [
@@ -340,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there() {
+    fn a_missing_server_is_explained() {
         let error = explain("127.0.0.1:1", ClientError::NoAddress).to_string();
         assert!(error.contains("rossum serve --scenario oz") && error.contains("127.0.0.1:1"), "{error}");
     }

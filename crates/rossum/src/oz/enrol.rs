@@ -1,4 +1,4 @@
-//! `rossum oz enrol`: faces get names.
+//! `rossum oz enrol`: adds a face to the file of names.
 
 use std::{
     fs,
@@ -12,22 +12,22 @@ use puppet::{
     faces::{Detector, Embedder, Embedding, FaceDetection, FacesError, MAX_SAMPLES, Names},
 };
 
-/// Most bytes of a picture.
+/// Maximum size of a picture, in bytes.
 const MAX_PICTURE: u64 = 64 << 20;
 
 /// Options of `rossum oz enrol`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Take a few pictures of each person, from the front and with different faces: \
-    `rossum oz snapshot` saves what the robot sees itself. The largest face in each picture counts. A scenario points to \
-    the file with `names` in [oz], and the robot reads it when it is started. The file holds numbers that describe the \
-    faces, not the pictures; treat it as personal data all the same.")]
+#[command(after_help = "Use a few frontal pictures of each person with different facial expressions; \
+    `rossum oz snapshot` saves an image of the robot's own camera. Only the largest face in each picture is used. Set \
+    `names` in the scenario's [oz] section to the file; it is read when the server starts. The file contains face \
+    embeddings instead of pictures, but is still personal data.")]
 pub(crate) struct EnrolOptions {
-    /// Whose face it is
+    /// Name of the person
     name: String,
     /// PNG or JPEG files
     #[arg(required = true, value_name = "PICTURE")]
     pictures: Vec<PathBuf>,
-    /// The file of names to add it to; it is made if it is not there
+    /// File of names to add the face to; created if it does not exist
     #[arg(long, value_name = "FILE")]
     names: PathBuf,
 }
@@ -36,15 +36,15 @@ pub(super) fn run(options: &EnrolOptions, out: &mut dyn Write) -> anyhow::Result
     let EnrolOptions { name, pictures, names: file } = options;
     ensure!(
         pictures.len() <= MAX_SAMPLES,
-        "{} pictures were given; a name has {MAX_SAMPLES} at most, and later ones would replace the first",
+        "too many pictures ({}): at most {MAX_SAMPLES} per name",
         pictures.len()
     );
     let mut names = if file.exists() { Names::load(file)? } else { Names::new() };
-    let folder = puppet::fetched_folder("faces").context("neither ROSSUM_CACHE nor HOME is set")?;
+    let folder = puppet::fetched_folder("faces").context("ROSSUM_CACHE, XDG_CACHE_HOME and HOME are not set")?;
     let (mut detector, embedder) = networks(&folder)?;
     for path in pictures {
         let (face, embedding) =
-            look(&mut detector, &embedder, path).with_context(|| format!("{} cannot be used", path.display()))?;
+            embed(&mut detector, &embedder, path).with_context(|| format!("failed to enrol {}", path.display()))?;
         if let Some(other) = names.name_of(&embedding).filter(|other| other != name) {
             writeln!(out, "{}: looks like {other}", path.display())?;
         }
@@ -60,19 +60,19 @@ fn networks(folder: &Path) -> anyhow::Result<(Detector, Embedder)> {
     let load = || -> Result<_, FacesError> { Ok((Detector::load(folder)?, Embedder::load(folder)?)) };
     load().map_err(|error| match error {
         FacesError::Read { path, source } => anyhow!(
-            "the networks that find and know faces are missing; run `scripts/fetch-puppet faces` ({}: {source})",
+            "the face recognition models are missing; run `scripts/fetch-puppet faces` ({}: {source})",
             path.display()
         ),
-        other => anyhow::Error::new(other).context("the networks that find and know faces cannot be used"),
+        other => anyhow::Error::new(other).context("failed to load the face recognition models"),
     })
 }
 
-fn look(detector: &mut Detector, embedder: &Embedder, path: &Path) -> anyhow::Result<(FaceDetection, Embedding)> {
+fn embed(detector: &mut Detector, embedder: &Embedder, path: &Path) -> anyhow::Result<(FaceDetection, Embedding)> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_PICTURE + 1).read_to_end(&mut bytes)?;
-    ensure!(bytes.len() as u64 <= MAX_PICTURE, "it has more than {MAX_PICTURE} bytes");
+    ensure!(bytes.len() as u64 <= MAX_PICTURE, "larger than {MAX_PICTURE} bytes");
     let image = Image::read(&bytes)?;
-    let face = largest(detector.detect(&image)).context("there is no face in it")?;
+    let face = largest(detector.detect(&image)).context("no face found")?;
     let embedding = embedder.embed(&image, &face)?;
     Ok((face, embedding))
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_face_counts() {
+    fn the_largest_face_is_used() {
         let found = |side: f32| FaceDetection {
             confidence: 1.0 - side,
             x: 0.0,
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn missing_models_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let error = format!("{:#}", networks(folder.path()).err().unwrap());
         assert!(error.contains("run `scripts/fetch-puppet faces`"), "{error}");

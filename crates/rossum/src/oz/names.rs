@@ -1,4 +1,4 @@
-//! Names for people instead of the protocol's numbers.
+//! Names for the protocol's numbers.
 
 use puppet::mixer::Subsystem;
 use support::suggest;
@@ -6,7 +6,7 @@ use wire::oz::{EXPRESSIONS, GESTURES, LOOKATS, SERVOS, gesture_from_tag};
 
 use crate::table::table;
 
-/// What can be weighed, and what it is called here.
+/// Subsystems and their names on the command line.
 pub(crate) const SUBSYSTEMS: [(Subsystem, &str); 7] = [
     (Subsystem::Gesture, "gesture"),
     (Subsystem::Expression, "expression"),
@@ -20,7 +20,7 @@ pub(crate) const SUBSYSTEMS: [(Subsystem, &str); 7] = [
 /// The number of a gesture, by its tag, its name or its number.
 pub(crate) fn gesture(text: &str) -> Result<u32, String> {
     let tag = text.trim_start_matches('[').trim_end_matches(']');
-    // a robot may have more than the protocol, by number
+    // a robot may have additional gestures, which are given by number
     let by_name = || named(tag, &GESTURES.map(|(_, name)| name)).or_else(|| tag.parse().ok());
     let tags_and_names = GESTURES.iter().flat_map(|&(tag, name)| [tag, name]);
     gesture_from_tag(tag).or_else(by_name).ok_or_else(|| refusal("gesture", tag, tags_and_names, GESTURES.len()))
@@ -41,32 +41,32 @@ pub(crate) fn servo(text: &str) -> Result<u32, String> {
     find("servo", text, &SERVOS)
 }
 
-/// What can be weighed, by its name.
+/// The subsystem with this name.
 pub(crate) fn subsystem(text: &str) -> Result<Subsystem, String> {
-    let place = SUBSYSTEMS.iter().find(|(_, name)| *name == plain(text));
+    let found = SUBSYSTEMS.iter().find(|(_, name)| *name == plain(text));
     let names = SUBSYSTEMS.iter().map(|(_, name)| *name);
-    place.map(|(subsystem, _)| *subsystem).ok_or_else(|| {
+    found.map(|(subsystem, _)| *subsystem).ok_or_else(|| {
         let all = SUBSYSTEMS.map(|(_, name)| name).join(", ");
-        format!("there is no such subsystem{}; they are {all}", meant(text, names))
+        format!("unknown subsystem{}; available: {all}", meant(text, names))
     })
 }
 
-/// What a subsystem is called.
+/// Name of a subsystem.
 pub(crate) fn of_subsystem(subsystem: Subsystem) -> &'static str {
     SUBSYSTEMS.iter().find(|(other, _)| *other == subsystem).map_or("", |(_, name)| name)
 }
 
-/// A name by its number; the number itself if it has none.
+/// The name with this number, or the number itself if it has no name.
 pub(crate) fn name_of(names: &[&str], id: u32) -> String {
     names.get(id as usize).map_or_else(|| id.to_string(), |name| (*name).to_owned())
 }
 
-/// The tag of a gesture, or its number if the protocol does not know it.
+/// The tag of a gesture, or its number if it is not one of the protocol's.
 pub(crate) fn tag_of(gesture: u32) -> String {
     GESTURES.get(gesture as usize).map_or_else(|| gesture.to_string(), |(tag, _)| (*tag).to_owned())
 }
 
-/// Everything that has a name, in a table.
+/// A table of all names.
 pub(crate) fn list() -> String {
     let row = |what: &str, id: usize, name: &str, tag: &str| [what, &id.to_string(), name, tag].map(str::to_owned);
     let mut rows: Vec<_> =
@@ -86,7 +86,7 @@ fn named(text: &str, names: &[&str]) -> Option<u32> {
     (0..).zip(names).find_map(|(id, known)| (*known == name || number == Some(id)).then_some(id))
 }
 
-/// As the protocol writes names.
+/// Normalises a name to the protocol's spelling.
 fn plain(text: &str) -> String {
     text.trim().to_lowercase().replace(['-', ' '], "_")
 }
@@ -94,10 +94,10 @@ fn plain(text: &str) -> String {
 fn refusal<'a>(what: &str, text: &str, known: impl Iterator<Item = &'a str>, count: usize) -> String {
     let last = count.saturating_sub(1);
     let meant = meant(text, known);
-    format!("there is no such {what}{meant}; numbers go from 0 to {last}, and `rossum oz list` has all names")
+    format!("unknown {what}{meant}; use a number from 0 to {last}, or a name from `rossum oz list`")
 }
 
-/// The known name that is most like this one, as a question in brackets, if any is.
+/// A suggestion of the most similar name in brackets, if there is one.
 fn meant<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = suggest::nearest(&plain(text), known);
     near.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_are_found_by_name_tag_and_number() {
+    fn numbers_are_found_by_name_tag_and_number() {
         for (text, id) in
             [("yess", 5), ("YESS", 5), ("[yess]", 5), ("yes_short", 5), ("Yes-Short", 5), ("5", 5), ("wob", 12)]
         {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_are_refused_with_the_nearest() {
+    fn unknown_names_get_a_suggestion() {
         let words = |result: Result<u32, String>| result.unwrap_err();
         for (said, near) in [
             (words(gesture("yesss")), "`yess`"),
@@ -133,14 +133,14 @@ mod tests {
         ] {
             assert!(said.contains(&format!("did you mean {near}")), "{said}");
         }
-        assert_eq!(gesture("13"), Ok(13), "a robot may have more than the protocol");
+        assert_eq!(gesture("13"), Ok(13), "a robot may have additional gestures");
         for said in [words(gesture("")), words(expression("-1")), words(servo("36"))] {
-            assert!(said.contains("numbers go from 0 to") && !said.contains("did you mean"), "{said}");
+            assert!(said.contains("use a number from 0 to") && !said.contains("did you mean"), "{said}");
         }
     }
 
     #[test]
-    fn everything_is_listed() {
+    fn all_names_are_listed() {
         let list = list();
         assert_eq!(list.lines().count(), 1 + 13 + 5 + 6 + 36);
         for line in ["gesture     5       yes_short", "expression  1       happy", "servo       35      grasp_right"] {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_has_its_number() {
+    fn numbers_without_a_name_stay_numbers() {
         assert_eq!((tag_of(5), tag_of(40)), ("yess".to_owned(), "40".to_owned()));
         assert_eq!((name_of(&EXPRESSIONS, 1), name_of(&EXPRESSIONS, 9)), ("happy".to_owned(), "9".to_owned()));
         assert_eq!(of_subsystem(Subsystem::Direct), "direct");

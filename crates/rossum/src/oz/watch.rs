@@ -1,4 +1,4 @@
-//! `rossum oz watch`: what the robot tells, in lines.
+//! `rossum oz watch`: prints the robot's events.
 
 use std::{
     io::Write,
@@ -10,25 +10,25 @@ use serde_json::{Value, json};
 
 use super::names;
 
-/// Pictures are counted for so long.
+/// Interval of the image statistics.
 const COUNTING: Duration = Duration::from_secs(1);
 
 /// Options of `rossum oz watch`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Times are in seconds since the start of the command. Pictures are counted every second.")]
+#[command(after_help = "Times are in seconds since the start of the command. The number of images is printed every second.")]
 pub(crate) struct WatchOptions {
-    /// End after so long
+    /// Stop after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = super::seconds)]
     length: Option<Duration>,
-    /// End after so many events; pictures do not count
+    /// Stop after this number of events, not counting images
     #[arg(long, value_name = "N")]
     events: Option<u64>,
-    /// Print one JSON object in each line, for scripts
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }
 
-/// Pictures since they were last told.
+/// Images since the last statistics.
 struct Pictures {
     since: Instant,
     count: u64,
@@ -81,13 +81,13 @@ pub(super) fn run(mut robot: Oz, options: &WatchOptions, out: &mut dyn Write) ->
 
 fn with_time(time: f64, mut facts: Value) -> Value {
     if let Some(facts) = facts.as_object_mut() {
-        // microseconds, which is more than a network is worth
+        // rounded to microseconds
         facts.insert("time".to_owned(), json!((time * 1e6).round() / 1e6));
     }
     facts
 }
 
-/// In words and in JSON.
+/// The event as text and as JSON.
 fn describe(event: &Event) -> (String, Value) {
     match event {
         Event::SpeakDone => ("speak done".to_owned(), json!({ "event": "speak_done" })),
@@ -112,24 +112,24 @@ fn describe(event: &Event) -> (String, Value) {
             ("faces: none".to_owned(), json!({ "event": "faces", "faces": [] }))
         }
         Event::Faces(faces) => {
-            let words: Vec<_> = faces.as_slice().iter().map(face_in_words).collect();
-            let faces: Vec<_> = faces.as_slice().iter().map(face_in_json).collect();
+            let words: Vec<_> = faces.as_slice().iter().map(face_as_text).collect();
+            let faces: Vec<_> = faces.as_slice().iter().map(face_as_json).collect();
             (format!("faces: {}", words.join(", ")), json!({ "event": "faces", "faces": faces }))
         }
         Event::VideoFrame(picture) => {
             let bytes = picture.as_bytes().len();
-            (format!("picture of {bytes} bytes"), json!({ "event": "video_frame", "bytes": bytes }))
+            (format!("image of {bytes} bytes"), json!({ "event": "video_frame", "bytes": bytes }))
         }
     }
 }
 
-fn face_in_words(face: &Face) -> String {
+fn face_as_text(face: &Face) -> String {
     let Face { confidence, x, y, width, height, name } = face;
     let name = if name.as_str().is_empty() { "unknown" } else { name.as_str() };
     format!("{} ({confidence:.2}) at {x:+.2} {y:+.2}, {width:.2} x {height:.2}", name.escape_debug())
 }
 
-fn face_in_json(face: &Face) -> Value {
+fn face_as_json(face: &Face) -> Value {
     let Face { confidence, x, y, width, height, name } = face;
     json!({ "name": name.as_str(), "confidence": confidence, "x": x, "y": y, "width": width, "height": height })
 }
@@ -138,12 +138,12 @@ fn describe_pictures(count: u64, bytes: usize, time: Duration) -> (String, Value
     let rate = count as f64 / time.as_secs_f64().max(1e-3);
     let each = bytes / usize::try_from(count).unwrap_or(usize::MAX).max(1);
     (
-        format!("{rate:.1} pictures a second, {each} bytes each"),
+        format!("{rate:.1} images/s, {each} bytes each"),
         json!({ "event": "video_frames", "count": count, "bytes": bytes }),
     )
 }
 
-#[expect(clippy::disallowed_methods, reason = "events are shown with the time since the start, and waited for")]
+#[expect(clippy::disallowed_methods, reason = "events are printed with wall-clock times, and waited for with a timeout")]
 pub(super) fn now() -> Instant {
     Instant::now()
 }
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_told_in_words_and_json() {
+    fn events_are_printed_as_text_and_json() {
         let text = |text: &str| Text::new(text).unwrap();
         let face = Face { confidence: 0.9, x: 0.5, y: -0.25, width: 0.1, height: 0.2, name: text("Ada\u{1b}") };
         let heard = Utterance::new([Hypothesis { confidence: 0.5, text: text("a \"b\"\n") }]).unwrap();
@@ -173,8 +173,8 @@ mod tests {
             assert_eq!((said.as_str(), json.to_string().as_str()), (words, facts));
         }
         let (said, _) = describe(&Event::Faces(Faces::new([face])));
-        assert_eq!(said, r"faces: Ada\u{1b} (0.90) at +0.50 -0.25, 0.10 x 0.20", "nothing moves the cursor");
+        assert_eq!(said, r"faces: Ada\u{1b} (0.90) at +0.50 -0.25, 0.10 x 0.20", "control characters are escaped");
         assert_eq!(with_time(0.25, json!({ "event": "x" })).to_string(), r#"{"event":"x","time":0.25}"#);
-        assert_eq!(describe_pictures(30, 3000, Duration::from_secs(1)).0, "30.0 pictures a second, 100 bytes each");
+        assert_eq!(describe_pictures(30, 3000, Duration::from_secs(1)).0, "30.0 images/s, 100 bytes each");
     }
 }

@@ -1,34 +1,42 @@
-//! A session for ELAN: an annotation document, EAF 3.0.
+//! A session as an ELAN annotation document (EAF 3.0).
 //!
-//! Annotations of a tier do not overlap in ELAN, and none is without length. Where more goes on at once than a tier
-//! holds, there is another tier of the same name with a number. What happens at once is given a length that can be seen.
+//! In ELAN, annotations of a tier do not overlap and have a positive length. Concurrent annotations are therefore
+//! distributed over numbered tiers, and instantaneous events get a visible length.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{borrow::Cow, collections::BTreeMap, io};
+
+use jiff::Timestamp;
+use quick_xml::{
+    Writer,
+    escape::escape,
+    events::{BytesDecl, BytesText, Event},
+};
 
 use super::session::{Kind, Row, SPEAK, Session};
 
-/// How long an annotation of something is that happens at once, in ms, if nothing follows earlier.
+/// Length of the annotation of an instantaneous event in ms, unless the next one starts earlier.
 const INSTANT: u64 = 250;
 
 /// One annotation.
 #[derive(Clone, Debug, PartialEq)]
 struct Annotation {
-    /// In ms.
+    /// Start, in ms.
     begin: u64,
+    /// End, in ms.
     end: u64,
     value: String,
 }
 
-/// A tier: its name, whose it is, and its annotations by time.
+/// A tier, with its annotations sorted by time.
 struct Tier<'a> {
     name: String,
     participant: &'a str,
     annotations: Vec<Annotation>,
 }
 
-/// The document of a session whose recording was made so many seconds after the start of 1970 (UTC).
-pub(super) fn document(session: &Session, made: u64) -> String {
-    write(&tiers(session), made)
+/// The document of a session that was recorded at this time.
+pub(super) fn document(session: &Session, recorded: Timestamp) -> io::Result<Vec<u8>> {
+    write(&tiers(session), recorded)
 }
 
 fn tiers(session: &Session) -> Vec<Tier<'_>> {
@@ -46,7 +54,7 @@ fn tiers(session: &Session) -> Vec<Tier<'_>> {
     };
     [
         at_once("operator speech", "operator", of(|kind| kind == SPEAK, |row| row.text.clone())),
-        at_once("operator actions", "operator", of(|kind| kind != SPEAK && is_done_to_the_robot(kind), in_words)),
+        at_once("operator actions", "operator", of(|kind| kind != SPEAK && affects_the_robot(kind), description)),
         lanes(
             "robot speech",
             robot,
@@ -67,12 +75,12 @@ fn tiers(session: &Session) -> Vec<Tier<'_>> {
     .collect()
 }
 
-fn is_done_to_the_robot(kind: Kind) -> bool {
+fn affects_the_robot(kind: Kind) -> bool {
     kind.is_action() || kind == Kind::NewTry
 }
 
-/// Such as `servo neck_yaw 0.5`.
-fn in_words(row: &Row) -> String {
+/// Text of an action, such as `servo neck_yaw 0.5`.
+fn description(row: &Row) -> String {
     let kind = row.kind.name();
     let name = kind.split_once('.').map_or(kind, |(_, name)| name);
     let words = [name, &row.what, &row.text];
@@ -88,7 +96,7 @@ fn annotation(row: &Row, value: String) -> Annotation {
     Annotation { begin, end: milliseconds(row.end).max(begin + 1), value }
 }
 
-/// For what happens at once: what begins together is one annotation, and each ends before the next begins.
+/// Merges instantaneous events at the same time, and ends each annotation before the next one starts.
 fn instants(annotations: Vec<Annotation>) -> Vec<Annotation> {
     let mut kept: Vec<Annotation> = Vec::new();
     for annotation in annotations {
@@ -105,24 +113,24 @@ fn instants(annotations: Vec<Annotation>) -> Vec<Annotation> {
     kept
 }
 
-/// As many tiers as are needed so that nothing overlaps; one at least.
+/// Distributes annotations over as many tiers as necessary to avoid overlaps; at least one.
 fn lanes<'a>(name: &str, participant: &'a str, annotations: Vec<Annotation>) -> Vec<Tier<'a>> {
     let tier = |name: String| Tier { name, participant, annotations: Vec::new() };
     let mut tiers = vec![tier(name.to_owned())];
     for annotation in annotations {
         let is_free = |tier: &Tier<'_>| tier.annotations.last().is_none_or(|last| last.end <= annotation.begin);
-        let place = tiers.iter().position(is_free).unwrap_or_else(|| {
+        let index = tiers.iter().position(is_free).unwrap_or_else(|| {
             tiers.push(tier(format!("{name} {}", tiers.len() + 1)));
             tiers.len() - 1
         });
-        if let Some(tier) = tiers.get_mut(place) {
+        if let Some(tier) = tiers.get_mut(index) {
             tier.annotations.push(annotation);
         }
     }
     tiers
 }
 
-/// The times during which there is somebody, with the names of all who were seen.
+/// The periods in which faces were in view, with the names of all of them.
 fn merged<'a>(faces: impl Iterator<Item = &'a Row>) -> Vec<Annotation> {
     let mut kept: Vec<(Annotation, Vec<&str>)> = Vec::new();
     for row in faces {
@@ -140,54 +148,116 @@ fn merged<'a>(faces: impl Iterator<Item = &'a Row>) -> Vec<Annotation> {
     kept.into_iter().map(|(annotation, names)| Annotation { value: names.join(", "), ..annotation }).collect()
 }
 
-fn write(tiers: &[Tier<'_>], made: u64) -> String {
-    let mut body = String::new();
-    let mut slots = Slots::of(tiers);
-    let mut next = 1;
-    for Tier { name, participant, annotations } in tiers {
-        let (name, participant) = (escaped(name), escaped(participant));
-        // a string can always be written to
-        let _ = writeln!(
-            body,
-            "    <TIER LINGUISTIC_TYPE_REF=\"default-lt\" PARTICIPANT=\"{participant}\" TIER_ID=\"{name}\">"
-        );
-        for annotation in annotations {
-            let (begin, end) = (slots.take(annotation.begin), slots.take(annotation.end));
-            let value = escaped(&annotation.value);
-            let _ = writeln!(
-                body,
-                "        <ANNOTATION><ALIGNABLE_ANNOTATION ANNOTATION_ID=\"a{next}\" TIME_SLOT_REF1=\"ts{begin}\" \
-                 TIME_SLOT_REF2=\"ts{end}\"><ANNOTATION_VALUE>{value}</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION>"
-            );
-            next += 1;
+fn write(tiers: &[Tier<'_>], recorded: Timestamp) -> io::Result<Vec<u8>> {
+    let date = recorded.to_string();
+    let attributes = [
+        ("AUTHOR", "rossum"),
+        ("DATE", &date),
+        ("FORMAT", "3.0"),
+        ("VERSION", "3.0"),
+        ("xmlns:xsi", "http://www.w3.org/2001/XMLSchema-instance"),
+        ("xsi:noNamespaceSchemaLocation", "http://www.mpi.nl/tools/elan/EAFv3.0.xsd"),
+    ];
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 4);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    writer.create_element("ANNOTATION_DOCUMENT").with_attributes(attributes).write_inner_content(|writer| {
+        let mut slots = Slots::of(tiers);
+        write_header(writer, tiers, &slots.times)?;
+        let mut last_id = 0;
+        for tier in tiers {
+            write_tier(writer, tier, &mut slots, &mut last_id)?;
         }
-        body.push_str("    </TIER>\n");
-    }
-    let mut order = String::new();
-    for (slot, time) in (1..).zip(&slots.times) {
-        let _ = writeln!(order, "        <TIME_SLOT TIME_SLOT_ID=\"ts{slot}\" TIME_VALUE=\"{time}\"/>");
-    }
-    let (date, last) = (date(made), next - 1);
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
-<ANNOTATION_DOCUMENT AUTHOR=\"rossum\" DATE=\"{date}\" FORMAT=\"3.0\" VERSION=\"3.0\" \
-xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
-xsi:noNamespaceSchemaLocation=\"http://www.mpi.nl/tools/elan/EAFv3.0.xsd\">
-    <HEADER MEDIA_FILE=\"\" TIME_UNITS=\"milliseconds\">
-        <PROPERTY NAME=\"lastUsedAnnotationId\">{last}</PROPERTY>
-    </HEADER>
-    <TIME_ORDER>
-{order}    </TIME_ORDER>
-{body}    <LINGUISTIC_TYPE GRAPHIC_REFERENCES=\"false\" LINGUISTIC_TYPE_ID=\"default-lt\" TIME_ALIGNABLE=\"true\"/>
-</ANNOTATION_DOCUMENT>
-"
-    )
+        let kind = writer.create_element("LINGUISTIC_TYPE").with_attributes([
+            ("GRAPHIC_REFERENCES", "false"),
+            ("LINGUISTIC_TYPE_ID", "default-lt"),
+            ("TIME_ALIGNABLE", "true"),
+        ]);
+        kind.write_empty().map(drop)
+    })?;
+    let mut document = writer.into_inner();
+    document.push(b'\n');
+    Ok(document)
 }
 
-/// Two slots for each annotation, numbered by time. They are not shared: who moves one annotation in ELAN moves no other.
+/// Writes the header and the list of time slots.
+fn write_header(writer: &mut Writer<Vec<u8>>, tiers: &[Tier<'_>], times: &[u64]) -> io::Result<()> {
+    let count: usize = tiers.iter().map(|tier| tier.annotations.len()).sum();
+    let header = writer.create_element("HEADER").with_attributes([("MEDIA_FILE", ""), ("TIME_UNITS", "milliseconds")]);
+    header.write_inner_content(|writer| {
+        let property = writer.create_element("PROPERTY").with_attribute(("NAME", "lastUsedAnnotationId"));
+        property.write_text_content(BytesText::new(&count.to_string())).map(drop)
+    })?;
+    writer.create_element("TIME_ORDER").write_inner_content(|writer| {
+        for (slot, time) in (1..).zip(times) {
+            let (id, time) = (format!("ts{slot}"), time.to_string());
+            let slot = writer.create_element("TIME_SLOT");
+            slot.with_attributes([("TIME_SLOT_ID", &*id), ("TIME_VALUE", &*time)]).write_empty()?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn write_tier(
+    writer: &mut Writer<Vec<u8>>,
+    tier: &Tier<'_>,
+    slots: &mut Slots,
+    last_id: &mut usize,
+) -> io::Result<()> {
+    let attributes = [
+        ("LINGUISTIC_TYPE_REF", "default-lt"),
+        ("PARTICIPANT", &*valid(tier.participant)),
+        ("TIER_ID", &*valid(&tier.name)),
+    ];
+    let element = writer.create_element("TIER").with_attributes(attributes);
+    if tier.annotations.is_empty() {
+        return element.write_empty().map(drop);
+    }
+    element.write_inner_content(|writer| {
+        for annotation in &tier.annotations {
+            *last_id += 1;
+            writer.create_element("ANNOTATION").write_inner_content(|writer| {
+                write_annotation(writer, annotation, slots, *last_id)
+            })?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn write_annotation(
+    writer: &mut Writer<Vec<u8>>,
+    annotation: &Annotation,
+    slots: &mut Slots,
+    id: usize,
+) -> io::Result<()> {
+    let (begin, end) = (slots.take(annotation.begin), slots.take(annotation.end));
+    let [id, begin, end] = [format!("a{id}"), format!("ts{begin}"), format!("ts{end}")];
+    let attributes = [("ANNOTATION_ID", &*id), ("TIME_SLOT_REF1", &*begin), ("TIME_SLOT_REF2", &*end)];
+    let element = writer.create_element("ALIGNABLE_ANNOTATION").with_attributes(attributes);
+    element.write_inner_content(|writer| {
+        let value = text_content(&annotation.value);
+        writer.create_element("ANNOTATION_VALUE").write_text_content(value).map(drop)
+    })?;
+    Ok(())
+}
+
+/// Text that may contain any character. A carriage return is written as a reference, as parsers replace it by a line feed.
+fn text_content(text: &str) -> BytesText<'static> {
+    BytesText::from_escaped(escape(valid(text)).replace('\r', "&#13;"))
+}
+
+/// Replaces characters that XML does not allow by U+FFFD.
+fn valid(text: &str) -> Cow<'_, str> {
+    let is_invalid = |c: char| matches!(c, '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}') && !matches!(c, '\t' | '\n' | '\r');
+    if text.contains(is_invalid) { text.replace(is_invalid, "\u{fffd}").into() } else { text.into() }
+}
+
+/// Two time slots for each annotation, numbered by time. They are not shared, so that moving an annotation in ELAN does
+/// not move others.
 struct Slots {
     times: Vec<u64>,
-    /// How many of each time were taken.
+    /// Number of slots taken, by time.
     taken: BTreeMap<u64, usize>,
 }
 
@@ -199,48 +269,13 @@ impl Slots {
         Self { times, taken: BTreeMap::new() }
     }
 
-    /// The number of the next slot of this time, from 1.
+    /// Takes the next slot at this time and returns its number, from 1.
     fn take(&mut self, time: u64) -> usize {
         let first = self.times.partition_point(|other| *other < time);
         let taken = self.taken.entry(time).or_default();
         *taken += 1;
         first + *taken
     }
-}
-
-/// Text within an element or attribute. What XML cannot hold is replaced.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\t' | '\n' => escaped.push(character),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
-}
-
-/// A time in seconds since the start of 1970 as XML writes it.
-fn date(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // years that begin in March have their leap day at the end: 400 of them have 146,097 days, and 1970 began 719,468
-    // days after the start of the year 0
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = era * 400 + year + next;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 #[cfg(test)]
@@ -252,28 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn dates() {
-        for (seconds, written) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (951_868_800, "2000-03-01T00:00:00Z"),
-            (1_398_902_399, "2014-04-30T23:59:59Z"),
-            (1_735_689_599, "2024-12-31T23:59:59Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(date(seconds), written);
-        }
-    }
-
-    #[test]
-    fn what_happens_at_once_can_be_seen() {
+    fn instantaneous_events_are_visible() {
         let kept = instants(vec![annotation(10, 11), annotation(10, 11), annotation(50, 51), annotation(900, 901)]);
         let spans: Vec<_> = kept.iter().map(|kept| (kept.begin, kept.end, kept.value.as_str())).collect();
         assert_eq!(spans, [(10, 50, "10; 10"), (50, 300, "50"), (900, 1150, "900")]);
     }
 
     #[test]
-    fn nothing_overlaps() {
+    fn annotations_do_not_overlap() {
         let tiers = lanes(
             "gestures",
             "Alice",
@@ -288,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn faces_are_put_together_while_there_are_any() {
+    fn overlapping_faces_are_merged() {
         let row = |begin: f64, end: f64, name: &str| Row {
             begin,
             end,
@@ -303,10 +324,16 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_xml() {
+    fn any_text_can_be_written() {
         let text = "a<b>&\"c\"\r\n\u{0}\u{1b}\u{ffff}ü";
-        let xml = format!("<a b=\"{0}\">{0}</a>", escaped(text));
+        let annotation = Annotation { begin: 0, end: 10, value: text.to_owned() };
+        let tiers = [Tier { name: text.to_owned(), participant: "<Alice>", annotations: vec![annotation] }];
+        let xml = String::from_utf8(write(&tiers, Timestamp::from_second(951_782_400).unwrap()).unwrap()).unwrap();
         let document = roxmltree::Document::parse(&xml).unwrap();
-        assert_eq!(document.root_element().text(), Some("a<b>&\"c\"\r\n\u{fffd}\u{fffd}\u{fffd}ü"));
+        assert_eq!(document.root_element().attribute("DATE"), Some("2000-02-29T00:00:00Z"));
+        let value = document.descendants().find(|node| node.has_tag_name("ANNOTATION_VALUE")).unwrap();
+        assert_eq!(value.text(), Some("a<b>&\"c\"\r\n\u{fffd}\u{fffd}\u{fffd}ü"));
+        let tier = document.descendants().find(|node| node.has_tag_name("TIER")).unwrap();
+        assert_eq!(tier.attribute("PARTICIPANT"), Some("<Alice>"));
     }
 }

@@ -1,8 +1,8 @@
-//! What happened in a recorded session.
+//! Reconstructs a recorded session.
 //!
-//! A recording has what operators and senses told the robot. What came of it (when a text began and ended, how long a
-//! gesture took) is found by telling it all to the same puppet again, at the same times. Physics is not run: nothing of
-//! it reaches the puppet but through its senses, which are in the recording.
+//! A recording contains the orders of operators and of the robot's senses. Their effects (when a text started and ended,
+//! how long a gesture took) are reconstructed by applying the orders to the same puppet at the same times. Physics is not
+//! simulated: it affects the puppet only through its senses, which are recorded.
 
 use std::collections::BTreeMap;
 
@@ -24,42 +24,42 @@ use world::{
 
 use crate::oz::names;
 
-/// Variables that say how time passes.
+/// Variables that affect the passage of time.
 const TIME: [&str; 2] = ["/Simulation/TimeStepSize", "/Simulation/IterationsPerStep"];
 
 /// A recorded session.
 pub(super) struct Session {
     /// Name of the robot.
     pub(super) robot: String,
-    /// How long it took, in s of the robot's world.
+    /// Duration, in s of simulated time.
     pub(super) seconds: f64,
-    /// Whether the recording was closed in order.
+    /// Whether the recording was closed properly.
     pub(super) complete: bool,
-    /// Everything that happened, by time.
+    /// All actions and events, sorted by start time.
     pub(super) rows: Vec<Row>,
 }
 
-/// Something that happened.
+/// An action or event.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
-    /// When it began, in s.
+    /// Start, in s.
     pub(super) begin: f64,
-    /// When it ended, in s; the same for what happens at once.
+    /// End, in s; equal to the start for instantaneous events.
     pub(super) end: f64,
-    /// Who did it.
+    /// Address of the operator, or name of the robot.
     pub(super) who: String,
-    /// What kind of thing it is.
+    /// Kind of the row.
     pub(super) kind: Kind,
-    /// Which of them.
+    /// Name of the gesture, expression, servo, person etc.
     pub(super) what: String,
-    /// What was said, or the value that was set.
+    /// The text that was spoken, or the value that was set.
     pub(super) text: String,
 }
 
-/// Kinds of rows.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An operator did something, as it is called in the table.
+    /// An operator's action, with its name in the table.
     Action(&'static str),
     Speech,
     Gesture,
@@ -70,11 +70,11 @@ pub(super) enum Kind {
     NewTry,
 }
 
-/// An operator lets the robot say something.
+/// An operator makes the robot speak.
 pub(super) const SPEAK: Kind = Kind::Action("operator.speak");
 
 impl Kind {
-    /// As in the table.
+    /// Name in the table.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Action(name) => name,
@@ -88,20 +88,20 @@ impl Kind {
         }
     }
 
-    /// Whether an operator did it.
+    /// Whether it is an operator's action.
     pub(super) fn is_action(self) -> bool {
         matches!(self, Self::Action(_))
     }
 }
 
 impl Session {
-    /// Reads a recording.
+    /// Reconstructs the session from a recording.
     pub(super) fn of(recording: &[u8]) -> anyhow::Result<Self> {
         let mut records = Records::of(recording)?;
         let mut descriptions = records.setup.directors.iter().filter_map(|director| director.split_once(' '));
         let description =
             descriptions.find(|(name, _)| *name == PuppetDirector::NAME).map(|(_, description)| description);
-        let description = description.context("nobody is puppeteered in it: its world has no [oz]")?;
+        let description = description.context("the recorded world has no [oz] robot")?;
         let config = PuppetConfig::from_description(description).map_err(|why| anyhow!("its robot: {why}"))?;
         let world = World::with_directors(&records.setup, Vec::new())?;
         let mut rerun = Rerun::new(&config, world)?;
@@ -113,7 +113,7 @@ impl Session {
     }
 }
 
-/// How something came to its end.
+/// How a text or gesture ended.
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Done,
@@ -133,23 +133,23 @@ impl Ending {
     }
 }
 
-/// The puppet, run again.
+/// Replays the puppet.
 struct Rerun {
     robot: String,
     gestures: Gestures,
     puppet: Puppet,
-    /// Stands still: it knows how long a step is.
+    /// Not simulated; provides the length of a step.
     world: World,
     tick: u64,
     time: f64,
     next_event: u64,
     rows: Vec<Row>,
-    /// Texts that are not said yet, by their number: what, and since when it is being said.
+    /// Texts that have not been spoken yet, by number: the text, and when it started.
     texts: BTreeMap<u64, (String, Option<f64>)>,
     next_text: u64,
-    /// Gestures that play, and since when, the first first.
+    /// Gestures that are playing and their start times, oldest first.
     playing: Vec<(u32, f64)>,
-    /// Who is in view by identity: name, and since when.
+    /// Faces in view by identity: name, and since when.
     faces: BTreeMap<u64, (String, f64)>,
     expression: (u32, f64),
     look_at: (u32, f64),
@@ -184,7 +184,7 @@ impl Rerun {
         for entry in record.entries {
             self.apply(entry)?;
         }
-        // the hash is that of the state after the tick
+        // a hash is taken after the tick
         if record.hash.is_some() { self.pass_tick() } else { Ok(()) }
     }
 
@@ -204,12 +204,12 @@ impl Rerun {
                 Ok(())
             }
             Entry::Write { ref variable, .. } if TIME.contains(&variable.as_str()) => Ok(self.world.apply(entry)?),
-            // nothing else reaches the puppet
+            // nothing else affects the puppet
             _ => Ok(()),
         }
     }
 
-    /// As the director does it in a world.
+    /// Advances by one tick, as the director does in a world.
     fn pass_tick(&mut self) -> anyhow::Result<()> {
         let timestep = self.world.sim().timestep();
         let steps = (self.world.tick_seconds() / timestep).round() as u32;
@@ -248,7 +248,7 @@ impl Rerun {
         Ok(())
     }
 
-    /// The kind of an operator's action, what it is about, and a text or value.
+    /// The columns `kind`, `what` and `text` of an operator's action.
     fn describe(&self, order: &PuppetOrder) -> (Kind, String, String) {
         let (kind, what, text) = match order {
             PuppetOrder::Reset => ("operator.reset", String::new(), String::new()),
@@ -268,7 +268,7 @@ impl Rerun {
                 let positions: Vec<_> = positions.iter().map(f32::to_string).collect();
                 ("operator.servos", String::new(), positions.join(" "))
             }
-            // these are no operator's
+            // not actions of an operator
             PuppetOrder::Say { .. } | PuppetOrder::Hear(_) | PuppetOrder::See { .. } => {
                 ("operator.sense", String::new(), String::new())
             }
@@ -280,12 +280,12 @@ impl Rerun {
         self.gestures.get(gesture).map_or_else(|| gesture.to_string(), |gesture| gesture.tag.clone())
     }
 
-    /// Something happens at once. Whose name is empty is nobody.
+    /// Adds an instantaneous row.
     fn note(&mut self, who: &str, kind: Kind, what: String, text: String) {
         self.rows.push(Row { begin: self.time, end: self.time, who: who.to_owned(), kind, what, text });
     }
 
-    /// The robot did something from some time on until now.
+    /// Adds a row of the robot that lasted from `begin` until now.
     fn did(&mut self, begin: f64, kind: Kind, what: String, text: String) {
         self.rows.push(Row { begin, end: self.time, who: self.robot.clone(), kind, what, text });
     }
@@ -295,7 +295,7 @@ impl Rerun {
             return Ok(());
         }
         let events =
-            self.puppet.events().since(self.next_event).context("more happened at once than a puppet keeps")?;
+            self.puppet.events().since(self.next_event).context("too many events at once")?;
         let events: Vec<Event> = events.cloned().collect();
         self.next_event = self.puppet.events().next();
         for event in events {
@@ -325,7 +325,7 @@ impl Rerun {
 
     fn end_gesture(&mut self, gesture: u32, ending: Ending) {
         let has = |(other, _): &(u32, f64)| *other == gesture;
-        // one that finds no room ends before all others
+        // a gesture that exceeds the limit ends before all others
         let (place, ending) = match ending {
             Ending::Done if self.playing.len() > MAX_PLAYING => (self.playing.iter().rposition(has), Ending::Refused),
             Ending::Refused => (self.playing.iter().rposition(has), ending),
@@ -356,7 +356,7 @@ impl Rerun {
         self.did(since, Kind::Face, name, format!("face {id}"));
     }
 
-    /// Whether the robot has got another expression, or looks at something else.
+    /// Records changes of the expression and the gaze mode.
     fn look_at_the_face(&mut self) {
         let view = self.puppet.view();
         self.turn_to(view.expression, view.look_at as u32);
@@ -374,14 +374,14 @@ impl Rerun {
         }
     }
 
-    /// A state that lasted until now; one that lasted no time was none.
+    /// Adds a state that lasted until now, unless its duration is 0.
     fn was(&mut self, since: f64, kind: Kind, what: String) {
         if since < self.time {
             self.did(since, kind, what, String::new());
         }
     }
 
-    /// Whatever goes on ends with the recording.
+    /// Ends everything with the recording and returns the rows.
     fn end(mut self) -> Vec<Row> {
         let begun: Vec<u64> = self.texts.keys().copied().collect();
         for text in begun {

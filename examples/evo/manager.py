@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Evolve robots with a Population Manager of your own, in plain Python.
+"""Evolve robots with your own Population Manager, in plain Python.
 
     rossum robot platine --in-process obstacles
     python3 manager.py
 
-The Robot Simulator says what nets it can test, and answers each genotype with a fitness:
+The Robot Simulator announces which nets it can test, and answers each genotype with its fitness:
 
     SendNetParameters                    NetParameters Cci Cgp Lgp Hgp Cin Vin ... Fio Fre
     Individual Gen Ind Chn values...     Fitness Gen Ind Fit
 
-With `--cma` the genotypes come from CMA-ES (pip install cma), else from a simple evolution strategy.
+With `--cma` the genotypes come from CMA-ES (pip install cma), otherwise from a simple evolution strategy.
 """
 
 import argparse
@@ -30,7 +30,7 @@ class Simulator:
         self.say("SendNetParameters")
         net = self.net = dict(zip(NAMES, map(float, self.hear()[1:])))
         self.hidden = max(int(net["CIhn"]), min(hidden, int(net["CAhn"])))
-        neurons = self.hidden + int(net["Con"])  # those that have weights
+        neurons = self.hidden + int(net["Con"])  # neurons with incoming weights
         groups = [("gp", net["Cgp"]), ("in", net["Cin"] * net["Vin"]), ("on", net["Con"] * net["Von"]),
                   ("hn", self.hidden * net["Vhn"]), ("w", (net["Cin"] + neurons) * neurons * net["Vw"])]
         self.limits = [(net["L" + name], net["H" + name]) for name, count in groups for _ in range(int(count))]
@@ -46,7 +46,7 @@ class Simulator:
         return words
 
     def test(self, generation: int, genotypes: List[List[float]]) -> List[float]:
-        """The fitness of each. As many as the simulator allows are under way; they may come back in any order."""
+        """Returns the fitness of each. Keeps as many in flight as the simulator allows; results may arrive in any order."""
         fitness: Dict[int, float] = {}
         sent = 0
         while len(fitness) < len(genotypes):
@@ -60,7 +60,7 @@ class Simulator:
 
 
 class Strategy:
-    """The best stay, and have children with slightly other genes."""
+    """The best survive and have children with slightly different genes."""
 
     def __init__(self, limits: List, size: int, random: random.Random) -> None:
         self.limits, self.size, self.random = limits, size, random
@@ -82,7 +82,7 @@ class Strategy:
 
 
 class Cma:
-    """CMA-ES by the package `cma`, which looks for the lowest value instead of the highest."""
+    """CMA-ES from the package `cma`, which minimises instead of maximising."""
 
     def __init__(self, limits: List, size: int, seed: int) -> None:
         import cma

@@ -4,7 +4,7 @@
     rossum world obstacles
     python3 robot.py
 
-The World Simulator knows where things are; what a robot is, senses and does is up to us. Each message is one line of
+The World Simulator knows where everything is; the robot's shape, sensors and behaviour are up to us. Each message is one line of
 text, and so is each answer:
 
     CreateRobot                          YourIdentifier ID
@@ -20,9 +20,9 @@ import argparse
 import math
 import socket
 
-SENSORS = [math.radians(angle) for angle in (90, 45, 15, -15, -45, -90)]  # where they look, from left to right
-RANGE = 80  # mm; nothing further away matters
-STEP = 8  # mm in each step
+SENSORS = [math.radians(angle) for angle in (90, 45, 15, -15, -45, -90)]  # directions, from left to right
+RANGE = 80  # mm; anything farther away is ignored
+STEP = 8  # mm per step
 
 
 class World:
@@ -53,7 +53,7 @@ def drive(world: World, steps: int) -> None:
     _, x, y, z, direction, *_ = world.hear("YourPosition")
     way = bumps = stress = 0
     for step in range(steps):
-        # all questions of a step go out together: one way there and back instead of six
+        # send all requests of a step together: one round trip instead of six
         for angle in SENSORS:
             look = direction + angle
             at = (x + 45 * math.cos(look), y + 45 * math.sin(look), z + 20)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Evolve a rover that drives without bumping into things, over OSP, the ORCS Standard Protocol.
+"""Evolve a rover that avoids obstacles, over OSP, the ORCS Standard Protocol.
 
     rossum serve --scenario arena
     python3 evolve.py
 
-A controller is a list of 18 numbers: how much each of eight distance sensors, and a constant, speeds up each of two
-wheels. Nobody sets them. Those that drive well get children with slightly other numbers, and the best of all stay.
+A controller is a list of 18 numbers: the weights from each of eight distance sensors, and from a constant, to each of two
+wheels. They are not designed: controllers that drive well get children with slightly different numbers, and the best survive.
 
-Only the picture needs a package (matplotlib). The file reads from the top down: `Osp` talks to the server, `Rover`
-drives and says how well it did, `evolve` makes better ones, `draw` shows what came of it.
+Only the picture needs a package (matplotlib). Read the file from the top down: `Osp` talks to the server, `Rover` drives
+and scores a controller, `evolve` breeds better ones, `draw` plots the result.
 """
 
 import argparse
@@ -21,14 +21,14 @@ import time
 from struct import pack, unpack_from
 from typing import Callable, Dict, List, Set, Tuple
 
-PARENTS, CHILDREN = 4, 12  # the best that stay in each generation, and how many children they have
-STEPS = 300  # length of a try; a step is 50 ms
-TRIES = 3  # tries of each controller in a generation
-NEW_STARTS = (101, 102, 103)  # seeds of starts that none has seen before, for the picture
+PARENTS, CHILDREN = 4, 12  # survivors of each generation, and the number of their children
+STEPS = 300  # length of a trial; a step is 50 ms
+TRIALS = 3  # trials of each controller in a generation
+NEW_STARTS = (101, 102, 103)  # seeds of new starts, for the picture
 
 
 class Osp:
-    """A connection to a server. A datagram is a byte that says what it is, then integers, floats and texts."""
+    """A connection to a server. A datagram is a byte for the message type, then integers, floats and strings."""
 
     def __init__(self, host: str, port: int) -> None:
         self.number, self.socket = 0, socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -39,13 +39,13 @@ class Osp:
                 address = self.socket.recvfrom(65536)[1]
             except socket.timeout:
                 continue
-            self.socket.connect(address)  # the answer comes from a port of our own, where all the rest goes
+            self.socket.connect(address)  # the answer comes from our own port, where everything else goes
             return
-        sys.exit(f"nobody answers at {host}:{port}; start a server with: rossum serve --scenario arena")
+        sys.exit(f"no answer from {host}:{port}; start a server with: rossum serve --scenario arena")
 
     def ask(self, request: bytes, answer: bytes, item: int = 0, count: Callable[[bytes], int] = lambda head: 0,
             numbered: bool = False) -> Tuple[bytes, List[bytes]]:
-        """Sends a request; gives the datagram that begins with `answer`, and the `count` items that follow it.
+        """Sends a request; returns the datagram that starts with `answer`, and the `count` items that follow it.
 
         UDP may lose any of them. Then the very same request is sent again; the server does nothing twice. Steps and
         resets have a number at the end, and so do their answers, so that a late copy does not pass for the next one.
@@ -62,7 +62,7 @@ class Osp:
                     if data.startswith(answer) and data.endswith(end):
                         head, items, wanted = data, {}, count(data)
                     elif head and data[0] == item:
-                        items[integer(data, 1)] = data  # they begin with an index or an id
+                        items[integer(data, 1)] = data  # items start with an index or an id
                 return head, list(items.values())
             except socket.timeout:
                 pass
@@ -75,7 +75,7 @@ class Osp:
         return {text(data, data.index(0, 9) + 2): integer(data, 5) for data in found}
 
     def control(self, agent: int) -> List[List[str]]:
-        """Takes control of an agent; gives the names of its inputs, outputs and infos."""
+        """Takes control of an agent; returns the names of its inputs, outputs and infos."""
         if self.ask(pack("<Bi", 100, agent), bytes([101]))[0][5] != 1:
             sys.exit("another client controls this agent")
         head, found = self.ask(pack("<Bi", 95, agent), bytes([96]), 98, lambda head: sum(unpack_from("<3i", head, 5)))
@@ -84,7 +84,7 @@ class Osp:
         return [[next(names) for _ in range(size)] for size in unpack_from("<3i", head, 5)]
 
     def event(self, name: str) -> int:
-        """Asks to be told of an event after each step in which it occurs; gives its id, 0 if there is none."""
+        """Subscribes to an event, reported after each step in which it occurs; returns its id, 0 if it does not exist."""
         return integer(self.ask(bytes([20]) + name.encode() + b"\0", bytes([21]))[0], 1)
 
     def variables(self, pattern: str) -> Dict[str, int]:
@@ -101,12 +101,12 @@ class Osp:
         self.ask(pack("<Bii", 54, 1, variable), bytes([55]))
 
     def reset(self, seed: int) -> None:
-        """Puts everything where it starts with this seed."""
+        """Resets the world to its start with this seed."""
         self.ask(pack("<Bi", 70, seed), bytes([76]), numbered=True)
         self.socket.send(bytes([75]))
 
     def step(self, agent: int, inputs: List[float]) -> Tuple[Tuple[float, ...], Set[int], Dict[int, str]]:
-        """Sets the inputs and takes a step; gives outputs and infos, events that occurred, and observed variables."""
+        """Sets the inputs and takes a step; returns outputs and infos, events that occurred, and observed variables."""
         request = pack(f"<Bii{len(inputs)}f", 80, agent, len(inputs), *inputs)
         head, seen = self.ask(request, pack("<Bi", 85, agent), 51, lambda head: integer(head, 17), numbered=True)
         self.socket.send(pack("<Bi", 86, agent))
@@ -115,30 +115,30 @@ class Osp:
         return values[:outputs + infos], set(values[outputs + infos:]), {integer(v, 1): text(v, 5) for v in seen}
 
     def end(self) -> None:
-        """Leaves, so that others can have the agent."""
+        """Disconnects, so that other clients can take the agent."""
         try:
             self.ask(bytes([7]), bytes([8]))
         except ConnectionError:
-            pass  # the server has left before
+            pass  # the server is gone already
 
 
 def integer(data: bytes, at: int) -> int:
-    """The integer that begins at this byte."""
+    """The integer that starts at this byte."""
     return unpack_from("<i", data, at)[0]
 
 
 def text(data: bytes, at: int) -> str:
-    """The text that begins at this byte; it ends at a zero."""
+    """The zero-terminated string that starts at this byte."""
     return data[at:data.index(0, at)].decode()
 
 
 class Rover:
-    """The rover that is controlled. All that it has is found by name."""
+    """The controlled rover. Its sensors and wheels are looked up by name."""
 
     def __init__(self, osp: Osp, name: str) -> None:
         agents = osp.agents()
         if name not in agents:
-            sys.exit(f"there is no agent {name}; there are: {', '.join(agents)}")
+            sys.exit(f"no agent named {name}; available: {', '.join(agents)}")
         self.osp, self.agent = osp, agents[name]
         self.inputs, outputs, _ = osp.control(self.agent)
         self.wheels = [self.inputs.index(f"/{side}/Wheel/DesiredVelocity") for side in ("Left", "Right")]
@@ -148,7 +148,7 @@ class Rover:
         self.crash = osp.event("/Collision/Crash")
 
     def drive(self, weights: List[float], seed: int, steps: int = STEPS) -> Tuple[float, List[List[float]], bool]:
-        """One try: how well it went from 0 to 1, where the rover was if that is observed, and whether it crashed.
+        """One trial: the score from 0 to 1, the rover's path if it is observed, and whether it crashed.
 
         A step counts for more the faster and straighter the rover drives, and the further everything is away.
         """
@@ -160,7 +160,7 @@ class Rover:
             path.extend(numbers(value) for value in observed.values())
             if self.crash in events:
                 return fitness, path, True
-            near = [1 - outputs[sensor] for sensor in self.sensors]  # 0: nothing in sight, 1: it touches
+            near = [1 - outputs[sensor] for sensor in self.sensors]  # 0: nothing in range, 1: touching
             left, right = (outputs[speed] for speed in self.speeds)
             fitness += max(0, left + right) / 2 * (1 - abs(left - right) / 2) * min(1, 8 - 8 * max(near)) / steps
             for wheel, own in zip(self.wheels, (weights[0::2], weights[1::2])):
@@ -174,8 +174,8 @@ def evolve(rover: Rover, generations: int, seed: int) -> Tuple[List[Tuple[float,
     controllers = [[chance.gauss(0, 0.5) for _ in range(2 * len(rover.sensors) + 2)] for _ in range(PARENTS + CHILDREN)]
     history, champions = [], []
     for generation in range(generations):
-        starts = [chance.randrange(1, 2**31) for _ in range(TRIES)]
-        everybody = [(sum(rover.drive(own, start)[0] for start in starts) / TRIES, own) for own in controllers]
+        starts = [chance.randrange(1, 2**31) for _ in range(TRIALS)]
+        everybody = [(sum(rover.drive(own, start)[0] for start in starts) / TRIALS, own) for own in controllers]
         everybody.sort(reverse=True)
         parents = [own for _, own in everybody[:PARENTS]]
         best, mean = everybody[0][0], sum(fitness for fitness, _ in everybody) / len(everybody)
@@ -189,12 +189,12 @@ def evolve(rover: Rover, generations: int, seed: int) -> Tuple[List[Tuple[float,
 
 
 def numbers(value: str) -> List[float]:
-    """The numbers of a point or a quaternion, which is written as (1,2,3)."""
+    """The numbers of a point or a quaternion, written as (1,2,3)."""
     return [float(number) for number in value.strip("()").split(",")]
 
 
 def draw(rover: Rover, history: List[Tuple[float, float]], champions: List[List[float]], file: str) -> None:
-    """Fitness over the generations, and how the best of the first and of the last one drive from new starts."""
+    """Plots the fitness, and the paths of the best rovers of the first and the last generation from new starts."""
     from matplotlib import patches, pyplot
     figure, (curve, arena) = pyplot.subplots(1, 2, figsize=(11.5, 5.6), constrained_layout=True)
     for line, name in zip(zip(*history), ("best", "mean")):
@@ -237,18 +237,18 @@ def draw(rover: Rover, history: List[Tuple[float, float]], champions: List[List[
 def main() -> None:
     """Reads the options, evolves and draws."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    options.add_argument("--server", default="127.0.0.1:45454", metavar="HOST:PORT", help="where OSP is spoken")
-    options.add_argument("--agent", default="Rover", metavar="NAME", help="which rover")
-    options.add_argument("--generations", default=20, type=int, metavar="N", help="how long to evolve")
+    options.add_argument("--server", default="127.0.0.1:45454", metavar="HOST:PORT", help="address of the OSP server")
+    options.add_argument("--agent", default="Rover", metavar="NAME", help="name of the rover")
+    options.add_argument("--generations", default=20, type=int, metavar="N", help="number of generations")
     options.add_argument("--seed", default=1, type=int, help="the same seed gives the same evolution")
-    options.add_argument("--plot", default="evolve.png", metavar="FILE", help="where the picture goes; '' for none")
+    options.add_argument("--plot", default="evolve.png", metavar="FILE", help="file of the picture; '' for none")
     given = options.parse_args()
     if given.plot:
         try:
             import matplotlib
-            matplotlib.use("Agg")  # into files, without a screen
+            matplotlib.use("Agg")  # renders into files, without a display
         except ImportError:
-            sys.exit("the picture needs matplotlib: pip install matplotlib, or go without it: --plot ''")
+            sys.exit("the picture needs matplotlib; install it with pip install matplotlib, or use --plot ''")
     host, port = given.server.rsplit(":", 1)
     osp = Osp(host, int(port))
     try:

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Be a small Wizard of Oz: look at whoever is near, greet them, and answer what they say. Plain Python.
+"""A small Wizard of Oz in plain Python: looks at the nearest person, greets newcomers, and answers what they say.
 
     rossum serve --scenario oz
     python3 operator.py
     python3 operator.py --say "[braisel]Good morning. [yesl]How nice to see you."
 
-Each message is a number of 32 bits and what belongs to it; numbers have their highest byte first, and a text has its
-length (16 bits) before it. There are no frames: a message ends where its last part ends. The robot tells:
+Each message is a 32-bit id and its fields; numbers are big-endian, and strings are preceded by their length (16 bits). There
+is no framing: a message ends where its last field ends. The robot sends, among others:
 
-    14 SPEAK_DONE                                   a text has been said
-    15 GESTURE_DONE                                 a gesture has been made
-    16 SPEAK_GESTURE  gesture                       a gesture inside a text begins
-    17 UTTERANCE      count, (confidence, text)*    somebody said something; the likeliest comes first
+    14 SPEAK_DONE                                   a text has been spoken
+    15 GESTURE_DONE                                 a gesture has ended
+    16 SPEAK_GESTURE  gesture                       a gesture inside a text starts
+    17 UTTERANCE      count, (confidence, text)*    recognised speech; the likeliest option first
     18 FACES          count, (confidence, x, y, width, height, name)*
     19 VIDEO_FRAME    length, JPEG                  what the robot sees
 """
@@ -27,9 +27,9 @@ SPEAK, EXPRESSION, RANDOM_EYES_WEIGHT, LOOKAT = 0x03, 0x09, 0x0D, 0x12
 SPEAK_DONE, GESTURE_DONE, SPEAK_GESTURE, UTTERANCE, FACES, VIDEO_FRAME = range(0x14, 0x1A)
 NEUTRAL, HAPPY = 0, 1
 LARGEST_FACE = 3
-GREET_AGAIN = 30  # s without a face, after which whoever comes is greeted
+GREET_AGAIN = 30  # s without a face, after which the next person is greeted
 
-ANSWERS = {  # a word that was heard, and what is said to it; the first that fits is taken
+ANSWERS = {  # a recognised word and the reply to it; the first match wins
     "name": "[braises]I am Alice.",
     "no": "[nos3]No? [yesl]As you like.",
     "you": "[wob]I am well, thank you. [braisel]And you?",
@@ -44,11 +44,11 @@ class Robot:
         connection = socket.create_connection((host, port), timeout=10)
         self.stream = connection.makefile("rwb")
         self.tell(">II", 1, VERSION)
-        (version,) = self.read(">I")  # the one answer without an id
+        (version,) = self.read(">I")  # the only reply without an id
         if version != VERSION:
-            raise SystemExit(f"the robot speaks version {version:#010x}, and we {VERSION:#010x}")
+            raise SystemExit(f"the robot speaks version {version:#010x}, this program {VERSION:#010x}")
         self.name, self.long_name = self.text(), self.text()
-        connection.settimeout(None)  # from now on it may be silent for as long as it likes
+        connection.settimeout(None)  # from now on, the robot may be silent for any time
 
     def tell(self, layout: str, *values: object) -> None:
         self.stream.write(struct.pack(layout, *values))
@@ -71,7 +71,7 @@ class Robot:
         return self.take(*self.read(">H")).decode()
 
     def event(self) -> tuple:
-        """The next thing that happens: its id, and what belongs to it."""
+        """The next event: its id and its fields."""
         (kind,) = self.read(">I")
         if kind == SPEAK_GESTURE:
             return kind, *self.read(">I")
@@ -117,7 +117,7 @@ def operate(robot: Robot) -> None:
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--robot", default="127.0.0.1:7331", metavar="ADDRESS", help="where the robot listens")
-    options.add_argument("--say", metavar="TEXT", help="what to say first, with tags of gestures in brackets")
+    options.add_argument("--say", metavar="TEXT", help="what to say first, with gesture tags in brackets")
     chosen = options.parse_args()
     host, port = chosen.robot.rsplit(":", 1)
     alice = Robot(host, int(port))

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""A small soccer team for RoboCup's MuJoCo league: it stands, walks to the ball and kicks it to the other goal.
+"""A small soccer team for RoboCup's MuJoCo league: it stands, walks to the ball and kicks it towards the other goal.
 
-Start a server, then one process for each team:
+Start a server, then one process per team:
 
     python3 team.py --team Reds
     python3 team.py --team Blues
 
-Only Python's standard library is needed. The file reads from the bottom up: `main` opens one connection for each
-player, `Team` decides who goes for the ball, `Player` turns what it sees into a direction to walk or a kick, `Gait` and
-`Kick` turn that into feet that move, and `leg_angles` turns a foot's place into the angles of six motors.
+It needs the Python standard library only. Read the file from the bottom up: `main` opens one connection per player, `Team`
+decides who goes for the ball, `Player` turns what it sees into a walking direction or a kick, `Gait` and `Kick` turn that into
+foot motion, and `leg_angles` turns a foot pose into the angles of six motors.
 
-Lengths are in metres, times in seconds, angles in radians. Only the wire has degrees.
+Lengths are in metres, times in seconds, angles in radians. Only the protocol uses degrees.
 """
 
 import argparse
@@ -24,9 +24,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Dict, Iterable, List, Optional, Tuple
 
-CYCLE = 0.02  # the server sends one perception each 20 ms
+CYCLE = 0.02  # the server sends one perception every 20 ms
 
-# --- Small mathematics -----------------------------------------------------------------------------------------------
+# --- Mathematics -----------------------------------------------------------------------------------------------------
 
 Point = Tuple[float, float]
 Vector = Tuple[float, float, float]
@@ -34,7 +34,7 @@ Matrix = Tuple[Vector, Vector, Vector]
 
 
 def clamp(value: float, low: float, high: float) -> float:
-    """`value`, but not below `low` and not above `high`."""
+    """`value`, limited to `low` to `high`."""
     return max(low, min(high, value))
 
 
@@ -44,7 +44,7 @@ def wrap(angle: float) -> float:
 
 
 def blend(now: float, start: float, end: float) -> float:
-    """From 0 at `start` to 1 at `end`, with a gentle start and a gentle end."""
+    """From 0 at `start` to 1 at `end`, with a smooth start and end."""
     return (1 - math.cos(math.pi * clamp((now - start) / (end - start), 0.0, 1.0))) / 2
 
 
@@ -73,7 +73,7 @@ def rot_z(a: float) -> Matrix:
 
 
 def rot_quat(w: float, x: float, y: float, z: float) -> Matrix:
-    """The rotation that a unit quaternion stands for."""
+    """The rotation matrix of a unit quaternion."""
     return ((1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
             (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
             (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)))
@@ -92,7 +92,7 @@ def times(a: Matrix, b: Matrix) -> Matrix:
 
 # --- The legs of the T1 ----------------------------------------------------------------------------------------------
 
-HIP_X, HIP_Y, HIP_Z = 0.0625, 0.106, -0.1155  # the hip's place as seen from the torso
+HIP_X, HIP_Y, HIP_Z = 0.0625, 0.106, -0.1155  # position of the hip in the torso's frame
 THIGH_BACK, THIGH_DOWN, SHANK = 0.014, 0.2359, 0.28
 ANKLE, SOLE = 0.012, 0.03  # from the ankle's pitch axis down to its roll axis, and from there to the ground
 THIGH, THIGH_TILT = math.hypot(THIGH_BACK, THIGH_DOWN), math.atan2(THIGH_BACK, THIGH_DOWN)
@@ -123,7 +123,7 @@ def leg_angles(x: float, y: float, z: float, yaw: float, lean: float) -> List[fl
 
 @dataclass
 class Body:
-    """How the robot is held and how it moves, in its own frame: x forward, y left."""
+    """Tilt and velocity of the robot, in its own frame: x forward, y left."""
 
     roll: float = 0.0
     pitch: float = 0.0
@@ -135,24 +135,24 @@ class Body:
 
 @dataclass
 class Gait:
-    """Steps on the spot, to which walking and turning are added.
+    """Steps in place, with walking and turning added to it.
 
     The body sways to one foot while the other one is lifted. The foot on the ground goes back as fast as the body
     is to go forward; the foot in the air goes to where it will be needed. If the body is faster than planned, the
     foot lands further out in that direction, as you do when somebody pushes you.
     """
 
-    period: float = 0.51     # time of two steps
+    period: float = 0.51     # duration of two steps
     height: float = 0.483    # of the hip above the ground
     width: float = 0.114     # of each foot from the middle
     ahead: float = 0.022     # of the feet before the hip
     lift: float = 0.046      # of the foot in the air
     sway: float = 0.013      # of the body to each side
-    late: float = 0.138      # of the sway after the steps, as a part of the period
-    both: float = 0.059      # at both ends of a step: part of it with both feet on the ground
+    late: float = 0.138      # delay of the sway after the steps, as a fraction of the period
+    both: float = 0.059      # fraction of a step, at both ends, with both feet on the ground
     ramp: float = 0.6        # time from standing to full steps
     lean: float = 0.034      # of the torso, forward
-    catch_x: float = 0.23    # how far out a foot lands for each m/s that is not planned
+    catch_x: float = 0.23    # how far out a foot lands per m/s of unplanned speed
     catch_y: float = 0.068
     pitch_hip: float = 0.178         # what a tilt forward adds to hip and ankle, by angle and by angular speed
     pitch_ankle: float = 0.363
@@ -167,7 +167,7 @@ class Gait:
 
     def step(self, want: Optional[Vector], body: Body) -> List[float]:
         """The angles of the 12 leg joints for the next cycle; `want` is a speed, or None to stand."""
-        for i, change in enumerate((0.4, 0.3, 1.5)):  # speeds change gently, by so much in a second
+        for i, change in enumerate((0.4, 0.3, 1.5)):  # limits of acceleration, per second
             self.speed[i] += clamp((want[i] if want else 0.0) - self.speed[i], -change * CYCLE, change * CYCLE)
         tilt = body.pitch - self.lean
         pushed = abs(tilt) + abs(body.roll) > 0.15 or math.hypot(body.vx, body.vy) > 0.25
@@ -192,7 +192,7 @@ class Gait:
         return angles
 
     def move_foot(self, leg: int, side: int, catch: Point) -> Tuple[float, float, float, float]:
-        """Where a foot is after one more cycle: x, y, direction, and height above the ground."""
+        """The pose of a foot after one more cycle: x, y, direction, and height above the ground."""
         vx, vy, spin = self.speed
         x, y, yaw = self.feet[leg] or (0.0, side * self.width, 0.0)
         step_time = self.period / 2
@@ -217,7 +217,7 @@ class Gait:
 
 @dataclass
 class Kick:
-    """One kick out of a stand.
+    """One kick from standing.
 
     The body goes over one foot. The other foot is lifted and taken back, swings through the ball, comes back and is
     put down, while the body returns to the middle. All this follows the clock; hips and ankles answer each tilt as
@@ -231,14 +231,14 @@ class Kick:
     width: float = 0.114     # of each foot from the middle
     ahead: float = 0.022     # of the feet before the hip
     lean: float = 0.034      # of the torso, forward
-    shift: float = 0.098     # of the body to the foot that stands
+    shift: float = 0.098     # of the body towards the stance foot
     forward: float = 0.024   # of the body at the same time
-    over: float = 0.113      # what is added to the hip that stands: it carries all the weight
+    over: float = 0.113      # added to the stance hip, which carries all the weight
     lift: float = 0.085      # of the foot that kicks
     back: float = 0.087      # how far it goes back before the swing
     reach: float = 0.185     # how far it goes forward in the swing
-    shift_time: float = 0.583    # until the body is over the foot that stands
-    early: float = 0.25      # so long before that the other foot is lifted
+    shift_time: float = 0.583    # until the body is over the stance foot
+    early: float = 0.25      # how long before that the other foot is lifted
     back_time: float = 0.212     # of lifting it and taking it back
     swing_time: float = 0.195    # of the swing
     down_time: float = 0.294     # of putting it down
@@ -248,7 +248,7 @@ class Kick:
     pitch_ankle_rate: float = 0.067
     roll_hip: float = 0.139  # the same for a tilt to the side
     roll_ankle_rate: float = 0.195
-    hold_x: float = 0.125    # how far the body is held back for each m/s that is not planned
+    hold_x: float = 0.125    # how far the body is held back per m/s of unplanned speed
     hold_y: float = 0.1
     give_up: float = 0.263   # the tilt at which the foot is put down at once
 
@@ -274,7 +274,7 @@ class Kick:
         swing *= 1 - blend(self.time, self.down_at, end - 0.2 * self.down_time)
         away = over * (1 - blend(self.time, self.down_at, end + self.settle_time))
 
-        # the foot that stands stays where it is; the body comes beside it, and the other foot beside the body
+        # the stance foot stays in place; the body moves next to it, and the other foot next to the body
         stand = 1 - self.leg
         side = 1 - 2 * stand  # 1 if we stand on the left foot, -1 if on the right one
         x, y, yaw = self.feet[stand]
@@ -304,7 +304,7 @@ class Kick:
         return angles
 
     def put_down(self) -> None:
-        """Put the foot down, if we do not do so already."""
+        """Put the foot down, unless it is on its way already."""
         self.down_at = min(self.down_at, self.time)
 
     def done(self) -> bool:
@@ -319,10 +319,10 @@ LEGS = [f"{side}le{joint}" for side in "lr" for joint in range(1, 7)]
 GAINS = {"he": (20, 0.5), "ae": (60, 1), "te": (200, 3)}  # stiffness (N m/rad) and damping (N m s/rad)
 LEG_GAINS = [(396, 6.4)] * 4 + [(238, 1)] * 2  # hip pitch, hip roll, hip yaw, knee; ankle pitch, ankle roll
 
-FORWARD, SIDEWAYS, TURNING = 0.45, 0.15, 0.7  # how fast we walk at most
+FORWARD, SIDEWAYS, TURNING = 0.45, 0.15, 0.7  # maximum walking speeds
 FOOT_X = HIP_X + 0.022  # of the feet when we stand, as seen from the torso
-BALL_AHEAD, BALL_OUT = 0.285, 0.012  # where the ball has to be for a kick, as seen from the foot that kicks
-LINE_UP_TIME = 8.0  # so long we try to get it there; then we push the ball
+BALL_AHEAD, BALL_OUT = 0.285, 0.012  # where the ball has to be for a kick, relative to the kicking foot
+LINE_UP_TIME = 8.0  # time limit for lining up; after that we push the ball
 
 
 def parse(text: str) -> list:
@@ -358,7 +358,7 @@ class Player:
         self.placed()
 
     def placed(self) -> None:
-        """Somebody has put us somewhere else: forget how we moved."""
+        """We were moved to another place: forget how we moved."""
         self.gait = Gait()
         self.kick: Optional[Kick] = None
         self.leg = 0  # the foot for the next kick: 0 is the left one, 1 the right one
@@ -369,10 +369,10 @@ class Player:
         self.placed_at = self.beamed_at = self.time
         self.body.vx = self.body.vy = 0.0
 
-    # What comes in
+    # Input
 
     def sense(self, message: str) -> None:
-        """Take in one perception."""
+        """Process one perception."""
         seen: list = []
         for name, *parts in parse(message):
             if name == "time":
@@ -397,21 +397,21 @@ class Player:
             self.look(seen, rotation)
 
     def feel(self, x: float, y: float, z: float, rotation: Matrix) -> None:
-        """Where am I, how am I held, how fast do I move?"""
+        """Where am I, how far do I tilt, how fast do I move?"""
         dx, dy = x - self.x, y - self.y
         self.x, self.y, self.heading = x, y, math.atan2(rotation[1][0], rotation[0][0])
         body = self.body
         body.roll = math.atan2(rotation[2][1], rotation[2][2])
         body.pitch = -math.asin(clamp(rotation[2][0], -1, 1))
         vx, vy = turn(dx / CYCLE, dy / CYCLE, -self.heading)
-        body.vx += 0.4 * (vx - body.vx)  # smoothed: positions come in whole millimetres
+        body.vx += 0.4 * (vx - body.vx)  # smoothed: positions are rounded to millimetres
         body.vy += 0.4 * (vy - body.vy)
         was_fallen, self.fallen = self.fallen, z < 0.4 or rotation[2][2] < 0.5
         if math.hypot(dx, dy) > 0.2 or (was_fallen and not self.fallen):
             self.placed()
 
     def look(self, seen: list, rotation: Matrix) -> None:
-        """Turn directions from the camera into places on the field."""
+        """Turn directions from the camera into positions on the field."""
         head = times(rot_z(self.joints["he1"]), rot_y(self.joints["he2"]))
         eye = apply(head, (0.05, 0.0, 0.12))
         eye = apply(rotation, (eye[0] + 0.0625, eye[1], eye[2] + 0.3049))
@@ -434,7 +434,7 @@ class Player:
             if name == "B":
                 self.team.saw_ball(place(parts[0]), self)
 
-    # What goes out
+    # Output
 
     def act(self) -> str:
         """The answer to the last perception."""
@@ -450,7 +450,7 @@ class Player:
         return message + self.move(want) + "(syn)"
 
     def beam(self) -> str:
-        """Ask to be put on our spot, unless we are there."""
+        """Beam to our position, unless we are there."""
         x, y = self.team.spot(self)
         right_here = math.hypot(x - self.x, y - self.y) < 0.8 and abs(self.heading) < 0.5 and not self.fallen
         if right_here or self.time - self.beamed_at < 0.5:
@@ -475,7 +475,7 @@ class Player:
         return self.walk_to(ball_x + to_x, ball_y + to_y, aim)
 
     def may_kick(self) -> bool:
-        """Is the ball near and no opponent, and have we not lined up for too long?"""
+        """Is the ball near, no opponent near, and is there time left to line up?"""
         ball_x, ball_y = self.team.ball
         near = self.team.way(self) < 0.7
         if not near or math.hypot(ball_x - self.line_up_ball[0], ball_y - self.line_up_ball[1]) > 0.5:
@@ -483,13 +483,13 @@ class Player:
         return near and self.room() > 0.8 and self.time - self.line_up_from < LINE_UP_TIME
 
     def room(self) -> float:
-        """How far the nearest opponent is from the place before our feet."""
+        """Distance from the point in front of our feet to the nearest opponent."""
         x, y = turn(FOOT_X + 0.1, 0.0, self.heading)
         return min((math.hypot(other_x - self.x - x, other_y - self.y - y) for other_x, other_y in self.opponents),
                    default=math.inf)
 
     def line_up(self, across: float) -> Optional[Vector]:
-        """Get the ball before one foot, looking at the goal, come to a stand, and begin to kick."""
+        """Get the ball in front of one foot, facing the goal, stop, and start to kick."""
         if abs(across) > 0.05:
             self.leg = 0 if across < 0 else 1  # the one that is nearer
         ball_x, ball_y = self.team.ball
@@ -498,7 +498,7 @@ class Player:
         out = self.gait.width + BALL_OUT
         ahead, left = turn(x - FOOT_X, y - (out if self.leg == 0 else -out), -off)  # the ball, as seen from the foot
         ahead -= BALL_AHEAD
-        slack = 1.4 if self.in_place else 1.0  # once we stop, a centimetre more does not matter
+        slack = 1.4 if self.in_place else 1.0  # once we have stopped, be less strict
         self.in_place = abs(ahead) < 0.04 * slack and abs(left) < 0.032 * slack and abs(off) < 0.12 * slack
         if not self.in_place:
             vx, vy = turn(1.2 * ahead, 1.2 * left, off)
@@ -510,13 +510,13 @@ class Player:
         return None
 
     def guide_kick(self) -> None:
-        """Turn the foot to the goal. If somebody comes near, we rather stand on both feet."""
+        """Turn the foot to the goal. If an opponent comes near, return to both feet."""
         self.kick.aim = clamp(wrap(self.aim - self.heading), -0.3, 0.3)
         if self.room() < 0.5:
             self.kick.put_down()
 
     def hold(self) -> Optional[Vector]:
-        """Stand on our spot and face the ball."""
+        """Stand at our position and face the ball."""
         x, y = self.team.spot(self)
         ball_x, ball_y = self.team.ball
         walking = self.gait.amount > 0.5  # once we walk, we go all the way
@@ -528,7 +528,7 @@ class Player:
         return None
 
     def walk_to(self, x: float, y: float, facing: float) -> Vector:
-        """The speeds that lead to (x, y), around everybody who is near; look along `facing` when we arrive."""
+        """The speeds that lead to (x, y), around nearby players; face `facing` on arrival."""
         dx, dy = x - self.x, y - self.y
         distance = math.hypot(dx, dy) + 1e-6
         if distance > 1.2:
@@ -557,21 +557,21 @@ class Player:
         return result
 
     def move(self, want: Optional[Vector]) -> str:
-        """The commands for all motors: kick, walk as wanted, or stand, with the eyes on the ball."""
+        """The commands for all motors: kick, walk as requested, or stand, with the eyes on the ball."""
         ball_x, ball_y = self.team.ball
         distance = math.hypot(ball_x - self.x, ball_y - self.y)
         target = dict(ARMS, te1=0.0)
         target["he1"] = wrap(math.atan2(ball_y - self.y, ball_x - self.x) - self.heading)
         target["he2"] = clamp(math.atan2(0.9, distance) - self.gait.lean, 0.0, 0.8)
-        if distance > 1.5:  # time to look who runs beside us
+        if distance > 1.5:  # time to look for players next to us
             target["he1"] += 0.7 * math.sin(5 * self.time)
-        if self.time - self.team.ball_seen > 1.0:  # where is it? look to all sides
+        if self.time - self.team.ball_seen > 1.0:  # lost sight of the ball: look around
             target["he1"], target["he2"] = 1.3 * math.sin(2 * self.time), 0.3
         target["he1"] = clamp(target["he1"], -1.3, 1.3)
-        if self.time - self.placed_at < 0.5:  # first come to a stand
+        if self.time - self.placed_at < 0.5:  # first stop moving
             self.gait.amount = 0.0
         target.update(zip(LEGS, self.kick.step(self.body) if self.kick else self.gait.step(want, self.body)))
-        if self.kick and self.kick.done():  # step on: that catches what the kick has left of speed
+        if self.kick and self.kick.done():  # step on, to absorb the remaining speed of the kick
             self.gait.feet, self.gait.amount = list(self.kick.places), 1.0
             self.gait.phase, self.gait.speed = 0.5 - 0.5 * self.kick.leg, [0.0, 0.0, 0.0]
             self.kick = None
@@ -587,8 +587,8 @@ class Player:
 
 # --- The team --------------------------------------------------------------------------------------------------------
 
-BEAM_MODES = ("BeforeKickOff", "Goal_Left", "Goal_Right")  # in these, players may put themselves anywhere
-KICK_OFF_SPOTS = {1: (-0.36, 0.12), 2: (-2.0, -2.0)}  # by player's number: one kicks, the other one goes on with it
+BEAM_MODES = ("BeforeKickOff", "Goal_Left", "Goal_Right")  # players may beam in these
+KICK_OFF_SPOTS = {1: (-0.36, 0.12), 2: (-2.0, -2.0)}  # by player number: one kicks, the other one continues
 SPOTS = [(-10.0, 0.0), (-11.0, 5.0), (-11.0, -5.0), (-17.0, 2.5), (-17.0, -2.5), (-14.0, 9.0), (-14.0, -9.0),
          (-17.0, 14.0), (-17.0, -14.0), (-20.0, 8.0), (-20.0, -8.0)]
 
@@ -602,14 +602,14 @@ class Team:
         self.mode = ""
         self.ball: Point = (0.0, 0.0)
         self.ball_seen = 0.0
-        self.goal: Point = (50.0, 0.0)  # a point inside the goal we shoot at; a guess until somebody has seen it
+        self.goal: Point = (50.0, 0.0)  # a point inside the goal we shoot at; a guess until a player has seen it
         self.posts = ("g_rup", "g_rlp")
         self.last_chaser: Optional[Player] = None
-        self.taker: Optional[Player] = None  # took our kick-off or free kick: somebody else must touch the ball next
+        self.taker: Optional[Player] = None  # took our kick-off or free kick: another player must touch the ball next
         self.players = [Player(self, number) for number in numbers]
 
     def game_state(self, state: Dict[str, str]) -> None:
-        """Take in which side we play on, and the referee's play mode."""
+        """Note which side we play on, and the referee's play mode."""
         self.right = state.get("tr") == self.name
         self.posts = ("g_lup", "g_llp") if self.right else ("g_rup", "g_rlp")
         if state["pm"] != self.mode:
@@ -633,7 +633,7 @@ class Team:
             self.taker = None
 
     def spot(self, player: Player) -> Point:
-        """Where this player stands when it does not go for the ball."""
+        """The position of this player when it does not go for the ball."""
         kick_off_is_ours = self.mode == ("Goal_Left" if self.right else "Goal_Right") or (
             self.mode == "BeforeKickOff" and not self.right)
         if kick_off_is_ours and player.number in KICK_OFF_SPOTS:
@@ -644,11 +644,11 @@ class Team:
         return x, y
 
     def chaser(self) -> Optional[Player]:
-        """The player that goes for the ball: the nearest one. Nobody while the ball belongs to the others."""
+        """The player that goes for the ball: the nearest one. None while the ball belongs to the opponents."""
         able = [p for p in self.players if not p.fallen and p is not self.taker]
         if not (self.mode == "PlayOn" or self.is_ours(self.mode)) or not able:
             self.last_chaser = None
-        else:  # a small difference does not change who it is
+        else:  # hysteresis: a small difference does not change the choice
             self.last_chaser = min(able, key=lambda p: self.way(p) - (0.7 if p is self.last_chaser else 0.0))
         return self.last_chaser
 
@@ -663,7 +663,7 @@ def send(connection: socket.socket, message: str) -> None:
 
 
 def play(team: Team, host: str, port: int, model: str) -> None:
-    """Answer each perception of each player until the server goes away."""
+    """Answer each perception of each player until the server closes."""
     selector = selectors.DefaultSelector()
     for player in team.players:
         connection = socket.create_connection((host, port))
@@ -697,11 +697,11 @@ def main() -> int:
     """Read the command line and play."""
     parser = argparse.ArgumentParser(description="A small soccer team for RoboCup's MuJoCo league.")
     parser.add_argument("--host", default="127.0.0.1", help="address of the server")
-    parser.add_argument("--port", type=int, default=60000, help="its port for agents")
+    parser.add_argument("--port", type=int, default=60000, help="the server's port for agents")
     parser.add_argument("--team", default="Example", help="name of the team")
-    parser.add_argument("--players", type=int, default=3, help="how many players")
+    parser.add_argument("--players", type=int, default=3, help="number of players")
     parser.add_argument("--first", type=int, default=1, help="number of the first player")
-    parser.add_argument("--model", default="T1", help="robot model; the gait is made for the T1")
+    parser.add_argument("--model", default="T1", help="robot model; the gait is tuned for the T1")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     team = Team(options.team, range(options.first, options.first + options.players))

@@ -34,11 +34,7 @@ pub(crate) struct EnrolOptions {
 
 pub(super) fn run(options: &EnrolOptions, out: &mut dyn Write) -> anyhow::Result<()> {
     let EnrolOptions { name, pictures, names: file } = options;
-    ensure!(
-        pictures.len() <= MAX_SAMPLES,
-        "too many pictures ({}): at most {MAX_SAMPLES} per name",
-        pictures.len()
-    );
+    ensure!(pictures.len() <= MAX_SAMPLES, "too many pictures ({}): at most {MAX_SAMPLES} per name", pictures.len());
     let mut names = if file.exists() { Names::load(file)? } else { Names::new() };
     let folder = puppet::fetched_folder("faces").context("ROSSUM_CACHE, XDG_CACHE_HOME and HOME are not set")?;
     let (mut detector, embedder) = networks(&folder)?;

@@ -15,7 +15,9 @@ const COUNTING: Duration = Duration::from_secs(1);
 
 /// Options of `rossum oz watch`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Times are in seconds since the start of the command. The number of images is printed every second.")]
+#[command(
+    after_help = "Times are in seconds since the start of the command. The number of images is printed every second."
+)]
 pub(crate) struct WatchOptions {
     /// Stop after this time
     #[arg(long = "for", value_name = "SECONDS", value_parser = super::seconds)]
@@ -143,7 +145,10 @@ fn describe_pictures(count: u64, bytes: usize, time: Duration) -> (String, Value
     )
 }
 
-#[expect(clippy::disallowed_methods, reason = "events are printed with wall-clock times, and waited for with a timeout")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "events are printed with wall-clock times, and waited for with a timeout"
+)]
 pub(super) fn now() -> Instant {
     Instant::now()
 }

@@ -198,12 +198,7 @@ fn write_header(writer: &mut Writer<Vec<u8>>, tiers: &[Tier<'_>], times: &[u64])
     Ok(())
 }
 
-fn write_tier(
-    writer: &mut Writer<Vec<u8>>,
-    tier: &Tier<'_>,
-    slots: &mut Slots,
-    last_id: &mut usize,
-) -> io::Result<()> {
+fn write_tier(writer: &mut Writer<Vec<u8>>, tier: &Tier<'_>, slots: &mut Slots, last_id: &mut usize) -> io::Result<()> {
     let attributes = [
         ("LINGUISTIC_TYPE_REF", "default-lt"),
         ("PARTICIPANT", &*valid(tier.participant)),
@@ -216,9 +211,9 @@ fn write_tier(
     element.write_inner_content(|writer| {
         for annotation in &tier.annotations {
             *last_id += 1;
-            writer.create_element("ANNOTATION").write_inner_content(|writer| {
-                write_annotation(writer, annotation, slots, *last_id)
-            })?;
+            writer
+                .create_element("ANNOTATION")
+                .write_inner_content(|writer| write_annotation(writer, annotation, slots, *last_id))?;
         }
         Ok(())
     })?;
@@ -249,7 +244,8 @@ fn text_content(text: &str) -> BytesText<'static> {
 
 /// Replaces characters that XML does not allow by U+FFFD.
 fn valid(text: &str) -> Cow<'_, str> {
-    let is_invalid = |c: char| matches!(c, '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}') && !matches!(c, '\t' | '\n' | '\r');
+    let is_invalid =
+        |c: char| matches!(c, '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}') && !matches!(c, '\t' | '\n' | '\r');
     if text.contains(is_invalid) { text.replace(is_invalid, "\u{fffd}").into() } else { text.into() }
 }
 

@@ -294,8 +294,7 @@ impl Rerun {
         if self.puppet.events().next() == self.next_event {
             return Ok(());
         }
-        let events =
-            self.puppet.events().since(self.next_event).context("too many events at once")?;
+        let events = self.puppet.events().since(self.next_event).context("too many events at once")?;
         let events: Vec<Event> = events.cloned().collect();
         self.next_event = self.puppet.events().next();
         for event in events {

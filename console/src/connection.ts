@@ -1,11 +1,11 @@
-// The connection to the server: one WebSocket that opens itself again.
+// The connection to the server: one WebSocket that reconnects.
 
 import type { Command, Hello, Message, MessageOf, Request, Role, Topic } from './api'
 import { NOT_CONNECTED, notice } from './ui'
 
 export type ConnectionState = 'connecting' | 'open' | 'lost' | 'refused'
 
-/** The server said no; the message is its reason. */
+/** The server refused a command; the message is its reason. */
 export class Refused extends Error {}
 
 type MessageListener = (message: Message) => void
@@ -32,7 +32,7 @@ export class Connection {
   #stateListeners = new Set<(state: ConnectionState) => void>()
   #topics: Topic[] = []
   #saved = new Map<string, MessageOf<'saved'>>()
-  /** What holds until it is said otherwise, and so is said again after a reconnect. */
+  /** Commands that stay in effect, and are repeated after a reconnect. */
   #subscriptions = new Map<'follow' | 'observe' | 'run', Command>()
 
   constructor(token: string) {
@@ -76,8 +76,8 @@ export class Connection {
   }
 
   /**
-   * Calls back for every message of this type; gives back a function that ends that. What is saved is told once, at
-   * first, so a listener that comes later hears it again.
+   * Calls back for every message of this type; returns a function that unsubscribes. Saved items arrive once per
+   * connection, so they are replayed to late listeners.
    */
   on<T extends Message['type']>(type: T, messageListeners: (message: MessageOf<T>) => void): () => void {
     const call: MessageListener = (message) => messageListeners(message as MessageOf<T>)
@@ -85,19 +85,19 @@ export class Connection {
     return addTo(this.#messageListeners, type, call)
   }
 
-  /** Binary frames of this kind; the view begins at the frame's first byte. */
+  /** Calls back for binary frames of this kind. The DataView starts at the frame's first byte. */
   onFrame(kind: number, frameListeners: FrameListener): () => void {
-    // a function of its own, so that the same one may listen twice
+    // wrapped, so that the same function can be registered twice
     return addTo(this.#frameListeners, kind, (frame: DataView<ArrayBuffer>) => frameListeners(frame))
   }
 
-  /** Topics that the page wants. While the tab is hidden the link watches none by itself, and these afterwards. */
+  /** Sets the page's topics. They are suspended while the tab is hidden. */
   watch(topics: Topic[]): void {
     this.#topics = [...topics]
     this.#transmit({ do: 'watch', topics: document.hidden ? [] : this.#topics })
   }
 
-  /** Calls back at once with the state, and whenever it changes. */
+  /** Calls back immediately with the state, and whenever it changes. */
   onState(stateListeners: (state: ConnectionState) => void): () => void {
     this.#stateListeners.add(stateListeners)
     stateListeners(this.#state)
@@ -110,7 +110,7 @@ export class Connection {
     }
   }
 
-  /** Asks for topics and standing orders again; for none of them while nobody can see it. */
+  /** Restores topics and subscriptions, or suspends them while the tab is hidden. */
   #resubscribe(): void {
     if (document.hidden) {
       this.#transmit({ do: 'watch', topics: [] })
@@ -143,7 +143,7 @@ export class Connection {
 
   async #handleClose(opened: boolean): Promise<void> {
     this.#socket = null
-    for (const { reject } of this.#pending.values()) reject(new Error('The connection to the server was lost.'))
+    for (const { reject } of this.#pending.values()) reject(new Error('Lost the connection to the server.'))
     this.#pending.clear()
     if (this.#state === 'open') this.#setState('lost')
     if (!opened && (await this.#isTokenRejected())) {
@@ -156,7 +156,7 @@ export class Connection {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_WAIT_MS)
   }
 
-  /** A WebSocket does not say why it was turned away; a plain request to the same place does. */
+  /** A WebSocket does not report why it was rejected; a plain request to the same URL does. */
   async #isTokenRejected(): Promise<boolean> {
     try {
       const address = new URL('api', document.baseURI)

@@ -1,9 +1,9 @@
-// What is shown to a browser without a token, or with a wrong one.
+// The page shown without a token, or with an invalid one.
 
 import { keepToken, tokenIn } from './token'
 import { field, h } from './ui'
 
-/** Asks for the link that `rossum serve` printed, and opens the console with its token. */
+/** Asks for the link printed by `rossum serve`, and opens the console with its token. */
 export function askForLink(title: string): void {
   const wrong = h('p', { class: 'bad gate-wrong', role: 'alert' })
   const input = h('input', { type: 'text', autocomplete: 'off', spellcheck: false, 'data-test': 'gate-link' })
@@ -15,7 +15,7 @@ export function askForLink(title: string): void {
         event.preventDefault()
         const token = tokenIn(input.value)
         if (!token) {
-          wrong.textContent = 'There is no token in this. Paste the whole link.'
+          wrong.textContent = 'No token found. Paste the whole link.'
           return
         }
         keepToken(token)
@@ -26,11 +26,11 @@ export function askForLink(title: string): void {
     h(
       'p',
       null,
-      'When the server starts, it prints a link to this console with a token in it. Open that link, or paste it ' +
-        'here. It stays the same when the server is started again.',
+      'On start, the server prints a link to this console that contains a token. Open that link, or paste it here. ' +
+        'It stays valid when the server restarts.',
     ),
-    h('p', { class: 'quiet' }, 'Nothing running yet? Start it with ', h('code', null, 'rossum serve'), '.'),
-    field('Link, or its token', input),
+    h('p', { class: 'quiet' }, 'No server running yet? Start one with ', h('code', null, 'rossum serve'), '.'),
+    field('Link or token', input),
     wrong,
     h('div', { class: 'row' }, h('button', { class: 'primary', type: 'submit', 'data-test': 'gate-open' }, 'Open')),
   )

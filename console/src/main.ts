@@ -1,4 +1,4 @@
-// The shell: asks for the link if there is no token, then shows header, tabs and the page of the chosen tab.
+// Entry point: asks for the link if there is no token, then shows the header, the tabs and the selected page.
 
 import type { Hello } from './api'
 import { Connection } from './connection'
@@ -18,11 +18,11 @@ const OPENERS: Record<Tab, () => Promise<{ open: Opener }>> = {
 
 const token = takeToken()
 if (token) start(token)
-else askForLink('Open the link that the server printed')
+else askForLink('Open the link printed by the server')
 
 function start(token: string): void {
   const connection = new Connection(token)
-  // the page is fetched while the link opens; if that fails, it is told when it is shown
+  // load the page's code while the connection opens; a failure is reported when the page is shown
   OPENERS[tabOf(location.hash)]().catch(() => undefined)
   const shell = new Shell()
   let page: Page | null = null
@@ -33,7 +33,7 @@ function start(token: string): void {
     const ticket = ++latest
     page?.close()
     page = null
-    // so that the next page's topics begin anew, with all that is told at first
+    // resubscribing makes the server send the initial messages of each topic again
     connection.watch([])
     shell.choose(tab)
     try {
@@ -45,8 +45,8 @@ function start(token: string): void {
     } catch (error) {
       if (ticket !== latest) return
       if (connection.state === 'open') shell.fail(error, () => void showTab(tab))
-      // opened by its hello
-      else shell.wait('Waiting for the server', 'This page opens as soon as the server is back.')
+      // the next `hello` opens it
+      else shell.wait('Waiting for the server', 'This page opens when the server is back.')
     }
   }
 
@@ -57,7 +57,7 @@ function start(token: string): void {
       latest++
       page?.close()
       page = null
-      askForLink('The server does not know this link')
+      askForLink('This link is not valid')
     } else shell.setState(state, connection.role)
   })
   connection.on('hello', (hello) => {
@@ -72,7 +72,7 @@ function start(token: string): void {
   shell.choose(tabOf(location.hash))
 }
 
-/** What a page may have built on: all but what is different at each connection. */
+/** The parts of `hello` that pages depend on: everything but what differs with each connection. */
 function fingerprint(hello: Hello): string {
   return JSON.stringify({ ...hello, you: 0, recording: null })
 }

@@ -1,4 +1,4 @@
-// One value: its latest figure, and a plot of its last seconds.
+// One value: its current reading, and a plot of the last seconds.
 
 import { LivePlot, type LivePlotOptions } from './plot'
 import { h, setText } from './ui'
@@ -13,7 +13,7 @@ export class Meter {
   #figure = h('output', null, '–')
   #plot: LivePlot
 
-  /** `lay` puts figure and plot where the page wants them. */
+  /** `arrange` places reading and plot in the page. */
   constructor(
     { label, colour, ...options }: MeterOptions,
     arrange: (figure: HTMLElement, plot: HTMLElement) => HTMLElement,
@@ -23,7 +23,7 @@ export class Meter {
     this.#plot = new LivePlot(holder, { title: '', series: [{ label, colour }], ...options })
   }
 
-  /** The value at a time, in s, and how it reads. */
+  /** Adds a value at a time, in s; `words` is its formatted text. */
   show(time: number, value: number, words: string): void {
     setText(this.#figure, words)
     this.#plot.add(time, [value])

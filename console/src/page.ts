@@ -1,7 +1,7 @@
 import type { Topic } from './api'
 import type { Connection } from './connection'
 
-/** What is shown below the tabs. */
+/** The content below the tabs. */
 export interface Page {
   element: HTMLElement
   topics: Topic[]
@@ -10,7 +10,7 @@ export interface Page {
 }
 
 /**
- * Makes a page. Called after hello, when its tab is chosen; called again after a reconnect only if the server then says
- * something else in its hello.
+ * Opens a page. Called after `hello`, when its tab is selected, and again after a reconnect if the server's `hello` has
+ * changed.
  */
 export type Opener = (connection: Connection) => Page

@@ -1,12 +1,12 @@
-// Plots: a sliding window for what is live, and curves for what is done. Both grow and shrink with their holder and
-// follow light and dark.
+// Plots: a sliding window for live values, and curves for complete series. Both resize with their container and follow
+// the light or dark theme.
 
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 
 import { format, h } from './ui'
 
-/** Readable on light and on dark, and told apart by those who see colours differently. */
+/** Readable on light and dark backgrounds, and distinguishable with colour blindness. */
 export const COLOURS = ['#2f7de1', '#e07b00', '#1f9d63', '#c2458f', '#8a63d2', '#9a8400', '#d64545', '#0f9aa8']
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -14,14 +14,14 @@ const dark = matchMedia('(prefers-color-scheme: dark)')
 export interface LivePlotOptions {
   title: string
   series: { label: string; colour?: string }[]
-  /** How much of the past is shown. */
+  /** Length of the window. */
   seconds: number
   height: number
-  /** What is less than this is not worth a look: the plot shows this much of y, or more. */
+  /** Minimum span of the y axis. */
   least?: number
 }
 
-/** What was measured of late. Time that jumps back begins anew. */
+/** Recent values. Restarts when time jumps back. */
 export class LivePlot {
   #chart: Chart
   #seconds: number
@@ -41,7 +41,7 @@ export class LivePlot {
     else if (last === time) return
     const row = [time, ...values]
     for (const [at, column] of this.#columns.entries()) column.push(row[at] ?? NaN)
-    // one more than what is seen, so that the line begins at the edge
+    // keep one point outside the window, so that the line starts at the edge
     const old = times.findIndex((t) => t >= time - this.#seconds) - 1
     if (old > 0) for (const column of this.#columns) column.splice(0, old)
     if (this.#waiting === 0) this.#waiting = requestAnimationFrame(() => this.#draw())
@@ -59,7 +59,7 @@ export class LivePlot {
 
   #draw(): void {
     this.#waiting = 0
-    // seconds ago: so the grid stands still
+    // plotted as seconds ago, so that the grid does not move
     const [times = [], ...columns] = this.#columns
     const now = times.at(-1) ?? 0
     this.#chart.set([times.map((time) => time - now), ...columns])
@@ -68,14 +68,14 @@ export class LivePlot {
 
 export interface CurvesOptions {
   title: string
-  /** What is along x. */
+  /** Label of the x axis. */
   x: string
   series: { label: string; colour?: string }[]
   height: number
   least?: number
 }
 
-/** Whole curves, of something that is counted. */
+/** Complete curves over a counter, such as generations. */
 export class Curves {
   #chart: Chart
 
@@ -94,7 +94,7 @@ export class Curves {
 
 type Range = () => [number, number]
 
-/** A uPlot that is made anew when light turns to dark, as its axes are drawn in colours of their own. */
+/** A uPlot that is recreated when the theme changes, since its axes have explicit colours. */
 class Chart {
   #element: HTMLElement
   #options: CurvesOptions
@@ -140,7 +140,7 @@ class Chart {
     if (width > 0) this.#plot.setSize({ width, height: this.#height() })
   }
 
-  /** What is left for the canvas beside title and legend, so that the whole keeps its height. */
+  /** Height of the canvas: without title and legend. */
   #height(): number {
     const { title, series, height } = this.#options
     return Math.max(40, height - (title ? 20 : 0) - (series.length > 1 ? 22 : 0))
@@ -185,10 +185,10 @@ class Chart {
   }
 }
 
-/** Steps of what is counted. */
+/** Grid steps of a counter. */
 const WHOLE = [1, 10, 100, 1000, 10_000, 100_000].flatMap((unit) => [unit, 2 * unit, 5 * unit])
 
-/** A range that does not make mountains of the last digit of a number that stays as it is. */
+/** A y range that does not magnify noise in a nearly constant value. */
 function stableRange(least: number): (plot: uPlot, min: number | null, max: number | null) => [number, number] {
   return (_, min, max) => {
     if (min === null || max === null || (min === 0 && max === 0)) return [0, 1]
@@ -199,9 +199,9 @@ function stableRange(least: number): (plot: uPlot, min: number | null, max: numb
   }
 }
 
-/** As many digits as tell one line of the grid from the next. */
+/** Formats grid values with as many digits as needed to distinguish them. */
 function labels(_: uPlot, splits: number[], __: number, ___: number, step: number): string[] {
-  // a step of 2.5 needs a digit, too
+  // a step of 2.5 needs one digit
   const isWhole = (digits: number) => Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6
   let digits = Math.min(6, Math.max(0, Math.floor(-Math.log10(step))))
   while (digits < 6 && !isWhole(digits)) digits++

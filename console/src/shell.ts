@@ -1,4 +1,4 @@
-// What stays while pages come and go: title, tabs, state of the link, and the bar that says that the server is gone.
+// The frame around all pages: title, tabs, connection state, and the banner shown while the server is unreachable.
 
 import type { Hello } from './api'
 import type { ConnectionState } from './connection'
@@ -39,7 +39,7 @@ export class Shell {
       this.#main,
     )
     this.#role.hidden = true
-    this.wait('Connecting', 'Waiting for the server to answer.')
+    this.wait('Connecting', 'Waiting for the server.')
   }
 
   greet(hello: Hello): void {
@@ -65,7 +65,7 @@ export class Shell {
   }
 
   fail(error: unknown, again: () => void): void {
-    fill(this.#main, empty('This page could not be opened', errorMessage(error), button('Try again', again)))
+    fill(this.#main, empty('Failed to open this page', errorMessage(error), button('Try again', again)))
   }
 
   setState(state: ConnectionState, role: 'operator' | 'viewer'): void {
@@ -74,8 +74,8 @@ export class Shell {
     this.#state.dataset.state = state
     this.#role.hidden = !open
     setText(this.#role, role === 'operator' ? 'Operator' : 'Viewer')
-    this.#role.title = role === 'operator' ? 'You may command.' : 'You may look, and nothing else.'
+    this.#role.title = role === 'operator' ? 'You can control the world.' : 'You can watch, but not control.'
     this.#gone.hidden = state !== 'lost'
-    setText(this.#gone, state === 'lost' ? 'The server is gone. Trying again.' : '')
+    setText(this.#gone, state === 'lost' ? 'Connection to the server lost. Reconnecting …' : '')
   }
 }

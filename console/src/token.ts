@@ -1,8 +1,8 @@
-// The word that lets this browser in. It comes in the link that `rossum serve` prints.
+// The access token, taken from the link printed by `rossum serve`.
 
 const KEY = 'rossum-token'
 
-/** The token of this tab. One in the address is kept for the tab and taken out of the address bar. */
+/** The token of this tab. A token in the URL is stored for the tab and removed from the address bar. */
 export function takeToken(): string | null {
   const address = new URL(location.href)
   const given = address.searchParams.get('token')
@@ -18,7 +18,7 @@ export function keepToken(token: string): void {
   sessionStorage.setItem(KEY, token)
 }
 
-/** The token in what somebody pasted: a whole link, or the token alone. */
+/** Extracts the token from pasted text: a whole link, or the token alone. */
 export function tokenIn(pasted: string): string | null {
   const text = pasted.trim()
   const inLink = /[?&]token=([^&#\s]+)/.exec(text)?.[1]

@@ -1,4 +1,4 @@
-// The small parts that every page is made of.
+// Elements that every page uses.
 
 type Child = Node | string | number | null | undefined | false
 type Handler<E extends Event> = (event: E) => void
@@ -7,8 +7,8 @@ type Handler<E extends Event> = (event: E) => void
 export type Properties = Record<string, unknown>
 
 /**
- * Makes an element. Functions named `on...` become listeners, `class`, `for`, `role` and names with a dash become
- * attributes, all else is set as a property. Text children stay text.
+ * Creates an element. Functions named `on...` become listeners, `class`, `for`, `role` and names with a dash become
+ * attributes, everything else is set as a property. Strings become text nodes.
  */
 export function h<T extends keyof HTMLElementTagNameMap>(
   tag: T,
@@ -33,7 +33,7 @@ export function h<T extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** Replaces all that is in an element. */
+/** Replaces an element's children. */
 export function fill(element: Element, ...children: Child[]): void {
   element.replaceChildren(
     ...children
@@ -42,14 +42,14 @@ export function fill(element: Element, ...children: Child[]): void {
   )
 }
 
-/** Sets an element's text only if it differs, so that nothing is laid out or read aloud for nothing. */
+/** Sets an element's text only if it differs: an unchanged text causes no layout and is not announced again. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
 const NOTICE_MS = { info: 4000, error: 8000 }
 
-/** Says something for a few seconds in a corner. The same words again only stay longer. */
+/** Shows a message in the corner for a few seconds. Repeating a visible message extends it. */
 export function notice(text: string, kind: 'info' | 'error' = 'info'): void {
   const holder = noticeHolder(kind)
   for (const shown of holder.children) {
@@ -95,7 +95,7 @@ export interface ButtonOptions {
   test?: string
 }
 
-/** A button. An error that its act throws or rejects with is shown as a notice. */
+/** A button. An error thrown by its action is shown as a notice. */
 export function button(label: string, act: () => void | Promise<void>, options: ButtonOptions = {}): HTMLButtonElement {
   return h(
     'button',
@@ -117,7 +117,7 @@ export function button(label: string, act: () => void | Promise<void>, options: 
   )
 }
 
-/** What went wrong, for people. */
+/** Human-readable text of an error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -134,12 +134,12 @@ export interface SliderOptions {
 
 export interface Slider {
   element: HTMLElement
-  /** Shows a value, unless somebody is moving the slider just now or did so a moment ago. */
+  /** Shows a value, unless the user is moving the slider or has just done so. */
   set(value: number): void
   disabled(is: boolean): void
 }
 
-/** So long a slider stays where it was put, whatever is measured: keys are pressed one after the other. */
+/** How long a slider ignores measured values after user input: key presses come one by one. */
 const SLIDER_REST_MS = 700
 
 export function slider(options: SliderOptions): Slider {
@@ -176,7 +176,7 @@ export function slider(options: SliderOptions): Slider {
   }
 }
 
-/** Says why there is nothing here, and what to do next. */
+/** An empty state: why there is nothing to show, and what to do next. */
 export function empty(title: string, words: string, ...actions: Child[]): HTMLElement {
   return h(
     'div',
@@ -187,7 +187,7 @@ export function empty(title: string, words: string, ...actions: Child[]): HTMLEl
   )
 }
 
-/** A panel with a heading. */
+/** A section with a heading. */
 export function card(title: string, ...children: Child[]): HTMLElement {
   return h('section', { class: 'card', 'aria-label': title }, h('h2', null, title), ...children)
 }
@@ -212,12 +212,12 @@ export function select(options: SelectOption[], chosen: string, onchange: (value
   return element
 }
 
-/** A number with so many digits after the point; a real minus sign, no `-0`. */
+/** Formats a number with this many decimals, a real minus sign, and no `-0`. */
 export function format(number: number, digits: number): string {
   if (!Number.isFinite(number)) return '–'
   const text = number.toFixed(digits)
   return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−')
 }
 
-/** A message of a server that is gone, or a link that is not open yet. */
+/** Error of a request while there is no connection. */
 export const NOT_CONNECTED = 'Not connected to the server.'

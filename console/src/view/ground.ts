@@ -1,4 +1,4 @@
-// Planes: floors, lawns and walls. Seen from their front only, as nothing is behind them.
+// Planes: floors, lawns and walls, visible from the front only.
 
 import {
   type Color,
@@ -14,9 +14,9 @@ import {
 import type { Visual } from '../api'
 import { localMatrix } from './transforms'
 
-/** Half length of what is without end. The mist hides its edge. */
+/** Half length of an infinite plane. Fog hides its edge. */
 const ENDLESS_M = 600
-/** A pattern wants some ground to be seen on. */
+/** Smaller planes have no pattern. */
 const PATTERN_FROM_M = 2
 
 export interface Ground {
@@ -31,7 +31,7 @@ export function ground(visual: Visual, colour: Color): Ground {
   const geometry = new PlaneGeometry(2 * x, 2 * y)
   const material = new MeshLambertMaterial({
     color: colour,
-    // lines lie on the ground and must win
+    // lines on the ground must be drawn over it
     polygonOffset: true,
     polygonOffsetFactor: 1,
     polygonOffsetUnits: 1,
@@ -51,8 +51,8 @@ export function ground(visual: Visual, colour: Color): Ground {
 }
 
 /**
- * In the simulation a floor has no end, however large it is drawn. So that what walks off it does not walk on air,
- * there is a plain one below the lowest; null if there is no floor, or one that is drawn without end.
+ * A plain infinite floor below the lowest one. Floors are infinite in the simulation however large they are drawn, so
+ * robots can walk off them. Null if there is no floor, or an infinite one.
  */
 export function apron(looks: Visual[]): Visual | null {
   const lies = (visual: Visual) => Math.abs(visual.quaternion[0]) > 0.99
@@ -71,22 +71,21 @@ export function apron(looks: Visual[]): Visual | null {
 }
 
 /**
- * Draws a floor before all else, and all else over it. From far away a centimetre is too little to tell which of two
- * floors is the upper one.
+ * Draws a floor first, and everything else over it: from far away, a centimetre is below the depth resolution.
  */
 export function drawFirst(mesh: Mesh<PlaneGeometry, MeshLambertMaterial>): void {
   mesh.renderOrder = -1
   mesh.material.depthWrite = false
 }
 
-/** Squares of a metre, as a measure for the eye. */
+/** Squares of 1 m, to give a sense of scale. */
 function checks(x: number, y: number): DataTexture {
   const texture = pattern([255, 241, 241, 255], 2, 2)
   texture.repeat.set(x, y)
   return texture
 }
 
-/** As a lawn is mown, across the field. */
+/** Mowing stripes across the field. */
 function stripes(x: number): DataTexture {
   const texture = pattern([255, 236], 2, 1)
   const width = 2.5
@@ -95,7 +94,7 @@ function stripes(x: number): DataTexture {
 }
 
 function pattern(greys: number[], width: number, height: number): DataTexture {
-  // grey as four bytes: the red channel alone would tint the ground
+  // grey as RGBA: the red channel alone would tint the ground
   const bytes = new Uint8Array(greys.flatMap((grey) => [grey, grey, grey, 255]))
   const texture = new DataTexture(bytes, width, height)
   texture.wrapS = RepeatWrapping

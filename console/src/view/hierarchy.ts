@@ -1,12 +1,12 @@
-// Which body hangs on which, and which of them belong to an agent.
+// The tree of bodies, and which of them belong to an agent.
 
 import type { Scene } from '../api'
 
 type BodyTree = Pick<Scene, 'parents' | 'agents'>
 
-/** The nearest of `wanted` at this body or above it. */
+/** The body itself or its nearest ancestor in `wanted`. */
 export function findAncestor(parents: number[], body: number, wanted: ReadonlySet<number>): number | null {
-  // parents come before their children, so this ends; a broken scene must not hang it
+  // parents precede their children, so this ends; the limit guards against a malformed scene
   for (let at = body, steps = 0; at > 0 && steps <= parents.length; at = parents[at] ?? 0, steps++) {
     if (wanted.has(at)) return at
   }
@@ -21,7 +21,7 @@ export function pickedBody(scene: BodyTree, body: number): number | null {
   )
 }
 
-/** A body and all that hang on it. */
+/** A body and all its descendants. */
 export function descendants(parents: number[], body: number): number[] {
   const one = new Set([body])
   return parents.flatMap((_, at) => (findAncestor(parents, at, one) === null ? [] : [at]))

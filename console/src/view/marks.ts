@@ -1,14 +1,14 @@
-// Rings on the ground under some bodies, to tell at a glance which belong together. One draw call for all.
+// Rings on the ground that show which bodies belong together, in one draw call.
 
 import { Color, Group, InstancedMesh, Matrix4, Quaternion, RingGeometry, Vector3 } from 'three'
 import type { Poses } from './poses'
 import { paintOnGround } from './ring'
 import { readPose } from './transforms'
 
-/** Half width, in m, and by the camera's distance: the ring of the one that is followed fits inside. */
+/** Minimum radius in m, and growth with the camera's distance. The ring of the followed body fits inside. */
 const LEAST_M = 0.7
 const BY_DISTANCE = 0.017
-/** What the colour leaves of a ring is its white rim: it is seen on any ground, and so is the colour beside it. */
+/** The coloured part of a ring; the rest is a white rim, which makes it visible on any ground. */
 const INSIDE_RIM = 0.88
 const RIM = new Color(0xffffff)
 
@@ -24,20 +24,20 @@ export class Marks {
   #marks: Mark[] = []
   #mesh: InstancedMesh | null = null
 
-  /** In the place of those before. */
+  /** Replaces all marks. */
   set(marks: Mark[]): void {
     this.#mesh?.removeFromParent().dispose()
     this.#mesh = null
     this.#marks = marks
     if (marks.length === 0) return
-    // two rings each: a white one, and over it a smaller one with the colour
+    // two rings each: a white one, and a smaller coloured one over it
     const mesh = new InstancedMesh(this.#geometry, this.#material, 2 * marks.length)
     marks.forEach(({ colour }, at) => {
       mesh.setColorAt(2 * at, RIM)
       mesh.setColorAt(2 * at + 1, new Color(colour))
     })
     mesh.frustumCulled = false
-    // under all else that can be seen through
+    // below everything transparent
     mesh.renderOrder = -1
     this.#mesh = mesh
     this.group.add(mesh)
@@ -52,7 +52,7 @@ export class Marks {
     const matrix = new Matrix4()
     this.#marks.forEach(({ body }, at) => {
       readPose(poses, body, position, turn)
-      // one that is not there yet, or not any more
+      // not in the scene yet, or no longer
       const size = body > 0 && body <= poses.count ? radius : 0
       for (const [ring, part] of [1, INSIDE_RIM].entries()) {
         matrix.makeScale(size * part, size * part, 1).setPosition(position.x, position.y, 0.01)

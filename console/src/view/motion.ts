@@ -1,22 +1,22 @@
-// Frames come about 30 times a second and not quite evenly; the screen is drawn 60 times. What is shown glides from
-// where it is to the latest frame, in the time in which frames have come of late. So it is one frame late and never
-// jumps, but for a reset of the world.
+// Interpolates between pose frames. They arrive about 30 times a second, not quite evenly; the screen is drawn 60 times a
+// second. The shown state moves to the latest frame within the recent frame interval, so it lags by one frame and does
+// not jump, except on a reset.
 
 import { copyPoses, emptyPoses, type Poses } from './poses'
 
 const USUAL_MS = 33
-/** Frames further apart than this are not a stream: somebody steps, or the world was paused. */
+/** Frames further apart than this are not a stream: the world is stepped, or was paused. */
 const LONGEST_MS = 150
 
 export class Motion {
-  /** What is to be drawn. */
+  /** The state to draw. */
   shown: Poses = emptyPoses()
   #from: Poses = emptyPoses()
   #to: Poses | null = null
   #arrived = 0
   #pace = USUAL_MS
 
-  /** A frame has come. It is kept; give another one the next time. */
+  /** Adds a frame and takes ownership of it. */
   push(poses: Poses, now: number): void {
     const before = this.#to
     if (!before || !follows(before, poses)) {
@@ -31,7 +31,7 @@ export class Motion {
     this.#arrived = now
   }
 
-  /** Shows this at once. */
+  /** Shows a frame immediately. */
   jump(poses: Poses, now: number): void {
     this.shown = copyPoses(poses, this.shown)
     this.#from = copyPoses(poses, this.#from)
@@ -44,7 +44,7 @@ export class Motion {
     this.#to = null
   }
 
-  /** Moves what is shown. Whether there is more to come without a new frame. */
+  /** Advances the shown state; returns whether it will move further without a new frame. */
   advance(now: number): boolean {
     const to = this.#to
     if (!to) return false
@@ -54,13 +54,13 @@ export class Motion {
   }
 }
 
-/** Whether one frame comes after the other in the same try. A reset sets back the time; ticks go on. */
+/** Whether one frame follows the other without a reset in between. A reset sets the time back; ticks go on. */
 function follows(before: Poses, after: Poses): boolean {
   const same = after.generation === before.generation && after.count === before.count
   return same && after.tick >= before.tick && after.time >= before.time
 }
 
-/** `part` of the way from one to the other: places on a line, turns on the shorter arc. */
+/** Interpolates by `part`: positions linearly, orientations along the shorter arc. */
 export function blend(from: Poses, to: Poses, part: number, into: Poses): void {
   into.generation = to.generation
   into.tick = to.tick
@@ -81,7 +81,7 @@ function slerp(from: Float32Array, to: Float32Array, at: number, part: number, i
   cosine = Math.abs(cosine)
   let a = 1 - part
   let b = part
-  // for small angles the line is the arc, and the sine is near 0
+  // for small angles linear interpolation is accurate, and the sine is near 0
   if (cosine < 0.9995) {
     const angle = Math.acos(cosine)
     const sine = Math.sin(angle)

@@ -1,5 +1,5 @@
-// The camera's way around what it looks at: drag to turn, with the right button or shift to shift, wheel or two fingers
-// to come nearer; arrow keys and + and - do the same.
+// Orbit controls of the camera: drag to rotate, drag with the right button or Shift to pan, wheel or pinch to zoom; arrow
+// keys, + and - do the same.
 
 import { MathUtils, type PerspectiveCamera, Vector3 } from 'three'
 
@@ -7,7 +7,7 @@ const NEAREST_M = 0.2
 const FURTHEST_M = 250
 const LOWEST = MathUtils.degToRad(-5)
 const HIGHEST = MathUtils.degToRad(89.5)
-/** Time in which a glide does two thirds of its way. */
+/** Time constant of a glide. */
 const GLIDE_S = 0.12
 
 export class Orbit {
@@ -15,7 +15,7 @@ export class Orbit {
   azimuth = -Math.PI / 2
   elevation = 0.4
   distance = 8
-  /** Somebody moved the camera by hand. */
+  /** Called when the user moves the camera. */
   onMove: (() => void) | null = null
   #goal: { target: Vector3; distance: number } | null = null
   #camera: PerspectiveCamera
@@ -36,18 +36,18 @@ export class Orbit {
     this.apply()
   }
 
-  /** A pointer that is the camera's from now on. */
+  /** Lets a pointer move the camera. */
   grab(event: PointerEvent): void {
     this.#fingers.set(event.pointerId, { x: event.clientX, y: event.clientY })
     this.#shifting = event.button === 2 || event.button === 1 || event.shiftKey
   }
 
-  /** The distance at the end of a glide. */
+  /** Distance at the end of the current glide. */
   get wanted(): number {
     return this.#goal?.distance ?? this.distance
   }
 
-  /** Glides to a place. */
+  /** Glides to a target. */
   glide(target: Vector3, distance: number): void {
     this.#goal = { target: target.clone(), distance }
   }
@@ -69,7 +69,7 @@ export class Orbit {
     this.apply()
   }
 
-  /** Goes on with a glide. Whether there is more of it. */
+  /** Advances a glide; returns whether it goes on. */
   advance(seconds: number): boolean {
     if (!this.#goal) return false
     const part = 1 - Math.exp(-seconds / GLIDE_S)
@@ -88,7 +88,7 @@ export class Orbit {
       this.target.y + flat * Math.sin(this.azimuth),
       this.target.z + Math.sin(this.elevation) * this.distance,
     )
-    // under the ground there is nothing to see
+    // stay above the ground
     this.#camera.position.z = Math.max(this.#camera.position.z, 0.05)
     this.#camera.up.set(0, 0, 1)
     this.#camera.lookAt(this.target)
@@ -115,7 +115,7 @@ export class Orbit {
     this.#moved()
   }
 
-  /** Shifts over the ground by so many pixels. */
+  /** Pans over the ground by this many pixels. */
   #shift(right: number, down: number): void {
     this.#goal = null
     const scale = (this.distance * 1.2) / Math.max(1, this.#canvas.clientHeight)

@@ -1,4 +1,4 @@
-// Where all bodies are, as a poses frame tells it. See `Frame` in api.ts for its bytes.
+// Decodes pose frames. See `Frame` in api.ts for the layout.
 
 export const HEADER_BYTES = 24
 export const BODY_BYTES = 15
@@ -8,15 +8,15 @@ const HALF = Math.SQRT1_2
 const STEP = (2 * HALF) / 32767
 
 export interface Poses {
-  /** Of the scene that this belongs to. */
+  /** Generation of the scene. */
   generation: number
   tick: number
   time: number
-  /** Bodies, without the world. */
+  /** Number of bodies without the world. */
   count: number
-  /** x, y, z of each. */
+  /** x, y, z of each body. */
   positions: Float32Array
-  /** w, x, y, z of each. */
+  /** w, x, y, z of each body. */
   quaternions: Float32Array
 }
 
@@ -31,19 +31,19 @@ export function emptyPoses(count = 0): Poses {
   }
 }
 
-/** Generation of the scene that a poses frame belongs to. */
+/** Generation of the scene that a pose frame belongs to. */
 export function generationOf(frame: DataView): number {
   return frame.byteLength >= HEADER_BYTES ? frame.getUint32(4, true) : -1
 }
 
-/** Whether two frames of a scene say that all bodies are at the same places. */
+/** Whether all poses of two frames are the same. */
 export function samePoses(a: DataView, b: DataView): boolean {
   if (a.byteLength !== b.byteLength || generationOf(a) !== generationOf(b)) return false
   for (let at = HEADER_BYTES; at < a.byteLength; at++) if (a.getUint8(at) !== b.getUint8(at)) return false
   return true
 }
 
-/** Reads a poses frame. A body that is cut off is left out. */
+/** Decodes a pose frame. A truncated body is ignored. */
 export function decode(frame: DataView): Poses {
   if (frame.byteLength < HEADER_BYTES) return emptyPoses()
   const count = Math.floor((frame.byteLength - HEADER_BYTES) / BODY_BYTES)
@@ -77,7 +77,7 @@ function signed24(frame: DataView, at: number): number {
   return frame.getUint16(at, true) | (frame.getInt8(at + 2) << 16)
 }
 
-/** A quaternion from its three smaller parts. */
+/** Decodes a quaternion from its three smaller components. */
 function turnAt(frame: DataView, at: number, into: Float32Array, place: number): void {
   const words = [frame.getUint16(at, true), frame.getUint16(at + 2, true), frame.getUint16(at + 4, true)] as const
   const left = ((words[0] >> 15) << 1) | (words[1] >> 15)

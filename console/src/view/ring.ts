@@ -1,4 +1,4 @@
-// A ring on the ground: under the one that is followed, and where something dragged will be put.
+// A ring on the ground: under the followed body, and at the target of a drag.
 
 import { DoubleSide, Mesh, MeshBasicMaterial, RingGeometry } from 'three'
 
@@ -13,7 +13,7 @@ export class Ring {
     this.mesh.visible = false
   }
 
-  /** `width` is the least that it measures; far away it is larger, to be seen. */
+  /** `width` is the minimum radius; the ring grows with the camera's distance to stay visible. */
   put(x: number, y: number, width: number, distance: number): void {
     const radius = Math.max(width, distance * 0.01)
     this.mesh.position.set(x, y, 0.01)
@@ -31,7 +31,7 @@ export class Ring {
   }
 }
 
-/** For what lies on the ground: over the lines of a field, which lie there as well. */
+/** Material for marks on the ground, drawn over the lines of a field. */
 export function paintOnGround(colour: number): MeshBasicMaterial {
   return new MeshBasicMaterial({
     color: colour,

@@ -1,4 +1,4 @@
-// Everything that is drawn, as few draw calls: one instanced mesh for each kind of shape, whatever it hangs on.
+// Everything drawn, in few draw calls: one instanced mesh per kind of shape.
 
 import {
   BoxGeometry,
@@ -25,7 +25,7 @@ import { apron, drawFirst, type Ground, ground } from './ground'
 import type { Poses } from './poses'
 import { localMatrix, readPose } from './transforms'
 
-/** Beyond so many looks, balls and rods have fewer corners: nobody sees them on one of twenty robots. */
+/** Tessellation of round shapes, coarser in scenes with many visuals. */
 const CORNERS = [
   { beyond: 1200, corners: 10 },
   { beyond: 500, corners: 14 },
@@ -69,7 +69,7 @@ export class Shapes {
           geometries.set(name, geometry)
           this.#disposables.push(geometry)
         }
-        // what never moves is apart, so that it is not sent again with every frame
+        // static shapes are separate, so that they are not uploaded with every frame
         const key = [name, visual.body === 0, visual.rgba[3].toFixed(2), visual.material === 'glow'].join()
         const batch = batches.get(key) ?? { geometry, visual, parts: [] }
         batches.set(key, batch)
@@ -85,7 +85,7 @@ export class Shapes {
     ]
   }
 
-  /** Moves everything that is not fixed to the world. */
+  /** Moves everything not fixed to the world. */
   place(poses: Poses): void {
     const position = new Vector3()
     const turn = new Quaternion()
@@ -106,12 +106,12 @@ export class Shapes {
         if (place) mesh.setMatrixAt(at, matrix.multiplyMatrices(place, local))
       })
       mesh.instanceMatrix.needsUpdate = true
-      // the ray of a click needs it; it is made again then
+      // recomputed when a click casts a ray
       mesh.boundingSphere = null
     }
   }
 
-  /** The body of what a ray met. */
+  /** The body hit by a ray. */
   bodyOf(object: Object3D, instance: number | undefined): number {
     return this.#bodiesOf.get(object)?.[instance ?? 0] ?? 0
   }
@@ -149,7 +149,7 @@ export class Shapes {
   }
 }
 
-/** A look as pieces of which each is a known shape, moved and stretched. */
+/** A visual as transformed unit shapes. */
 function pieces(visual: Visual): { name: string; local: Matrix4 }[] {
   const [a = 0, b = a, c = b] = visual.size
   const at = (name: string, x: number, y: number, z: number, up = 0, flip = false) => {
@@ -176,7 +176,7 @@ function pieces(visual: Visual): { name: string; local: Matrix4 }[] {
   }
 }
 
-/** A shape of half length 1 along z. Three's own stand along y. */
+/** A unit shape of half length 1 along z; those of three.js are along y. */
 function make(name: string, corners: number, scene: Scene): BufferGeometry | undefined {
   const rings = Math.ceil(corners / 2)
   switch (name) {
@@ -200,7 +200,7 @@ function triangles(mesh: Scene['meshes'][number] | undefined): BufferGeometry | 
   const indexed = new BufferGeometry()
   indexed.setAttribute('position', new BufferAttribute(new Float32Array(mesh.vertices), 3))
   indexed.setIndex(mesh.faces)
-  // corners of their own for each triangle, so that edges are sharp
+  // separate vertices for each triangle, so that edges are sharp
   const geometry = indexed.toNonIndexed()
   geometry.computeVertexNormals()
   return geometry

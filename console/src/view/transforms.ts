@@ -1,11 +1,11 @@
-// Where bodies and looks are, in three's words.
+// Poses of bodies and visuals as three.js types.
 
 import { Matrix4, Quaternion, Vector3 } from 'three'
 
 import type { Visual } from '../api'
 import type { Poses } from './poses'
 
-/** Where a body is; the world, and what the frame does not tell of, at the origin. */
+/** Reads the pose of a body. The world, and bodies missing in the frame, are at the origin. */
 export function readPose(poses: Poses, body: number, position: Vector3, turn: Quaternion): void {
   if (body < 1 || body > poses.count) {
     position.set(0, 0, 0)
@@ -19,7 +19,7 @@ export function readPose(poses: Poses, body: number, position: Vector3, turn: Qu
   turn.set(q[4 * at + 1] ?? 0, q[4 * at + 2] ?? 0, q[4 * at + 3] ?? 0, q[4 * at] ?? 1)
 }
 
-/** Where a look is on its body. */
+/** Pose of a visual in its body's frame. */
 export function localMatrix(visual: Visual): Matrix4 {
   const [w, x, y, z] = visual.quaternion
   return new Matrix4().compose(new Vector3(...visual.position), new Quaternion(x, y, z, w), new Vector3(1, 1, 1))

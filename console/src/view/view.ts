@@ -1,4 +1,4 @@
-// The 3-D view of a world: what a page needs of it.
+// The 3-D view of a world, as the pages use it.
 
 import { MathUtils, Plane, Quaternion, Raycaster, Vector2, Vector3 } from 'three'
 
@@ -16,9 +16,9 @@ import { overAgents, overField } from './viewpoint'
 import { Viewport } from './viewport'
 import './view.css'
 
-/** A pointer that went no further than this has clicked. */
+/** A pointer that moved at most this far has clicked. */
 const CLICK_PX = 5
-/** How near the camera comes to follow something, in its sizes and in m. */
+/** Distance from which the camera follows a body: a multiple of its size, within limits in m. */
 const FOLLOW_FROM_SIZES = 6
 const FOLLOW_FROM_M = [1, 4] as const
 const GROUND = new Plane(new Vector3(0, 0, 1), 0)
@@ -31,29 +31,29 @@ interface Hold {
   pointer: number
   x: number
   y: number
-  /** What is dragged, or null if the camera is. */
+  /** The dragged body; null while moving the camera. */
   body: number | null
   moved: boolean
 }
 
 export class View {
-  /** A body was clicked (its agent's first body if it has one), or nothing. */
+  /** Called with the clicked body, or its agent's first body; null for a click on nothing. */
   onPick: ((body: number | null) => void) | null = null
   #viewport: Viewport | null = null
   #scene: Scene | null = null
   #shapes: Shapes | null = null
-  /** Of the scene before, while it is still to be seen. */
+  /** Shapes of the previous scene, shown until the new one has poses. */
   #before: Shapes | null = null
   #motion = new Motion()
-  /** A frame of a scene that has not come yet. */
+  /** A pose frame that arrived before its scene. */
   #early: DataView | null = null
   #latest: DataView | null = null
   #followed: number | null = null
-  /** The camera is to come near at the next occasion. */
+  /** Whether to approach the followed body with the next frame. */
   #nearer = false
-  /** So near, in m, if not as near as its size wants it. */
+  /** Distance to approach to, in m; null to derive it from the body's size. */
   #from: number | null = null
-  /** Of what is followed, in m. */
+  /** Size of the followed body, in m. */
   #size = 0.3
   #followRing = new Ring(0x2f7de1)
   #dragRing = new Ring(0xffb020)
@@ -61,7 +61,7 @@ export class View {
   #draggable = new Set<number>()
   #dropped: ((body: number, x: number, y: number) => void) | null = null
   #hold: Hold | null = null
-  /** Somebody has chosen where to look from. */
+  /** Whether the user has chosen a viewpoint. */
   #chosen = false
   #placed = false
   #viewpoint: 'field' | 'above' | null = null
@@ -73,8 +73,8 @@ export class View {
     } catch {
       holder.append(
         empty(
-          'No 3-D view here',
-          'This browser does not draw in 3-D: it has no WebGL, or it is turned off. All else works. ' +
+          '3-D view unavailable',
+          'WebGL is missing or disabled in this browser. Everything else works. ' +
             'Turn on hardware acceleration in its settings, or open the link in another browser.',
         ),
       )
@@ -102,7 +102,7 @@ export class View {
     if (!this.#viewport) return
     this.#letGo()
     this.#scene = scene
-    // what was there stays in sight until it is known where the new is
+    // keep showing the previous scene until the new one has poses
     if (this.#placed) this.#before = this.#shapes
     else this.#shapes?.close()
     this.#shapes = new Shapes(scene)
@@ -110,16 +110,16 @@ export class View {
     this.#placed = false
     const early = this.#early
     this.#early = null
-    // a world without bodies never says where they are
+    // a world without bodies sends no poses
     if (scene.bodies.length <= 1) this.#appear()
     else if (early) this.pose(early)
     this.#viewport.wake()
   }
 
-  /** A poses frame (the DataView begins at its byte 0); interpolated between frames. */
+  /** Takes a live pose frame; motion is interpolated between frames. */
   pose(frame: DataView): void {
     if (!this.#takes(frame)) return
-    // in a world where nothing moves there is nothing to draw
+    // nothing moved: nothing to draw
     if (this.#placed && this.#latest && samePoses(this.#latest, frame)) return
     this.#latest = frame
     this.#motion.push(decode(frame), now())
@@ -127,7 +127,7 @@ export class View {
     this.#viewport?.wake()
   }
 
-  /** For films: shows this frame at once, without interpolation to the live clock. */
+  /** Takes a playback frame; it is shown immediately, without interpolation. */
   show(frame: DataView): void {
     if (!this.#takes(frame)) return
     this.#latest = frame
@@ -136,7 +136,7 @@ export class View {
     this.#viewport?.wake()
   }
 
-  /** Goes with a body; from so far away at first, in m, or as is good for its size. */
+  /** Follows a body, starting from this distance in m, or one derived from its size. */
   follow(body: number | null, from: number | null = null): void {
     if (body !== null && body !== this.#followed) this.#nearer = true
     this.#from = from
@@ -163,13 +163,13 @@ export class View {
     this.#viewport?.wake()
   }
 
-  /** A ring under each of these bodies, from now on. */
+  /** Puts a ring under each of these bodies. */
   mark(marks: Mark[]): void {
     this.#marks.set(marks)
     this.#viewport?.wake()
   }
 
-  /** Things that may be dragged over the ground; called at the end of a drag with the place on the ground. */
+  /** Makes bodies draggable over the ground; `dropped` is called with the target on the ground. */
   draggable(bodies: number[], dropped: (body: number, x: number, y: number) => void): void {
     this.#draggable = new Set(bodies)
     this.#dropped = dropped
@@ -185,7 +185,7 @@ export class View {
     this.#viewport = null
   }
 
-  /** Whether a frame belongs to the scene that is shown. One that is ahead of its scene is kept. */
+  /** Whether a frame belongs to the current scene. One that is ahead of its scene is kept. */
   #takes(frame: DataView): boolean {
     if (!this.#viewport) return false
     if (this.#scene && generationOf(frame) === this.#scene.generation) return true
@@ -193,7 +193,7 @@ export class View {
     return false
   }
 
-  /** Nothing is drawn before it is known where it is. */
+  /** Shows the new scene, now that its poses are known. */
   #appear(): void {
     if (!this.#viewport || !this.#shapes || this.#placed) return
     if (this.#before) this.#viewport.space.remove(this.#before.group)
@@ -204,7 +204,7 @@ export class View {
     this.#look()
   }
 
-  /** Looks from where it was said, or at all agents until somebody says or does otherwise. */
+  /** Applies the chosen viewpoint; shows all agents until one is chosen. */
   #look(): void {
     if (!this.#viewport || !this.#scene) return
     const { camera, orbit } = this.#viewport
@@ -239,7 +239,7 @@ export class View {
     else orbit.glide(place, distance)
   }
 
-  /** How far the parts of something are from its first body. */
+  /** Largest distance of a robot's bodies from its first one. */
   #sizeOf(body: number, place: Vector3): number {
     const part = new Vector3()
     const turn = new Quaternion()

@@ -1,4 +1,4 @@
-// Where to stand to see it all.
+// Camera positions that show the whole field or all agents.
 
 import { Quaternion, Vector3 } from 'three'
 
@@ -6,7 +6,7 @@ import type { Scene } from '../api'
 import type { Poses } from './poses'
 import { readPose } from './transforms'
 
-/** From the side line one looks down so steeply: a unit of the way is so much back, and so much up. */
+/** Direction from the field to the camera at the side line. */
 const BACK = 0.83
 const UP = 0.557
 
@@ -15,7 +15,7 @@ export interface Viewpoint {
   at: Vector3
 }
 
-/** What the ground measures: half lengths of all that is fixed to the world and has an end. */
+/** Half lengths of the ground: of everything finite that is fixed to the world. */
 function extent(scene: Scene): { x: number; y: number } {
   let [x, y] = [2, 2]
   for (const visual of scene.looks) {
@@ -29,7 +29,7 @@ function extent(scene: Scene): { x: number; y: number } {
   return { x, y }
 }
 
-/** How far away something of this half width and half height has to be to be seen as a whole. */
+/** Distance at which an object of this half width and half height fills the picture. */
 function away(halfWidth: number, halfHeight: number, fov: number, aspect: number): number {
   const slope = Math.tan((fov * Math.PI) / 360)
   return Math.max(halfHeight / slope, halfWidth / (slope * aspect)) * 1.08
@@ -43,7 +43,7 @@ export function overField(scene: Scene, place: 'field' | 'above', fov: number, a
     const height = away(x, y, fov, aspect)
     return { eye: new Vector3(0, -height * 0.01, height), at }
   }
-  // the near line is nearer than the middle by its part of the way, and is to be seen from end to end
+  // the near side line is closer than the centre, and must be visible from end to end
   const distance = away(x, y * UP, fov, aspect) + y * BACK
   return { eye: new Vector3(0, -distance * BACK, distance * UP), at }
 }

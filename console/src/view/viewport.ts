@@ -1,4 +1,4 @@
-// Canvas, light and camera. Draws only when something has changed, and with less care where the machine is slow.
+// Canvas, lights and camera. Draws only when something has changed, and with less detail on slow machines.
 
 import {
   Color,
@@ -16,10 +16,10 @@ import { Orbit } from './orbit'
 
 const SKY = { light: 0xdbe4ee, dark: 0x1d242d }
 const SUN_FROM = new Vector3(-0.45, -0.6, 1.3).normalize()
-/** Slower than this for a while, and something is left out: shadows first, then pixels. */
+/** Frame times above which quality is reduced: first shadows, then resolution. */
 const SLOW_MS = [45, 110]
 const SLOW_FRAMES = 12
-/** When nothing has moved for so long, a slow machine draws once with all care. */
+/** When nothing has moved for this long, a slow machine draws once in full quality. */
 const IDLE_MS = 300
 
 export class Viewport {
@@ -27,9 +27,9 @@ export class Viewport {
   readonly camera = new PerspectiveCamera(42, 1, 0.05, 1500)
   readonly orbit: Orbit
   readonly canvas: HTMLCanvasElement
-  /** Called before each picture; whether another one is wanted after it. */
+  /** Called before each frame; returns whether another one is needed. */
   onFrame: ((now: number) => boolean) | null = null
-  /** The canvas has another size. */
+  /** Called when the canvas is resized. */
   onSize: (() => void) | null = null
   #renderer: WebGLRenderer
   #sun = new DirectionalLight(0xfff4e2, 2.4)
@@ -39,7 +39,7 @@ export class Viewport {
   #pending = 0
   #last = 0
   #slow = 0
-  /** 0 is all; 1 is without shadows and no finer than need be; 2 is coarse. */
+  /** 0: full quality; 1: no shadows, limited resolution; 2: low resolution. */
   #reduction: number
   #fine = false
   #idleTimer: ReturnType<typeof setTimeout> | undefined
@@ -59,7 +59,7 @@ export class Viewport {
     this.canvas.setAttribute('role', 'application')
     this.canvas.setAttribute(
       'aria-label',
-      'View of the world. Arrow keys turn it, shift and arrow keys move it, plus and minus come nearer and go away.',
+      'View of the world. Arrow keys rotate, Shift and arrow keys pan, plus and minus zoom.',
     )
     this.canvas.addEventListener('webglcontextrestored', () => this.wake())
     holder.append(this.canvas)
@@ -79,7 +79,7 @@ export class Viewport {
     this.#fit(holder)
   }
 
-  /** Draws at the next occasion. */
+  /** Requests a frame. */
   wake(): void {
     clearTimeout(this.#idleTimer)
     if (this.#pending === 0) this.#pending = requestAnimationFrame((now) => this.#frame(now))
@@ -110,7 +110,7 @@ export class Viewport {
       this.wake()
       return
     }
-    // the next picture is not late then, however long it takes until it is wanted
+    // the pause until the next frame does not count as slowness
     this.#last = 0
     if (this.#reduction > 0) {
       this.#idleTimer = setTimeout(() => {
@@ -131,7 +131,7 @@ export class Viewport {
     this.#setRatio()
   }
 
-  /** Leaves something out when pictures come slowly. */
+  /** Reduces quality when frames are slow. */
   #reduceQuality(gap: number): void {
     const slow = SLOW_MS[this.#reduction]
     if (slow === undefined) return
@@ -145,12 +145,12 @@ export class Viewport {
   #setRatio(): void {
     const ratio = Math.min(devicePixelRatio, 2)
     const coarse = Math.min(ratio, 1)
-    // still, without the smoothing of edges, twice the pixels do it
+    // a still image without antialiasing is drawn at twice the resolution
     const wanted = this.#fine ? Math.max(ratio, 2) : [ratio, coarse, coarse * 0.75][this.#reduction]
     this.#renderer.setPixelRatio(wanted ?? coarse)
   }
 
-  /** Light and mist go with the camera: shadows are fine where one looks, and what is in sight is clear. */
+  /** Moves light and fog with the camera: shadows are detailed where it looks, and the target is never foggy. */
   #placeSun(): void {
     const { target, distance } = this.orbit
     const reach = Math.min(45, Math.max(2.5, distance * 0.9))
@@ -180,7 +180,7 @@ export class Viewport {
     const height = holder.clientHeight
     if (width === 0 || height === 0) return
     this.camera.aspect = width / height
-    // upright, as much is seen across as in a square
+    // in portrait format, show as much horizontally as in a square
     this.camera.fov = width < height ? Math.min(75, 42 * (height / width)) : 42
     this.#setRatio()
     this.#renderer.setSize(width, height)
@@ -190,7 +190,7 @@ export class Viewport {
   }
 }
 
-/** Whether the machine has no graphics hardware, or the browser does not use it. */
+/** Whether WebGL runs in software. */
 function drawsInSoftware(): boolean {
   const probe = document.createElement('canvas').getContext('webgl2')
   const info = probe?.getExtension('WEBGL_debug_renderer_info')

@@ -30,7 +30,7 @@ export async function openBrowser() {
 
 /**
  * Opens a link in a window of its own. `page.faults` has every error, refused content and request to another host;
- * `page.told` what the WebSocket brought, `page.sent` what the page said to the server.
+ * `page.received` what the WebSocket brought, `page.sent` what the page said to the server.
  */
 export async function openPage(browser, link, { tab = 'world', size = SMALL, dark = false, still = false } = {}) {
   const context = await browser.newContext({
@@ -42,7 +42,7 @@ export async function openPage(browser, link, { tab = 'world', size = SMALL, dar
   page.setDefaultTimeout(DEADLINE_MS)
   page.faults = []
   page.sent = []
-  page.told = new Told()
+  page.received = new Received()
   const own = new URL(link).host
   page.on('console', (message) => {
     if (message.type() === 'error') page.faults.push(`console: ${message.text()}`)
@@ -53,7 +53,7 @@ export async function openPage(browser, link, { tab = 'world', size = SMALL, dar
     if (address.host !== own && !['blob:', 'data:'].includes(address.protocol)) page.faults.push(`asks ${address}`)
   })
   page.on('websocket', (socket) => {
-    socket.on('framereceived', ({ payload }) => page.told.hear(payload))
+    socket.on('framereceived', ({ payload }) => page.received.hear(payload))
     socket.on('framesent', ({ payload }) => page.sent.push(JSON.parse(payload)))
   })
   await page.addInitScript(() => {
@@ -74,8 +74,8 @@ export async function closePage(page, allowed = () => false) {
   )
 }
 
-/** What a WebSocket told: the latest message of each type, and the latest poses. */
-class Told {
+/** Messages received over the WebSocket: the latest message of each type, and the latest poses. */
+class Received {
   /** Latest of each type. */
   latest = new Map()
   /** How many of each type; `poses`, `video`, `sound` and `playback` for frames. */

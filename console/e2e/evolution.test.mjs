@@ -12,7 +12,7 @@ const here = setting()
 test('a run gets better, is stopped, and goes on', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
   await page.locator(hook('no-runs')).waitFor()
-  const { worlds, bodies } = page.told.latest.get('hello').evolution
+  const { worlds, bodies } = page.received.latest.get('hello').evolution
   assert.ok(worlds.length > 1 && bodies.length > 1)
   assert.match(await textOf(page, 'robot-simulator'), /^127\.0\.0\.1:\d+$/)
   await page.locator(hook('run-world')).selectOption('obstacles')
@@ -27,7 +27,7 @@ test('a run gets better, is stopped, and goes on', async () => {
     await page.locator(hook(`run-${field}`)).fill(String(value))
   }
   await page.locator(hook('run-start')).click()
-  const run = () => page.told.latest.get('run')
+  const run = () => page.received.latest.get('run')
   await eventually('some generations', () => (run()?.best_so_far.length ?? 0) >= 6)
   await eventually('a better one than at first', () => run().best_so_far.at(-1) > run().best_so_far[0])
   const state = (words) => eventually(words, async () => (await textOf(page, 'chosen-state')) === words)
@@ -43,10 +43,10 @@ test('a run gets better, is stopped, and goes on', async () => {
   await page.locator(hook('replay-which')).selectOption('one')
   await page.locator(hook('replay-generation')).fill('1')
   await page.locator(hook('replay-show')).click()
-  await eventually('the first generation', () => page.told.latest.get('replay')?.generation === 1)
+  await eventually('the first generation', () => page.received.latest.get('replay')?.generation === 1)
   await page.locator(hook('replay-which')).selectOption('all')
-  await eventually('the best one', () => page.told.latest.get('replay').generation > 1)
-  const replay = page.told.latest.get('replay')
+  await eventually('the best one', () => page.received.latest.get('replay').generation > 1)
+  const replay = page.received.latest.get('replay')
   assert.ok(replay.trials.length > 0 && replay.arena.polygons.length > 0)
   await page.locator(hook('net')).waitFor()
 
@@ -56,9 +56,9 @@ test('a run gets better, is stopped, and goes on', async () => {
   await state('stopped')
   assert.ok(run().best_so_far.at(-1) >= best, 'nothing is lost')
   assert.equal(await page.locator(hook('run-row')).count(), 1)
-  const { fitness } = page.told.latest.get('run').net
+  const { fitness } = page.received.latest.get('run').net
   await page.locator(hook('replay-show')).click()
-  await eventually('the best of all', () => page.told.latest.get('replay').fitness === fitness)
+  await eventually('the best of all', () => page.received.latest.get('replay').fitness === fitness)
   await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
   await portray(page, 'evolution')
   await closePage(page)

@@ -47,10 +47,12 @@ position = [1.1, 0.0, 0.78]
 test('it speaks with a gesture, and a face gets a name', async () => {
   const size = { width: 1300, height: 800 }
   const page = await openPage(here.browser, here.program.operator, { tab: 'puppet', size })
-  await eventually('pictures', () => page.told.count('video') > 2)
+  await eventually('pictures', () => page.received.count('video') > 2)
   const events = (what) => {
-    const told = page.told.messages.filter(({ type }) => type === 'puppet-events').flatMap(({ events }) => events)
-    return told.filter((event) => event.what === what)
+    const received = page.received.messages
+      .filter(({ type }) => type === 'puppet-events')
+      .flatMap(({ events }) => events)
+    return received.filter((event) => event.what === what)
   }
 
   await page.locator(hook('say-box')).fill('Hello, ')
@@ -62,9 +64,9 @@ test('it speaks with a gesture, and a face gets a name', async () => {
   await eventually('a gesture', () => events('speak-gesture').length === 1)
   await eventually('SPEAK_DONE', () => events('speak-done').length === 1)
   await eventually('the page says so', async () => /^Done at/.test(await textOf(page, 'speak-state')))
-  assert.ok(page.told.count('sound') > 0, 'its voice is heard in the browser')
+  assert.ok(page.received.count('sound') > 0, 'its voice is heard in the browser')
   await page.locator(hook('panel-log')).click()
-  assert.match(await textOf(page, 'session-log'), /Has spoken/)
+  assert.match(await textOf(page, 'session-log'), /Finished speaking/)
 
   const face = page.locator(hook('face-box')).first()
   await face.waitFor()
@@ -74,7 +76,7 @@ test('it speaks with a gesture, and a face gets a name', async () => {
   await page.locator(hook('face-name')).fill('Eileen')
   await page.locator(hook('face-save')).click()
   await eventually('the name in the picture', async () => (await face.textContent()) === 'Eileen')
-  assert.deepEqual(page.told.latest.get('puppet').known, ['Eileen'])
+  assert.deepEqual(page.received.latest.get('puppet').known, ['Eileen'])
   // the face is somebody's, and our pictures are ours
   await page.locator(hook('eye-video')).evaluate((video) => (video.style.filter = 'blur(14px)'))
   await portray(page, 'puppet', async () => eventually('the face', () => face.isVisible()))

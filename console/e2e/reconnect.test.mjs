@@ -43,10 +43,10 @@ http_port = ${await freePort()}
   const tick = async () => Number(await textOf(page, 'tick'))
   const first = await tick()
   await eventually('time', async () => (await tick()) !== first)
-  // what was chosen is told again
-  const heard = page.told.count('agent')
+  // subscriptions are restored
+  const heard = page.received.count('agent')
   await page.locator(hook('push-up')).click()
-  await eventually('news of the robot', () => page.told.count('agent') > heard)
+  await eventually('news of the robot', () => page.received.count('agent') > heard)
   // the browser notes that nobody answered
   await closePage(page, (fault) => /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(fault))
 })

@@ -10,7 +10,7 @@ import { portray, WINDOWS } from './pictures.mjs'
 import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
-/** Each page, and what is on it when it has been told what there is. */
+/** Each page, and an element that shows that it has loaded. */
 const TABS = { world: 'agent', soccer: 'no-players', evolution: 'no-runs', puppet: 'say-box', health: 'gauge' }
 
 const here = setting()
@@ -31,16 +31,16 @@ test('the link shows the world, and robots move', async () => {
   await page.locator(hook('agent')).filter({ hasText: 'Rover1' }).click()
   const view = page.locator('canvas').first()
   const picture = await view.screenshot()
-  const home = await eventually('a pose', () => page.told.position('Rover1:Chassis'))
+  const home = await eventually('a pose', () => page.received.position('Rover1:Chassis'))
   const motors = await page.locator(`${hook('motors')} input`).all()
   for (const motor of motors) await motor.fill(await motor.getAttribute('max'))
-  await eventually('the rover drives', () => far(page.told.position('Rover1:Chassis'), home) > 0.5)
+  await eventually('the rover drives', () => far(page.received.position('Rover1:Chassis'), home) > 0.5)
   assert.notDeepEqual(await view.screenshot(), picture, 'the view shows it')
   // for the picture one with others about her
   await page.locator(hook('agent')).filter({ hasText: 'Alice' }).click()
   await eventually('plots of senses', () => page.locator(`${hook('sensor-plots')} canvas`).count())
-  const heard = page.told.count('agent')
-  await eventually('something in the plots', () => page.told.count('agent') > heard + 15)
+  const heard = page.received.count('agent')
+  await eventually('something in the plots', () => page.received.count('agent') > heard + 15)
   await portray(page, 'world')
   await closePage(page)
 })
@@ -52,15 +52,15 @@ test('pause, step and reset', async () => {
   await eventually('a state', () => number('tick'))
   await press('play')
   await eventually('a pause', async () => (await textOf(page, 'pace')) === 'paused')
-  const [tick, tries] = [page.told.latest.get('state').tick, await number('tries')]
+  const [tick, tries] = [page.received.latest.get('state').tick, await number('tries')]
   await press('step')
-  await eventually('one tick', () => page.told.latest.get('state').tick === tick + 1)
+  await eventually('one tick', () => page.received.latest.get('state').tick === tick + 1)
   await page.locator(hook('seed')).fill('7')
   await press('reset')
   await eventually('another try', async () => (await number('tries')) === tries + 1)
-  await eventually('time from the beginning', () => page.told.latest.get('state').step <= 1)
+  await eventually('time from the beginning', () => page.received.latest.get('state').step <= 1)
   await press('play')
-  await eventually('time goes on', () => page.told.latest.get('state').step > 3)
+  await eventually('time goes on', () => page.received.latest.get('state').step > 3)
   await closePage(page)
 })
 
@@ -145,11 +145,11 @@ test('a viewer can look and not command', async () => {
   await closePage(page)
 })
 
-test('a hidden tab asks for nothing and is told nothing', async () => {
+test('a hidden tab requests and receives nothing', async () => {
   const page = await openPage(here.browser, here.program.operator)
   const other = await openPage(here.browser, here.program.viewer)
   await page.locator(hook('agent')).filter({ hasText: 'Rover2' }).click()
-  await eventually('poses', () => page.told.count('poses') > 0)
+  await eventually('poses', () => page.received.count('poses') > 0)
   // the browser of a test shows all its tabs at once
   const hide = (is) =>
     page.evaluate((is) => {
@@ -160,12 +160,12 @@ test('a hidden tab asks for nothing and is told nothing', async () => {
   const watched = () => page.sent.filter((command) => command.do === 'watch').at(-1).topics
   assert.deepEqual(watched(), [])
   // what was on its way has come when another command is answered
-  const answered = page.told.count('films')
+  const answered = page.received.count('films')
   await page.evaluate(() => (location.hash = 'soccer'))
-  await eventually('an answer', () => page.told.count('films') > answered)
-  const frames = () => page.told.count('poses') + page.told.count('state')
-  const [before, elsewhere] = [frames(), other.told.count('state')]
-  await eventually('news elsewhere', () => other.told.count('state') > elsewhere + 5)
+  await eventually('an answer', () => page.received.count('films') > answered)
+  const frames = () => page.received.count('poses') + page.received.count('state')
+  const [before, elsewhere] = [frames(), other.received.count('state')]
+  await eventually('news elsewhere', () => other.received.count('state') > elsewhere + 5)
   assert.equal(frames(), before)
   await hide(false)
   assert.deepEqual(watched(), ['world', 'poses', 'soccer'])
@@ -222,7 +222,7 @@ test('health says how the parts do', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'health' })
   await eventually('parts', async () => (await page.locator(hook('part')).count()) > 3)
   await eventually('figures', async () => (await page.locator(hook('gauge')).count()) > 3)
-  await eventually('something in the plots', () => page.told.count('health') > 4)
+  await eventually('something in the plots', () => page.received.count('health') > 4)
   assert.match(await textOf(page, 'addresses'), /Console/)
   await portray(page, 'health')
   await closePage(page)

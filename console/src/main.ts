@@ -6,6 +6,7 @@ import { askForLink } from './gate'
 import type { Opener, Page } from './page'
 import { Shell, TABS, type Tab } from './shell'
 import './style.css'
+import './shell.css'
 import { takeToken } from './token'
 
 const OPENERS: Record<Tab, () => Promise<{ open: Opener }>> = {

@@ -59,5 +59,5 @@ test('who controls a robot', () => {
     { ...client, protocol: 'odcp', peer: '' },
   ]
   assert.equal(describeControllers(controllers(all, 'a')), 'osp at 127.0.0.1:9, odcp')
-  assert.equal(describeControllers(controllers(all, 'b')), 'nobody controls it')
+  assert.equal(describeControllers(controllers(all, 'b')), 'not controlled')
 })

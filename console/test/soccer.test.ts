@@ -105,7 +105,7 @@ test('scenes and marks by frame', () => {
   assert.equal(markBefore(marks, 9)?.text, 'b')
 })
 
-test('goals are told from goal kicks, and their labels come first', () => {
+test('goals are distinguished from goal kicks, and their labels come first', () => {
   assert.ok(isGoal('Goal for Reds: 1:0'))
   assert.ok(isGoal('Goal_Left'))
   assert.ok(!isGoal('Goal kick for Reds'))

@@ -18,10 +18,13 @@ export const open: Opener = (connection) => {
 
 function noEvolution(): Page {
   const words =
-    'This server has no Population Manager. Start it with “rossum serve”, or evolve on the command line with ' +
-    '“rossum evolve”.'
+    'This server has no Population Manager. Start one with “rossum serve”, or run “rossum evolve” on the command line.'
   return {
-    element: h('div', { class: 'evolution-none', 'data-test': 'no-evolution' }, empty('No evolution here', words)),
+    element: h(
+      'div',
+      { class: 'evolution-none', 'data-test': 'no-evolution' },
+      empty('No evolution on this server', words),
+    ),
     topics: [],
     close: () => undefined,
   }
@@ -38,12 +41,12 @@ function runsPage(connection: Connection, info: EvolutionInfo): Page {
   })
   const next =
     connection.role === 'operator'
-      ? 'Choose body, world and algorithm on this page and press Start.'
+      ? 'Choose body, world and algorithm, then press Start.'
       : 'An operator can start one.'
   const nothing = h(
     'section',
     { class: 'card nothing', 'data-test': 'no-runs' },
-    empty('No runs yet', `${next} Fitness, net and arena are then shown here.`),
+    empty('No runs yet', `${next} Fitness, network and arena then appear here.`),
   )
   run.element.hidden = true
 
@@ -70,7 +73,7 @@ function runsPage(connection: Connection, info: EvolutionInfo): Page {
       runs = message.runs
       list.show(runs)
       details.runs(runs)
-      // a run that has just begun is what people want to see
+      // select a run that has just started
       const begun = runs.find(({ name, state }) => state === 'running' && !known.has(name))
       const gone = !runs.some(({ name }) => name === chosen)
       const other = (!first && begun) || (gone ? runs[0] : undefined)

@@ -1,4 +1,4 @@
-// The Health page: how each part does, figures, addresses and the log.
+// The Health page: components, metrics, addresses and the log.
 
 import type { Hello } from '../api'
 import type { Opener } from '../page'
@@ -20,8 +20,8 @@ export const open: Opener = (connection) => {
     element: h(
       'div',
       { class: 'health' },
-      card('Parts', state.element),
-      card('Figures', gauges.element),
+      card('Components', state.element),
+      card('Metrics', gauges.element),
       card('Log', lines.element),
       card('Addresses', addresses),
     ),
@@ -33,7 +33,7 @@ export const open: Opener = (connection) => {
   }
 }
 
-/** Everything that listens, and pages for other tools. */
+/** All listening endpoints, and pages for other tools. */
 function addressesOf(hello: Hello): HTMLElement {
   return h(
     'div',
@@ -44,7 +44,7 @@ function addressesOf(hello: Hello): HTMLElement {
       h(
         'table',
         { 'data-test': 'addresses' },
-        h('thead', null, h('tr', null, head('What'), head('Kind'), head('Address'))),
+        h('thead', null, h('tr', null, head('Service'), head('Kind'), head('Address'))),
         h(
           'tbody',
           null,
@@ -54,14 +54,12 @@ function addressesOf(hello: Hello): HTMLElement {
         ),
       ),
     ),
-    hello.recording
-      ? h('p', null, 'Recorded to ', h('code', null, hello.recording))
-      : h('p', null, 'Nothing is being recorded.'),
+    hello.recording ? h('p', null, 'Recording to ', h('code', null, hello.recording)) : h('p', null, 'Not recording.'),
     h(
       'p',
       { class: 'row' },
-      page('metrics', 'Metrics', 'Figures for Prometheus, as plain text'),
-      page('status', 'Status', 'The same as on this page, for scripts'),
+      page('metrics', 'Metrics', 'Metrics in Prometheus format'),
+      page('status', 'Status', 'This page as plain text, for scripts'),
       h('span', { class: 'quiet' }, `Rossum ${hello.version}`),
     ),
   )

@@ -1,4 +1,4 @@
-// The operator's desk for the robot that is puppeteered: see and hear what it does, and let it speak, move and look.
+// The Puppet page: the operator panel of the puppet.
 
 import type { Opener, Page } from '../page'
 import { button, empty, h, notice, setText } from '../ui'
@@ -32,7 +32,7 @@ export const open: Opener = (connection) => {
   if (!info) return withoutPuppet()
 
   const panel = new OperatorPanel(connection, info, sessionLog)
-  /** Whether this operator may give orders; says why not. */
+  /** Whether this operator may send commands; shows the reason if not. */
   const may = () => {
     const why = blockedReason(panel)
     if (why) notice(why, 'error')
@@ -64,7 +64,7 @@ export const open: Opener = (connection) => {
   const overview = hotkeyDialog(keys, () => connection.role === 'operator')
   const stopAll = () => {
     macros.stop()
-    if (connection.role === 'operator') void panel.give('reset', 'Stop')
+    if (connection.role === 'operator') void panel.send('reset', 'Stop')
   }
   const stop = h(
     'button',
@@ -79,7 +79,7 @@ export const open: Opener = (connection) => {
     h('h2', null, sentenceCase(info.name)),
     control,
     panel.faults.element,
-    button('Keys', overview.open, { title: 'All keys, and how to change them: ?', test: 'keys-open' }),
+    button('Keys', overview.open, { title: 'Show and change all keys: ?', test: 'keys-open' }),
   )
   const desktop = layout(sections, bar, stop)
   desktop.element.append(overview.element)
@@ -143,9 +143,8 @@ function withoutPuppet(): Page {
   return {
     element: empty(
       'This scenario has no puppet',
-      'Nobody is here to be puppeteered. ' +
-        'Start the playground with “rossum serve”, or Alice alone with “rossum serve --scenario oz”.',
-      h('a', { class: 'button', href: '#world' }, 'To the world'),
+      'Start the playground with “rossum serve”, or the puppet alone with “rossum serve --scenario oz”.',
+      h('a', { class: 'button', href: '#world' }, 'Go to the World page'),
     ),
     topics: [],
     close() {},

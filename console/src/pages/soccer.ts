@@ -1,4 +1,4 @@
-// The soccer page: the game, its referee, the trainer's commands, and films of games.
+// The Soccer page: the game, the referee, the trainer's commands, and playback of recorded games.
 
 import { Frame, type Game, type Hello, type Scene, type SoccerInfo, type Topic } from '../api'
 import type { Connection } from '../connection'
@@ -29,8 +29,8 @@ export const open: Opener = (connection) => {
 
 function noSoccer(): Page {
   const words =
-    'The world that runs has no field and no referee. Start “rossum soccer”, or “rossum serve --scenario soccer”, ' +
-    'and open the link that it prints.'
+    'The running world has no field and no referee. Start “rossum soccer” or “rossum serve --scenario soccer”, ' +
+    'then open the link it prints.'
   return {
     element: h('div', { class: 'soccer-none', 'data-test': 'no-soccer' }, empty('No soccer in this scenario', words)),
     topics: [],
@@ -64,13 +64,13 @@ function gamePage(connection: Connection, hello: Hello, soccer: SoccerInfo): Pag
     rings.show(targets)
   }
 
-  /** From the live game to a film, and back. */
+  /** Switches between the live game and playback. */
   function switchSource(): void {
     element.classList.toggle('is-playback', isPlayback)
     camera.follow(null)
     drag.allow(!isPlayback)
     connection.watch(isPlayback ? ['world', 'soccer'] : TOPICS)
-    // the list of films is far below the picture
+    // the list of recordings is far below the picture
     scrollTo({ top: 0 })
     if (isPlayback) {
       playbackPanel.focus()
@@ -146,7 +146,7 @@ function gamePage(connection: Connection, hello: Hello, soccer: SoccerInfo): Pag
   }
 }
 
-/** A film knows no teams, but it has the names of those who play. */
+/** A playback has no teams, but the agents' names contain the sides. */
 function targetsIn({ bodies, agents }: Scene): Targets {
   const ball = bodies.findIndex((name) => /(^|\/)ball$/i.test(name))
   const players = agents
@@ -162,16 +162,16 @@ function targetsOf({ ball, players, teams }: Game): Targets {
   }
 }
 
-/** Over an empty field: what to do next. */
+/** Shown over an empty field: what to do next. */
 function noPlayers(hello: Hello, startDemo: (() => Promise<void>) | null): HTMLElement {
   const agents = hello.addresses.filter(({ title }) => /soccer agents/i.test(title))
   const where = agents.map(({ address }) => address).join(', ')
   const connect = where === '' ? '' : `Agents connect to ${where}.`
-  const next = startDemo ? 'Start a demo game, or let your own team in.' : 'An operator can start a demo game.'
+  const next = startDemo ? 'Start a demo game, or connect your own team.' : 'An operator can start a demo game.'
   const start = startDemo && button('Start a demo game', startDemo, { kind: 'primary', test: 'demo-start-empty' })
   return h(
     'div',
     { class: 'no-players', 'data-test': 'no-players' },
-    empty('Nobody on the field yet', `${next} ${connect}`, ...(start ? [start] : [])),
+    empty('No players yet', `${next} ${connect}`, ...(start ? [start] : [])),
   )
 }

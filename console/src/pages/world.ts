@@ -1,4 +1,4 @@
-// The World page: the running world, and all that may be done to it.
+// The World page: view, time controls, robots, events, variables and clients.
 
 import { Frame, type Scene } from '../api'
 import type { Opener } from '../page'

@@ -1,16 +1,16 @@
-// From the arena's metres to the picture's pixels.
+// Maps the arena's metres to pixels.
 
 export type Bounds = readonly [number, number, number, number]
 
 export interface Fit {
-  /** Pixels of a metre. */
+  /** Pixels per metre. */
   scale: number
-  /** Of the arena's origin, in pixels. */
+  /** Position of the arena's origin, in pixels. */
   left: number
   top: number
 }
 
-/** The greatest scale at which all of it can be seen, in the middle. Bounds are x and y from, x and y to. */
+/** The largest scale that shows the whole arena, centred. Bounds are minimum x and y, then maximum x and y. */
 export function fit([x1, y1, x2, y2]: Bounds, width: number, height: number, margin: number): Fit {
   const across = Math.max(1e-9, x2 - x1)
   const up = Math.max(1e-9, y2 - y1)
@@ -19,7 +19,7 @@ export function fit([x1, y1, x2, y2]: Bounds, width: number, height: number, mar
   return { scale, left: width / 2 - ((x1 + x2) / 2) * scale, top: height / 2 + ((y1 + y2) / 2) * scale }
 }
 
-/** A round length in m for a scale bar that is at most so many pixels long. */
+/** A round length in m for a scale bar of at most `longest` pixels. */
 export function scaleBar(scale: number, longest: number): number {
   const most = longest / scale
   const power = 10 ** Math.floor(Math.log10(most))

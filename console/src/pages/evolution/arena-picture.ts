@@ -6,9 +6,9 @@ import { fit, formatLength, scaleBar } from './arena-fit'
 type Trial = Replay['trials'][number]
 
 const MARGIN = 10
-/** Below the arena, for the scale. */
+/** Height of the scale bar's area, below the arena. */
 const FOOT = 26
-/** Colours are meant to be on paper: the arena looks the same in light and dark. */
+/** The arena has the same colours in the light and the dark theme. */
 const INK = '#20252c'
 const PAST = '#7a3c00'
 const AHEAD = 'rgb(122 60 0 / 0.28)'
@@ -16,7 +16,7 @@ const BEAM = 'rgb(28 95 196 / 0.75)'
 const ROBOT = '#f2a33a'
 const BLOCKED = '#c21f1f'
 
-/** Colours come from world files; anything but a plain one is drawn grey. */
+/** Colours come from world files; invalid ones are drawn grey. */
 function colourOf(colour: string): string {
   return /^#[0-9a-f]{3,8}$/i.test(colour) ? colour : '#9aa3ad'
 }
@@ -71,7 +71,8 @@ export class ArenaPicture {
     const { clientWidth: width, clientHeight: height } = canvas
     if (!ctx || width === 0 || height === 0) return
     const dense = Math.min(2, devicePixelRatio)
-    // setting a size clears, so only when it differs
+    // setting a size clears the canvas, so only when it differs
+    // where it faces=>// heading
     if (canvas.width !== Math.round(width * dense)) canvas.width = Math.round(width * dense)
     if (canvas.height !== Math.round(height * dense)) canvas.height = Math.round(height * dense)
     ctx.setTransform(dense, 0, 0, dense, 0, 0)
@@ -181,14 +182,14 @@ function disc(ctx: CanvasRenderingContext2D, x: number, y: number, radius: numbe
   ctx.fill()
 }
 
-/** Where it died. */
+/** Marks where the robot died. */
 function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
   ctx.beginPath()
   ctx.moveTo(x - size, y - size)
   ctx.lineTo(x + size, y + size)
   ctx.moveTo(x - size, y + size)
   ctx.lineTo(x + size, y - size)
-  // a white rim, as it may lie on anything
+  // a white rim makes it visible on any colour
   for (const [colour, width] of [
     ['#fff', 0.75],
     [BLOCKED, 0.4],

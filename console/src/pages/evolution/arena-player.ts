@@ -1,4 +1,4 @@
-// Watching an individual: the arena with play, pause, time and trial.
+// Replays an individual in its arena.
 
 import type { Replay } from '../../api'
 import { button, format, h, select, setText } from '../../ui'
@@ -83,7 +83,7 @@ export function arenaPlayer(): ArenaPlayer {
       run(false)
       return
     }
-    // a tab that was hidden does not catch up
+    // do not catch up after the tab was hidden
     step += (Math.min(0.25, (now - last) / 1000) * Number(speed.value)) / Math.max(1e-6, replay.step_seconds)
     last = now
     const end = Math.max(0, trial.steps.length - 1)
@@ -122,7 +122,7 @@ export function arenaPlayer(): ArenaPlayer {
         ),
       )
       choose(0)
-      // those who want little motion press play themselves
+      // with reduced motion, the user presses Play
       run(now !== null && !matchMedia('(prefers-reduced-motion: reduce)').matches)
     },
     close() {

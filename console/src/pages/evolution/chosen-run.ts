@@ -1,4 +1,4 @@
-// All about the run that is chosen: its curves, its best net, and its best individuals in the arena.
+// The selected run: its curves, its best network, and its best individuals in the arena.
 
 import type { Replay, RunDetail, RunSummary } from '../../api'
 import type { Connection } from '../../connection'
@@ -10,7 +10,7 @@ import { STATES } from './runs'
 
 export interface ChosenRun {
   element: HTMLElement
-  /** Of this run from now on. */
+  /** Updates the summary, or switches to another run. */
   summary(run: RunSummary): void
   detail(detail: RunDetail): void
   replay(replay: Replay): void
@@ -30,7 +30,12 @@ export function chosenRun(connection: Connection): ChosenRun {
       header.element,
       plots.element,
       watching.element,
-      h('section', { class: 'card net-card', 'aria-label': 'Best net' }, h('h2', null, 'Best net'), net.element),
+      h(
+        'section',
+        { class: 'card net-card', 'aria-label': 'Best network' },
+        h('h2', null, 'Best network'),
+        net.element,
+      ),
     ),
     summary(now) {
       const another = run?.name !== now.name
@@ -87,7 +92,7 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
   return {
     element: h(
       'section',
-      { class: 'card chosen-head', 'aria-label': 'Chosen run' },
+      { class: 'card chosen-head', 'aria-label': 'Selected run' },
       h('div', { class: 'chosen-title' }, name, state),
       h('div', { class: 'chosen-orders' }, stop, resuming),
       about,
@@ -109,10 +114,10 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
       about.classList.toggle('bad', now.state === 'failed')
       stop.disabled = !may || now.state !== 'running'
       resume.disabled = until.disabled = !may || now.state === 'running'
-      stop.title = may ? '' : 'Only operators may stop a run.'
-      resume.title = !may ? 'Only operators may resume a run.' : now.state === 'running' ? 'It is running.' : ''
+      stop.title = may ? '' : 'Only operators can stop a run.'
+      resume.title = !may ? 'Only operators can resume a run.' : now.state === 'running' ? 'It is already running.' : ''
       until.min = String(now.generation + 1)
-      // a run that came to its end goes on for as long again
+      // a finished run is extended to twice its length
       const key = `${now.name} ${now.state} ${now.generations}`
       if (key !== shown) until.value = String(now.generation >= now.generations ? now.generations * 2 : now.generations)
       shown = key
@@ -149,7 +154,7 @@ function fitnessPlots() {
   }
 }
 
-/** The best of all or of a generation in its arena. */
+/** Replays the best individual of the run or of one generation. */
 function watchBest(connection: Connection, run: () => RunSummary | null) {
   const player = arenaPlayer()
   const generation = h('input', {
@@ -164,7 +169,7 @@ function watchBest(connection: Connection, run: () => RunSummary | null) {
     'data-test': 'replay-generation',
   })
   const choice = [
-    { value: 'all', label: 'Best of all' },
+    { value: 'all', label: 'Best of all generations' },
     { value: 'one', label: 'Best of generation' },
   ]
   const which = select(choice, 'all', (value) => {
@@ -197,13 +202,13 @@ function watchBest(connection: Connection, run: () => RunSummary | null) {
     if (!now?.here || now.generation === 0) return
     asked = true
     try {
-      setText(news, 'Testing it again …')
+      setText(news, 'Evaluating …')
       await connection.request({
         do: 'replay',
         run: now.name,
         ...(which.value === 'one' ? { generation: generation.valueAsNumber } : {}),
       })
-      if (news.textContent === 'Testing it again …') setText(news, '')
+      if (news.textContent === 'Evaluating …') setText(news, '')
     } catch (error) {
       setText(news, '')
       notice(errorMessage(error), 'error')
@@ -234,14 +239,14 @@ function watchBest(connection: Connection, run: () => RunSummary | null) {
       if (another) clear(now)
       generation.max = String(Math.max(1, now.generation))
       show.disabled = which.disabled = now.generation === 0
-      if (!now.here) setText(news, `This run is tested elsewhere (${now.place}), so it cannot be watched here.`)
-      else if (now.generation === 0) setText(news, 'The best can be watched when the first generation has been tested.')
+      if (!now.here) setText(news, `This run is evaluated elsewhere (${now.place}), so it cannot be replayed here.`)
+      else if (now.generation === 0) setText(news, 'The best individual can be replayed after the first generation.')
       else if (!asked) void ask()
     },
-    /** Says so when there is a better one than the one that is shown. */
+    /** Reports a better individual than the one shown. */
     best({ net }: RunDetail) {
       if (!shown || !net || which.value !== 'all' || net.fitness <= shown.fitness) return
-      setText(news, `Generation ${net.generation} has a better one (${format(net.fitness, 4)}): press Show.`)
+      setText(news, `Generation ${net.generation} has a better individual (${format(net.fitness, 4)}): press Show.`)
     },
     replay(replay: Replay) {
       if (replay.run !== run()?.name) return

@@ -1,6 +1,6 @@
 // Columns of a plot.
 
-/** Columns of the same length, with nothing where a run was shorter. */
+/** Pads columns to the same length with null. */
 export function padded(columns: readonly (readonly number[])[]): { x: number[]; columns: (number | null)[][] } {
   const length = columns.reduce((most, column) => Math.max(most, column.length), 0)
   const places = Array.from({ length }, (_, at) => at)

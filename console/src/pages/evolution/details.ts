@@ -1,10 +1,10 @@
-// Details of runs: of the chosen one as they grow, of compared ones now and then.
+// Fetches details of runs: of the selected one continuously, of compared ones from time to time.
 
 import type { RunDetail, RunSummary } from '../../api'
 import type { Connection } from '../../connection'
 import { errorMessage, notice } from '../../ui'
 
-/** Between two rounds of questions about runs that are only compared. */
+/** Interval between requests for runs that are only compared. */
 const ROUND_MS = 3000
 
 export class Details {
@@ -46,7 +46,7 @@ export class Details {
     this.#connection.send({ do: 'run', name: null })
   }
 
-  /** A run that has only begun may have nothing to tell; with its next generation it has. */
+  /** Retries after a new generation: a run that has just started has no details yet. */
   #tryAgain(): void {
     const generation = this.#generation(this.#chosen)
     if (this.#chosen === null || this.#refusedAt === null || generation <= this.#refusedAt) return
@@ -64,7 +64,7 @@ export class Details {
     this.#timer = this.#compared.length >= 2 ? setTimeout(() => void this.#round(), wait) : undefined
   }
 
-  /** Only one run is watched at a time: those to compare are asked for one by one, the chosen one last. */
+  /** The server sends details of one run at a time: compared runs are requested one by one, the selected one last. */
   async #round(): Promise<void> {
     this.#timer = undefined
     if (this.#asking) return this.#soon(ROUND_MS)

@@ -5,7 +5,7 @@ import type { Connection } from '../../connection'
 import { card, errorMessage, field, h, notice, select, setText } from '../../ui'
 import { addressFault, splitAddresses } from './addresses'
 
-/** Of the program's own limits, so that slips are found before they are sent. */
+/** The server's limits, checked before sending. */
 const LIMITS = {
   generations: [1, 1_000_000],
   population: [4, 10_000],
@@ -17,9 +17,9 @@ const ALGORITHMS: Record<string, string> = {
   ga: 'ga: genetic algorithm',
   'cma-es': 'cma-es: covariance matrix adaptation',
   'openai-es': 'openai-es: evolution strategy',
-  'map-elites': 'map-elites: many different good ones',
-  neat: 'neat: nets that grow',
-  nsga2: 'nsga2: several aims at once',
+  'map-elites': 'map-elites: diverse good solutions',
+  neat: 'neat: growing networks',
+  nsga2: 'nsga2: multiple objectives',
 }
 
 export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLElement {
@@ -28,13 +28,17 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
     rows: 2,
     spellcheck: false,
     autocomplete: 'off',
-    placeholder: 'none: in the run’s own process',
+    placeholder: 'none: run in its own process',
     'data-test': 'run-addresses',
   })
   const where = h('p', { class: 'hint' }, '')
   const body = chosenFrom(info.bodies, 'run-body')
   const world = chosenFrom(info.worlds, 'run-world')
-  const fitness = select([{ value: '', label: 'the body’s own' }, ...info.fitnesses.map(option)], '', () => undefined)
+  const fitness = select(
+    [{ value: '', label: 'default of the body' }, ...info.fitnesses.map(option)],
+    '',
+    () => undefined,
+  )
   fitness.dataset.test = 'run-fitness'
   const algorithm = select(
     info.algorithms.map((name) => ({ value: name, label: ALGORITHMS[name] ?? name })),
@@ -55,17 +59,17 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
   })
   const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'run-start' }, 'Start')
 
-  /** What is chosen decides what the other fields mean. */
+  /** Updates hints and placeholders that depend on other fields. */
   function describe(): void {
     const elsewhere = splitAddresses(addresses.value).length > 0
     for (const choice of [body, world, fitness]) choice.disabled = elsewhere
     setText(
       where,
       elsewhere
-        ? 'Robot Simulators test the individuals, in the body and world that they were started with.'
-        : 'The run tests its individuals in its own process, in this body and world.',
+        ? 'Robot Simulators evaluate the individuals, with their own body and world.'
+        : 'The run evaluates individuals in its own process, with this body and world.',
     )
-    population.placeholder = algorithm.value === 'cma-es' ? 'by the net' : '100'
+    population.placeholder = algorithm.value === 'cma-es' ? 'auto' : '100'
     hidden.placeholder = algorithm.value === 'neat' ? 'few' : '4'
   }
 
@@ -104,7 +108,7 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
         start.disabled = true
         try {
           await connection.request({ do: 'start-run', run: read() })
-          notice('The run has begun.')
+          notice('Run started.')
         } catch (error) {
           notice(errorMessage(error), 'error')
         } finally {
@@ -115,7 +119,7 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
     h(
       'fieldset',
       { class: 'bare-fieldset', disabled: !may },
-      field('Robot Simulators to test on (addresses)', addresses),
+      field('Addresses of Robot Simulators', addresses),
       where,
       field('Body', body),
       field('World', world),
@@ -128,7 +132,7 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
         field('Population', population),
         field('Hidden', hidden),
         field('Seed', seed),
-        field('End at fitness', target),
+        field('Target fitness', target),
       ),
       h('div', { class: 'row' }, start),
     ),
@@ -140,30 +144,30 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
       h(
         'p',
         { class: 'reason', 'data-test': 'viewer-reason' },
-        'You are watching as a viewer. The operator’s link lets you start runs.',
+        'You are a viewer. Open the operator’s link to start runs.',
       ),
     form,
   )
 }
 
-/** Where others find this server's simulators. */
+/** Addresses of this server's own simulators. */
 function ownAddresses(info: EvolutionInfo): HTMLElement {
   const line = (title: string, address: string | null, test: string) => [
     h('dt', null, title),
-    h('dd', { class: 'mono', 'data-test': test }, address ?? 'does not listen'),
+    h('dd', { class: 'mono', 'data-test': test }, address ?? 'not running'),
   ]
   return h(
     'dl',
     { class: 'own' },
     ...line('Robot Simulator', info.robot_simulator, 'robot-simulator'),
     ...line('World Simulator', info.world_simulator, 'world-simulator'),
-    h('dt', null, 'Runs are in'),
+    h('dt', null, 'Folder of runs'),
     h('dd', { class: 'mono' }, info.folder),
   )
 }
 
 function option({ name, title }: { name: string; title: string }): { value: string; label: string } {
-  // titles often begin with the name in better spelling
+  // titles often start with the name in different case
   return { value: name, label: title.toLowerCase().startsWith(name.toLowerCase()) ? title : `${name}: ${title}` }
 }
 
@@ -190,7 +194,7 @@ function number(value: string, limits: readonly [number, number], test: string, 
   })
 }
 
-/** Empty fields say that the program chooses. */
+/** An empty field means the default. */
 function orNull(value: number): number | null {
   return Number.isFinite(value) ? value : null
 }

@@ -1,4 +1,4 @@
-// The best individual's net, drawn.
+// Drawing of the best individual's network.
 
 import type { Net } from '../../api'
 import { fill, format, h } from '../../ui'
@@ -14,12 +14,12 @@ export interface NetDrawing {
 export function netDrawing(): NetDrawing {
   const words = h('p', { class: 'quiet', 'data-test': 'net-words' }, '')
   const legend = h('div', { class: 'net-legend' })
-  // it scrolls when it is large, and the keyboard must reach it then
+  // focusable, so that the keyboard can scroll it
   const holder = h('div', {
     class: 'net-holder',
     tabIndex: 0,
     role: 'group',
-    'aria-label': 'The net; arrow keys scroll',
+    'aria-label': 'The network; arrow keys scroll',
   })
   let shown = ''
   return {
@@ -30,7 +30,7 @@ export function netDrawing(): NetDrawing {
       shown = now
       legend.hidden = holder.hidden = net === null
       if (!net) {
-        words.textContent = 'The net is drawn when the first generation has been tested.'
+        words.textContent = 'The network appears after the first generation.'
         holder.replaceChildren()
         return
       }
@@ -44,8 +44,8 @@ export function netDrawing(): NetDrawing {
         legend,
         h('span', null, h('i', { class: 'stroke plus' }), 'excites (+)'),
         h('span', null, h('i', { class: 'stroke minus' }), 'inhibits (−, dashed)'),
-        h('span', null, `widest line: weight ${format(layout.strongest, 2)}`),
-        h('span', null, 'Point at a neuron to see its connections alone.'),
+        h('span', null, `thickest line: weight ${format(layout.strongest, 2)}`),
+        h('span', null, 'Point at a neuron to highlight its connections.'),
       )
     },
   }
@@ -57,7 +57,7 @@ function draw(layout: Layout): SVGElement {
     width: layout.width,
     height: layout.height,
     role: 'img',
-    'aria-label': 'Net of the best individual',
+    'aria-label': 'Network of the best individual',
     'data-test': 'net',
   })
   const names = layout.neurons.map(({ name }) => name)
@@ -72,7 +72,7 @@ function draw(layout: Layout): SVGElement {
     )
     return line
   })
-  /** Only what comes from or goes to this neuron; all of it with null. */
+  /** Highlights the connections of one neuron; all with null. */
   const alone = (neuron: number | null) => {
     for (const [at, { from, to }] of layout.connections.entries()) {
       lines[at]?.classList.toggle('dim', neuron !== null && from !== neuron && to !== neuron)

@@ -1,4 +1,4 @@
-// Where a net's neurons and connections are drawn. All in pixels of the drawing.
+// Layout of a network's drawing, in pixels.
 
 import type { Net } from '../../api'
 
@@ -24,9 +24,9 @@ export interface Layout {
   width: number
   height: number
   neurons: Neuron[]
-  /** Weak ones first, so that strong ones lie on top. */
+  /** Weakest first, so that strong ones are drawn on top. */
   connections: Connection[]
-  /** The greatest weight, without its sign. */
+  /** Largest absolute weight. */
   strongest: number
 }
 
@@ -36,13 +36,13 @@ const WIDEST_ROW = 60
 const EDGE = 18
 const CHARACTER = 6.4
 const LONGEST_NAME = 24
-/** Hidden neurons stand in as many columns as they need to be about as high as the rest. */
+/** Hidden neurons fill several columns, about as high as the others. */
 const COLUMN = 130
 const MOST_ROWS = 14
 const THINNEST = 0.6
 const THICKEST = 5
 
-/** A name that fits; the whole is in the tooltip. */
+/** Truncates a name; the tooltip shows all of it. */
 export function shortName(name: string): string {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
@@ -59,7 +59,7 @@ export function layOut(net: Net): Layout {
 
   const neurons: Neuron[] = []
   const column = (layer: Layer, names: string[], x: number) => {
-    // few neurons stand farther apart, so that their lines can be told apart
+    // few neurons get more space, so that their lines are distinguishable
     const apart = Math.max(ROW, Math.min(WIDEST_ROW, (height - 2 * EDGE) / Math.max(1, names.length)))
     names.forEach((name, row) => {
       neurons.push({ number: neurons.length, layer, name, x, y: height / 2 + (row - (names.length - 1) / 2) * apart })
@@ -89,7 +89,7 @@ function nameWidth(names: string[]): number {
   return longest * CHARACTER + RADIUS + 6
 }
 
-/** Ahead: a soft curve. To itself: a loop above. Back or within a layer: an arc that leaves on the right. */
+/** Forward: a curve. To itself: a loop above. Backward or within a layer: an arc on the right. */
 function pathBetween(a: Neuron, b: Neuron): string {
   const at = (value: number) => value.toFixed(1)
   if (a === b) {

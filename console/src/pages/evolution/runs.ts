@@ -1,9 +1,9 @@
-// The list of runs: one is chosen to be looked at, several to be compared.
+// The list of runs: one is selected, several can be compared.
 
 import type { RunSummary } from '../../api'
 import { card, format, h, setText } from '../../ui'
 
-/** As many curves as can be told apart. */
+/** More curves would not be distinguishable. */
 export const MOST_COMPARED = 6
 
 export const STATES: Record<RunSummary['state'], { words: string; class: string }> = {
@@ -21,7 +21,7 @@ export interface RunList {
 
 export function runList(chose: (name: string) => void, compared: (names: string[]) => void): RunList {
   const list = h('ul', { class: 'runs', 'data-test': 'runs' })
-  const none = h('p', { class: 'quiet' }, 'None yet. A run that is started is listed here, and kept.')
+  const none = h('p', { class: 'quiet' }, 'None yet. Runs are listed here once started.')
   const hint = h('p', { class: 'hint' }, `Tick two to ${MOST_COMPARED} runs to compare their best fitness.`)
   const rows = new Map<string, Row>()
   let order = ''
@@ -50,7 +50,7 @@ export function runList(chose: (name: string) => void, compared: (names: string[
       }
       const names = runs.map(({ name }) => name)
       for (const name of rows.keys()) if (!names.includes(name)) rows.delete(name)
-      // put in order only when that changes, so that the focus stays
+      // reordered only when needed, to keep the focus
       if (order !== JSON.stringify(names)) {
         order = JSON.stringify(names)
         list.replaceChildren(...names.flatMap((name) => rows.get(name)?.element ?? []))
@@ -84,7 +84,7 @@ function makeRow(name: string, chose: () => void, ticked: () => void): Row {
   })
   const state = h('span', { class: 'badge', 'data-test': 'run-state' }, '')
   const about = h('span', { class: 'run-about' }, '')
-  const progress = h('progress', { max: 1, value: 0, 'aria-label': 'Generations done' })
+  const progress = h('progress', { max: 1, value: 0, 'aria-label': 'Completed generations' })
   const generation = h('span', { 'data-test': 'run-generation' }, '')
   const best = h('span', { class: 'run-best', 'data-test': 'run-best' }, '')
   const open = h(

@@ -1,4 +1,4 @@
-// Figures with their last two minutes.
+// Metrics, with plots of the last two minutes.
 
 import type { Gauge } from '../../api'
 import type { Connection } from '../../connection'
@@ -15,7 +15,7 @@ export class Gauges {
   #end: () => void
 
   constructor(connection: Connection) {
-    fill(this.element, empty('No figures yet', 'They come once a second.'))
+    fill(this.element, empty('No metrics yet', 'They arrive once a second.'))
     this.#end = connection.on('health', ({ gauges }) => this.#hear(gauges))
   }
 
@@ -34,7 +34,7 @@ export class Gauges {
     }
   }
 
-  /** Other figures than before; those that stay keep their past. */
+  /** Replaces the set of metrics; those that stay keep their plots. */
   #remake(figures: Gauge[]): void {
     const before = this.#gauges
     this.#gauges = new Map(figures.map((figure) => [figure.name, before.get(figure.name) ?? gaugeOf(figure)]))
@@ -56,7 +56,7 @@ function gaugeOf({ name, help }: Gauge): Meter {
   })
 }
 
-/** As many digits as matter. */
+/** Formats with a sensible number of digits. */
 function brief(value: number): string {
   const size = Math.abs(value)
   return format(value, Number.isInteger(value) || size >= 1000 ? 0 : size >= 10 ? 1 : size >= 0.1 ? 2 : 4)

@@ -1,4 +1,4 @@
-// The log, filtered by level and words. It runs on at the bottom until somebody pauses it or scrolls up.
+// The log, filtered by level and text. It follows the end unless it is paused or scrolled up.
 
 import type { LogLine } from '../../api'
 import type { Connection } from '../../connection'
@@ -27,14 +27,11 @@ export function log(connection: Connection): { element: HTMLElement; close(): vo
     'aria-live': 'off',
     'data-test': 'log',
   })
-  const nothing = empty(
-    'No lines',
-    'The log’s lines show here as they come. If you filter, try other words or a lower level.',
-  )
+  const nothing = empty('No log lines', 'New lines appear here. If you filter, try another text or a lower level.')
   const count = h('span', { class: 'quiet health-count' })
   const words = h('input', {
     type: 'search',
-    placeholder: 'Only with these words',
+    placeholder: 'Filter',
     'aria-label': 'Filter the log',
     oninput: sift,
   })
@@ -50,7 +47,7 @@ export function log(connection: Connection): { element: HTMLElement; close(): vo
   const pause = button('Pause', () => {
     paused = !paused
     missed = 0
-    setText(pause, paused ? 'Go on' : 'Pause')
+    setText(pause, paused ? 'Resume' : 'Pause')
     sift()
   })
 
@@ -76,7 +73,7 @@ export function log(connection: Connection): { element: HTMLElement; close(): vo
 
   const end = connection.on('log', ({ lines }) => {
     const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 30
-    // late lines are told again after a reconnect, and when the tab is seen again
+    // recent lines are sent again after a reconnect, and when the tab becomes visible
     const news = lines.filter((line) => !kept.some((old) => old.line.time === line.time && old.line.text === line.text))
     for (const line of news) {
       const row = rowOf(line)
@@ -113,7 +110,7 @@ function rowOf({ time, level, text }: LogLine): HTMLElement {
   )
 }
 
-/** Time of day; seconds since the start, where the server has no clock. */
+/** Time of day; seconds since the start if the server has no wall clock. */
 function clock(time: number): string {
   if (time < 1e8) return time.toFixed(3)
   const when = new Date(time * 1000)

@@ -1,4 +1,4 @@
-// Buttons for gestures, expressions and gazes, each with its key.
+// Buttons for gestures, expressions and gaze modes, each with its key.
 
 import type { Puppet } from '../../api'
 import { card, h, setText } from '../../ui'
@@ -43,7 +43,7 @@ export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
     info.look_ats.map(({ id, name }) => [id, acting(`look:${name}`, sentenceCase(name), '', { do: 'look', name })]),
   )
 
-  const playing = h('span', { class: 'pp-quiet' }, 'None plays')
+  const playing = h('span', { class: 'pp-quiet' }, 'None playing')
   function label(): void {
     for (const [id, badge] of badges) {
       const key = keys.keyOf(id)
@@ -74,7 +74,7 @@ export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
       press(expressions, puppet.expression)
       press(looks, puppet.look_at)
       const { gestures } = puppet
-      setText(playing, gestures === 0 ? 'None plays' : gestures === 1 ? 'One plays' : `${gestures} play`)
+      setText(playing, gestures === 0 ? 'None playing' : `${gestures} playing`)
     },
     close: keys.onChange(label),
   }

@@ -1,5 +1,5 @@
-// What an operator lets the robot do, in words that can be kept: macros are lists of these. Gestures, expressions and
-// gazes are kept by name and not by number, for a folder of gestures may give the numbers to others.
+// Actions of the robot in a form that can be stored: macros are lists of these. Gestures, expressions and gaze modes are
+// stored by name, since ids may change with the folder of gestures.
 
 import type { PuppetCommand, PuppetInfo } from '../../api'
 
@@ -16,10 +16,10 @@ export interface Macro {
   acts: Act[]
 }
 
-/** Longest wait in a macro, s. */
+/** Longest wait in a macro, in s. */
 export const longestWait = 600
 
-/** The order that makes the robot do it; null for a wait, and for names that this robot does not have. */
+/** The command for an action; null for a wait, and for names unknown to this robot. */
 export function commandOf(act: Act, info: PuppetInfo): PuppetCommand | null {
   switch (act.do) {
     case 'say':
@@ -43,7 +43,7 @@ export function commandOf(act: Act, info: PuppetInfo): PuppetCommand | null {
   }
 }
 
-/** For people: `Gesture: three short nods`. */
+/** Human-readable text: `Gesture: three short nods`. */
 export function describeAct(act: Act, info: PuppetInfo): string {
   switch (act.do) {
     case 'say':
@@ -61,14 +61,14 @@ export function describeAct(act: Act, info: PuppetInfo): string {
   }
 }
 
-/** What has a weight: its name for people, and its weight after a reset. */
+/** Subsystems with their human-readable names, and their weights after a reset. */
 const subsystems: Record<string, { title: string; standard: number }> = {
   gesture: { title: 'Gestures', standard: 1 },
   expression: { title: 'Expression', standard: 1 },
-  'look-at': { title: 'Looking', standard: 1 },
-  'random-head': { title: 'Head wanders', standard: 0 },
-  'random-eyes': { title: 'Eyes wander', standard: 0 },
-  'random-face': { title: 'Face is never still', standard: 0 },
+  'look-at': { title: 'Gaze', standard: 1 },
+  'random-head': { title: 'Idle head motion', standard: 0 },
+  'random-eyes': { title: 'Idle eye motion', standard: 0 },
+  'random-face': { title: 'Idle face motion', standard: 0 },
   direct: { title: 'Direct servos', standard: 0 },
 }
 
@@ -86,7 +86,7 @@ export function sentenceCase(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Macros as they were saved, without what cannot be understood: another version or tool may have saved them. */
+/** Parses saved macros, skipping invalid entries: another version or tool may have written them. */
 export function readMacros(value: unknown): Macro[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((item: unknown) => {

@@ -1,5 +1,5 @@
-// A script: each line of it is a cue. A line that begins with ! runs the macro of that name, one with # is a note to
-// the operator, anything else is said, with its tags.
+// Scripts: each line is a cue. A line starting with ! runs the macro of that name, one starting with # is a note to the
+// operator, anything else is spoken, including its tags.
 
 export type Line = { kind: 'say'; text: string } | { kind: 'macro'; name: string } | { kind: 'note'; text: string }
 
@@ -13,7 +13,7 @@ export function readScript(text: string): Line[] {
   })
 }
 
-/** The first cue at this line or after it: notes are passed over. The number of lines if there is none. */
+/** The first cue at or after this line, skipping notes; the number of lines if there is none. */
 export function cueFrom(lines: Line[], place: number): number {
   let at = Math.max(0, place)
   while (lines[at]?.kind === 'note') at += 1
@@ -27,7 +27,7 @@ export function cueBefore(lines: Line[], place: number): number {
   return at < 0 ? cueFrom(lines, 0) : at
 }
 
-/** Where to go on in a script that was changed: where it stood, or at the same line; another one begins anew. */
+/** Position in an edited script: unchanged if the lines before are, else at the same line, else at the start. */
 export function samePlace(before: Line[], after: Line[], place: number): number {
   const same = (one: Line | undefined, other: Line | undefined) => JSON.stringify(one) === JSON.stringify(other)
   if (before.slice(0, place).every((line, at) => same(line, after[at]))) return place

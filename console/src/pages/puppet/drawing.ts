@@ -1,14 +1,14 @@
-// The robot as a drawing: her face and her body from the front, with a handle for each part. Her left is on the right
-// of it. Face and arms follow the servos.
+// Drawing of the robot: face and body from the front, with a handle for each part. Its left is on the right of the
+// drawing. Face and arms follow the servos.
 
 import { h } from '../../ui'
 import { clamp, sentenceCase } from './acts'
 
 const width = 500
 const height = 400
-/** Of the body, from left to right. */
+/** Horizontal centre of the body. */
 const middle = 366
-/** Least distance of two handles one above the other: 44 pixels on a phone. */
+/** Minimum vertical distance of two handles: 44 px on a phone. */
 const handleGap = 66
 
 interface Spot {
@@ -16,7 +16,7 @@ interface Spot {
   y: number
 }
 
-/** Where a servo is, by what its name begins with; `left` and `right` are hers. */
+/** Position of a servo, by the prefix of its name; `left` and `right` are the robot's. */
 const spots: [name: string, spot: Spot][] = [
   ['brows', { x: 140, y: 112 }],
   ['eyelids', { x: 140, y: 150 }],
@@ -36,7 +36,7 @@ const spots: [name: string, spot: Spot][] = [
   ['ankle', { x: 16, y: 356 }],
 ]
 
-/** The place of a servo of this name; arms and legs are given by their distance from the middle of the body. */
+/** Position of a servo; x of arms and legs is relative to the centre of the body. */
 function spotOf(servo: string): Spot | null {
   const found = spots.find(([name]) => servo.startsWith(name))?.[1]
   if (!found || found.x > 100) return found ?? null
@@ -82,7 +82,7 @@ export function drawing(parts: BodyPart[], chosen: (part: string) => void): Draw
     over.append(handle)
     figure.lead(at, spot)
   }
-  // a robot of another kind may have parts that the drawing does not
+  // other robots may have parts that the drawing lacks
   const others = parts.filter((part) => !placed.some((other) => other.part === part)).map(make)
   return {
     element: h('div', null, over, others.length > 0 && h('div', { class: 'row' }, ...others)),
@@ -94,7 +94,7 @@ export function drawing(parts: BodyPart[], chosen: (part: string) => void): Draw
   }
 }
 
-/** Handles stand in columns beside what they are for, one above the other. */
+/** Arranges handles in columns beside their parts, without overlap. */
 function place(parts: BodyPart[]): { part: BodyPart; at: Spot; spot: Spot }[] {
   const columns = new Map<number, { part: BodyPart; at: Spot; spot: Spot }[]>()
   for (const part of parts) {
@@ -116,7 +116,7 @@ function place(parts: BodyPart[]): { part: BodyPart; at: Spot; spot: Spot }[] {
       handle.at.y = Math.max(handle.at.y, free)
       free = handle.at.y + handleGap
     }
-    // back up again, if the last ones would stand below the drawing
+    // move up those that would be below the drawing
     let most = height - 24
     for (const handle of column.toReversed()) {
       handle.at.y = Math.min(handle.at.y, most)
@@ -142,7 +142,7 @@ class Figure {
   readonly #whites = both('ellipse', { class: 'pp-white', cy: 150, rx: 16 })
   readonly #pupils = both('circle', { class: 'pp-pupil', r: 6 })
   readonly #mouth = svg('path', { class: 'pp-mouth' })
-  /** Shapes by the part that they belong to. */
+  /** Shapes and the parts they belong to. */
   readonly #shapes: { element: Element; part: string }[] = []
   readonly #ids: Map<string, number>
 
@@ -217,7 +217,7 @@ class Figure {
   }
 
   move(positions: number[]): void {
-    /** How far a servo is from its rest, in parts of its travel. */
+    /** Deviation of a servo from its rest position, as a fraction of its range. */
     const off = (servo: string, rest: number) => (positions[this.#ids.get(servo) ?? -1] ?? rest) - rest
     const set = (element: Element, attributes: Attributes) => {
       for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value))
@@ -251,12 +251,12 @@ class Figure {
   }
 }
 
-/** Of an eye. */
+/** Horizontal position of an eye. */
 function eyeOf(side: 'left' | 'right'): number {
   return side === 'left' ? 170 : 110
 }
 
-/** One for each side. */
+/** One element per side. */
 function both(tag: string, attributes: Attributes): { left: SVGElement; right: SVGElement } {
   return { left: svg(tag, attributes), right: svg(tag, attributes) }
 }

@@ -1,4 +1,4 @@
-// What the robot sees: its pictures, and the faces in them as buttons.
+// The robot's camera picture, with faces as buttons.
 
 import { Frame, type Puppet } from '../../api'
 import { button, card, h, setText } from '../../ui'
@@ -6,7 +6,7 @@ import { faces } from './faces'
 import type { OperatorPanel, Widget } from './operator-panel'
 import { controls } from './widgets'
 
-/** After so long without a picture the desk says so, ms. */
+/** Time without a picture after which a message is shown, in ms. */
 const timeoutMs = 3000
 
 export function eyes(panel: OperatorPanel): Widget {
@@ -14,13 +14,13 @@ export function eyes(panel: OperatorPanel): Widget {
     width: 640,
     height: 480,
     role: 'img',
-    'aria-label': 'What the robot sees',
+    'aria-label': 'Camera',
     'data-test': 'eye-video',
   })
   const context = canvas.getContext('2d')
   const boxes = h('div', { class: 'pp-faces' })
   const words = h('span', null, 'Waiting for the first picture.')
-  const lacking = h('div', { class: 'pp-lacking' }, words, h('a', { href: '#health' }, 'See Health for the camera'))
+  const lacking = h('div', { class: 'pp-lacking' }, words, h('a', { href: '#health' }, 'See the Health page'))
   const state = h('span', { class: 'pp-quiet', 'data-test': 'eye-state' }, 'No picture')
   const naming = faces(panel)
   const shown = new Map<number, HTMLButtonElement>()
@@ -31,7 +31,7 @@ export function eyes(panel: OperatorPanel): Widget {
   let pictures = 0
   let closed = false
 
-  // one picture at a time is decoded, and only the latest waits: a slow computer sees fewer, never older ones
+  // decode one picture at a time, and queue only the latest: slow machines show fewer pictures, not older ones
   async function draw(picture: Blob): Promise<void> {
     decoding = true
     try {
@@ -42,14 +42,14 @@ export function eyes(panel: OperatorPanel): Widget {
           canvas.height = bitmap.height
         }
         context?.drawImage(bitmap, 0, 0)
-        if (lacking.hidden === false) setText(state, 'Pictures come')
+        if (lacking.hidden === false) setText(state, 'Receiving pictures')
         last = performance.now()
         pictures += 1
         lacking.hidden = true
       }
       bitmap.close()
     } catch {
-      words.textContent = 'A picture came that cannot be read.'
+      words.textContent = 'Failed to decode a picture.'
       lacking.hidden = false
     }
     decoding = false
@@ -67,12 +67,12 @@ export function eyes(panel: OperatorPanel): Widget {
 
   const timer = setInterval(() => {
     const late = performance.now() - last > timeoutMs
-    setText(state, late ? 'No picture' : `${pictures} pictures a second`)
+    setText(state, late ? 'No picture' : `${pictures} pictures per second`)
     pictures = 0
     if (!late) return
     lacking.hidden = false
     const why = panel.faults.of('camera') ?? (last > 0 ? '' : 'The camera may be off, or still starting.')
-    setText(words, `${last > 0 ? 'The pictures stopped.' : 'There is no picture yet.'} ${why}`.trim())
+    setText(words, `${last > 0 ? 'No more pictures.' : 'No picture yet.'} ${why}`.trim())
   }, 1000)
 
   function place(face: Puppet['faces'][number]): void {
@@ -85,11 +85,11 @@ export function eyes(panel: OperatorPanel): Widget {
     const called = face.name === '' ? 'Name?' : face.name
     const label = spot.firstElementChild
     if (label) setText(label, called)
-    const todo = face.name === '' ? 'A face without a name: give it one' : `${called}: change the name`
+    const todo = face.name === '' ? 'Unknown face: name it' : `${called}: rename`
     spot.setAttribute('aria-label', todo)
-    spot.title = `${Math.round(face.confidence * 100)} % sure that this is a face`
+    spot.title = `${Math.round(face.confidence * 100)} % confidence that this is a face`
     spot.onclick = () => naming.open(face)
-    // names at the edges stay in the picture
+    // keep names inside the picture
     const middle = face.x + face.width / 2
     spot.dataset.edge = middle < 0.2 ? 'left' : middle > 0.8 ? 'right' : 'none'
     spot.style.left = `${face.x * 100}%`
@@ -98,9 +98,9 @@ export function eyes(panel: OperatorPanel): Widget {
     spot.style.height = `${face.height * 100}%`
   }
 
-  const names = button('Names', () => naming.open(null), { title: 'Names of faces that are known', test: 'names' })
+  const names = button('Names', () => naming.open(null), { title: 'Names of known faces', test: 'names' })
   const element = card(
-    'What the robot sees',
+    'Camera',
     controls(
       h('div', { class: 'pp-eye' }, canvas, lacking, boxes),
       h('div', { class: 'pp-line' }, state, names),

@@ -1,4 +1,4 @@
-// Names for faces: give one to a face in the picture, forget one.
+// Dialog to name faces and to forget names.
 
 import type { Puppet } from '../../api'
 import { button, errorMessage, field, fill, h, notice } from '../../ui'
@@ -19,7 +19,7 @@ export function faces(panel: OperatorPanel): Faces {
   let known: string[] = []
   const name = h('input', { type: 'text', maxLength: 60, autocomplete: 'off', 'data-test': 'face-name' })
   const words = h('p', { class: 'pp-quiet' })
-  const give = button('Give this name', naming, { kind: 'primary', test: 'face-save' })
+  const give = button('Save the name', naming, { kind: 'primary', test: 'face-save' })
   const form = h(
     'form',
     {
@@ -38,7 +38,7 @@ export function faces(panel: OperatorPanel): Faces {
     form,
     h('h3', null, 'Known names'),
     list,
-    quiet('Names with what was measured of a face are personal data. Ask first, and forget them after the study.'),
+    quiet('Names and facial features are personal data. Ask for consent, and forget them after the study.'),
   )
   shell.element.classList.add('pp-box-faces')
 
@@ -51,7 +51,7 @@ export function faces(panel: OperatorPanel): Faces {
     try {
       await panel.connection.request({ do: 'name-face', face, name: called })
       panel.log.add('done', `Named a face: ${called}`)
-      notice(`This is ${called} from now on.`)
+      notice(`Saved as ${called}.`)
       shell.close()
     } catch (error) {
       notice(errorMessage(error), 'error')
@@ -65,7 +65,7 @@ export function faces(panel: OperatorPanel): Faces {
 
   function drawNames(): void {
     if (known.length === 0) {
-      fill(list, h('li', { class: 'pp-quiet' }, 'None yet. Click a face in the picture to give it a name.'))
+      fill(list, h('li', { class: 'pp-quiet' }, 'None yet. Click a face in the picture to name it.'))
       return
     }
     fill(
@@ -79,7 +79,7 @@ export function faces(panel: OperatorPanel): Faces {
             () => {
               name.value = called
             },
-            { title: 'Take this name for the face' },
+            { title: 'Use this name' },
           ),
           confirmButton('Forget', `Forget ${called}?`, () => forget(called)),
         ),
@@ -96,10 +96,10 @@ export function faces(panel: OperatorPanel): Faces {
       name.value = chosen?.name ?? ''
       words.textContent =
         chosen === null
-          ? 'Click a face in the picture to give it a name.'
+          ? 'Click a face in the picture to name it.'
           : chosen.name === ''
-            ? 'The robot does not know this face.'
-            : `The robot takes this for ${chosen.name}.`
+            ? 'Unknown face.'
+            : `Recognised as ${chosen.name}.`
       shell.open()
       if (chosen) name.select()
     },

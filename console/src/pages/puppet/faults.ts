@@ -1,13 +1,13 @@
-// What of the robot's senses and voice does not work, and why: a silent robot or a black picture must not be a riddle.
+// Shows which of the robot's sensors and voice components have failed, and why.
 
 import type { Connection } from '../../connection'
 import { h, setText } from '../../ui'
 
-/** Parts of the server's health that an operator depends on. */
+/** Components of the server that an operator depends on. */
 const parts = ['voice', 'loudspeaker', 'ears', 'recogniser', 'camera', 'faces']
 
 export class Faults {
-  /** Leads to the page that says more; hidden while all is well. */
+  /** Link to the Health page; hidden while everything works. */
   readonly element = h('a', { class: 'pp-faults bad', href: '#health', hidden: true, 'data-test': 'faults' })
   readonly #words = new Map<string, string>()
   readonly #unsubscribe: () => void
@@ -20,11 +20,11 @@ export class Faults {
       }
       this.element.hidden = this.#words.size === 0
       this.element.title = [...this.#words].map(([name, words]) => `${name}: ${words}`).join('\n')
-      setText(this.element, `Not well: ${[...this.#words.keys()].join(', ')}`)
+      setText(this.element, `Failed: ${[...this.#words.keys()].join(', ')}`)
     })
   }
 
-  /** Why this part does not work; null if it does, as far as is known. */
+  /** Why a component has failed; null if it has not. */
   of(part: string): string | null {
     return this.#words.get(part) ?? null
   }

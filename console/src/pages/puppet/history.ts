@@ -1,4 +1,4 @@
-// What was said before, for the arrow keys and for a click. It is kept as long as the browser's tab.
+// Previously spoken texts, kept as long as the browser tab.
 
 import { Observable } from './observable'
 
@@ -6,11 +6,11 @@ const key = 'rossum-said'
 const most = 100
 
 export class History extends Observable {
-  /** The latest last. */
+  /** Latest last. */
   readonly texts: string[]
-  /** What is leafed to; the length of `texts` is the new text. */
+  /** Index of the recalled text; the length of `texts` is the draft. */
   #place: number
-  /** The new text, while older ones are shown. */
+  /** The text being written, while an older one is shown. */
   #draft = ''
 
   constructor() {
@@ -29,12 +29,12 @@ export class History extends Observable {
     try {
       sessionStorage.setItem(key, JSON.stringify(this.texts))
     } catch {
-      // a browser that keeps nothing: the list lives as long as the page
+      // no storage: the history is kept until the page is closed
     }
     this.notify()
   }
 
-  /** The text before or after the one that is shown; null where there is none. */
+  /** The previous or next text; null if there is none. */
   step(by: 1 | -1, shown: string): string | null {
     const place = this.#place + by
     if (place < 0 || place > this.texts.length) return null

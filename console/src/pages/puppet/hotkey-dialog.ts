@@ -1,4 +1,4 @@
-// The overview of keys, where each gets another one.
+// Dialog that lists all keys and changes them.
 
 import { errorMessage, fill, h, notice } from '../../ui'
 import { Hotkeys, panelKeys } from './hotkeys'
@@ -15,13 +15,13 @@ export function hotkeyDialog(keys: Hotkeys, mayChange: () => boolean): HotkeyDia
   const shell = dialog(
     'Keys',
     quiet(
-      'They rest while you type in a field. ' +
-        'Click a key to change it: then press the new one, or Backspace for none.',
+      'Keys are inactive while you type in a field. ' +
+        'To change one, click it, then press the new key, or Backspace for none.',
     ),
     list,
   )
   shell.element.classList.add('pp-box-keys')
-  /** Whose key is being pressed. */
+  /** Id of the action whose key is being changed. */
   let catching: string | null = null
 
   async function caught(id: string, event: KeyboardEvent): Promise<void> {

@@ -1,29 +1,28 @@
-// Keys for gestures, expressions, gazes and macros. They rest while somebody types. Which key is whose is saved on the
-// server.
+// Keys for gestures, expressions, gaze modes and macros, inactive while typing. Assignments are saved on the server.
 
 import type { Connection } from '../../connection'
 import { isRecord } from './acts'
 import { Observable } from './observable'
 
 export interface Hot {
-  /** `gesture:yess`; kept with its key. */
+  /** Such as `gesture:yess`; saved with its key. */
   id: string
   label: string
   run(): void
 }
 
-/** Keys of the desk itself. `?` and others that are no letters count as they are typed. */
+/** Reserved keys. `?` and other symbols are compared as typed. */
 export const panelKeys = [
-  { key: 'Escape', label: 'Stop: the robot, macros and the script' },
+  { key: 'Escape', label: 'Stop the robot, macros and the script' },
   { key: 'n', label: 'Next cue of the script' },
-  { key: 'b', label: 'Back to the cue before' },
-  { key: '/', label: 'To the text box' },
+  { key: 'b', label: 'Previous cue of the script' },
+  { key: '/', label: 'Focus the text box' },
   { key: '?', label: 'This overview' },
 ]
 
 export class Hotkeys extends Observable {
   readonly #hot = new Map<string, Hot>()
-  /** Keys that came with the desk; what is saved goes before them. */
+  /** Default keys; saved ones take precedence. */
   readonly #standard = new Map<string, string>()
   #saved: Record<string, string> = {}
   readonly #own = new Map<string, () => void>()
@@ -50,7 +49,7 @@ export class Hotkeys extends Observable {
     ]
   }
 
-  /** A key of the desk itself, from `deskKeys`. */
+  /** Sets the action of a reserved key, see `panelKeys`. */
   reserve(key: string, run: () => void): void {
     this.#own.set(key, run)
   }
@@ -60,7 +59,7 @@ export class Hotkeys extends Observable {
     if (standard) this.#standard.set(hot.id, standard)
   }
 
-  /** Puts these in the place of all whose id begins so. */
+  /** Replaces all actions whose id has this prefix. */
   replace(prefix: string, all: Hot[]): void {
     for (const id of [...this.#hot.keys()]) if (id.startsWith(prefix)) this.#hot.delete(id)
     for (const hot of all) this.#hot.set(hot.id, hot)
@@ -79,13 +78,13 @@ export class Hotkeys extends Observable {
     return [...this.#hot.keys()].some((other) => this.#saved[other] === standard) ? '' : standard
   }
 
-  /** Why a key cannot be given; null if it can. */
+  /** Why a key cannot be assigned; null if it can. */
   static objection(key: string): string | null {
-    if (panelKeys.some((own) => own.key === key)) return `${key} is a key of the desk itself.`
-    return [...key].length === 1 && key !== ' ' ? null : 'Take a letter, a digit or a sign.'
+    if (panelKeys.some((own) => own.key === key)) return `${key} is reserved.`
+    return [...key].length === 1 && key !== ' ' ? null : 'Use a letter, digit or symbol.'
   }
 
-  /** Gives it this key, which is taken from whoever had it; an empty one takes its own away. */
+  /** Assigns a key, removing it from any other action; an empty key removes the assignment. */
   async assign(id: string, key: string): Promise<void> {
     const saved = { ...this.#saved, [id]: key }
     for (const other of [...this.#hot.keys(), ...Object.keys(this.#saved)]) {
@@ -99,7 +98,7 @@ export class Hotkeys extends Observable {
   #pressed(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing || event.repeat) return
     if (event.ctrlKey || event.altKey || event.metaKey) return
-    // stopping goes before everything; all other keys belong to the field that is typed in
+    // Escape always works; other keys belong to the focused text field
     if (event.key !== 'Escape' && isTyping(event.target)) return
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
     const own = this.#own.get(key)

@@ -1,5 +1,5 @@
-// Where the panels of the desk stand: in columns on a wide screen, behind tabs where there is less room. On a phone
-// held upright the pictures are on top, and the text box and the Stop button stay at the bottom.
+// Layout of the operator panel: columns on a wide screen, tabs where there is less room. On a phone in portrait format,
+// the camera picture is on top, and the text box and the Stop button stay at the bottom.
 
 import { fill, h } from '../../ui'
 import type { Widget } from './operator-panel'
@@ -52,12 +52,12 @@ const plans: { media: string; name: string; plan: Plan }[] = [
 
 export interface Layout {
   element: HTMLElement
-  /** Goes to a panel, if it is behind a tab. */
+  /** Selects a tab. */
   choose(id: string): void
   close(): void
 }
 
-/** `stop` and the state lines go into the bar, and on a phone `stop` goes beside the text box. */
+/** `stop` is placed in the bar; on a phone, beside the text box. */
 export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement): Layout {
   const left = h('div', { class: 'pp-column pp-left' })
   const middle = h('div', { class: 'pp-column pp-middle' })

@@ -1,11 +1,11 @@
-// The session's log on the desk, with notes of the operator, and as files.
+// The session log, with the operator's notes and download buttons.
 
 import { button, card, field, h } from '../../ui'
 import type { Entry, Kind, SessionLog } from './log'
 import type { Widget } from './operator-panel'
 import { clock } from './widgets'
 
-/** Rows that are shown; the files have all. */
+/** Maximum number of rows; the files contain all entries. */
 const most = 300
 
 const kinds: Record<Kind, string> = {
@@ -19,7 +19,7 @@ const kinds: Record<Kind, string> = {
 
 export function logPanel(log: SessionLog): Widget {
   const rows = h('ol', { class: 'pp-list pp-log', 'data-test': 'session-log' })
-  const nothing = h('li', { class: 'pp-quiet' }, 'Nothing yet. All that is said, done and heard is listed here.')
+  const nothing = h('li', { class: 'pp-quiet' }, 'Nothing yet. Speech, actions and utterances are logged here.')
   const note = h('input', { type: 'text', maxLength: 500, 'data-test': 'note' })
 
   function add(entry: Entry): void {
@@ -52,8 +52,8 @@ export function logPanel(log: SessionLog): Widget {
             note.value = ''
           },
         },
-        field('A note of your own', note),
-        h('button', { type: 'submit' }, 'Note it'),
+        field('Note', note),
+        h('button', { type: 'submit' }, 'Add'),
       ),
       rows,
       h(
@@ -65,7 +65,7 @@ export function logPanel(log: SessionLog): Widget {
       h(
         'p',
         { class: 'pp-quiet' },
-        'It has what happened while this desk was open in this tab. A study is better kept by ',
+        'The log covers the time this tab is open. For a study, record with ',
         h('code', null, 'rossum serve --record'),
         '.',
       ),
@@ -78,6 +78,6 @@ function download(text: string, type: string, ending: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }))
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
   h('a', { href: address, download: `puppet-${stamp}.${ending}` }).click()
-  // the browser has it by then
+  // the download has started by then
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

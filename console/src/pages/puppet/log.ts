@@ -1,15 +1,15 @@
-// The session's log: all that was said, done and heard while this desk was open.
+// The session log: everything said, done and heard while the tab is open.
 
 export type Kind = 'said' | 'done' | 'heard' | 'robot' | 'note' | 'refused'
 
 export interface Entry {
-  /** By this computer's clock. */
+  /** Wall-clock time of this computer. */
   at: Date
-  /** Of the simulation, s, where it is known. */
+  /** Simulated time in s, if known. */
   time: number | null
   kind: Kind
   text: string
-  /** Of what was heard: all options, the likeliest first. */
+  /** Hypotheses of an utterance, most likely first. */
   options?: { text: string; confidence: number }[]
 }
 
@@ -17,7 +17,7 @@ const most = 20_000
 
 export class SessionLog {
   readonly entries: Entry[] = []
-  /** Number of the robot's last event that is in it. */
+  /** Number of the last logged event of the robot. */
   lastEvent = -1
   readonly #listeners = new Set<(entry: Entry) => void>()
 
@@ -50,11 +50,11 @@ export class SessionLog {
   }
 }
 
-/** As in RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe: anybody may have said it. */
+/** Quotes a cell as in RFC 4180. Formulas get an apostrophe, since the text may come from anyone. */
 function quoted(cell: string): string {
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** One for the browser's tab: it outlives a visit to another page. */
+/** One per browser tab: it survives visits to other pages. */
 export const sessionLog = new SessionLog()

@@ -1,4 +1,4 @@
-// The editor of one macro: its name, and its acts in order.
+// Editor of a macro: its name and its steps.
 
 import type { PuppetInfo } from '../../api'
 import { button, field, fill, h, notice, select } from '../../ui'
@@ -134,7 +134,7 @@ export function macroEditor(editing: Editing): HTMLElement {
 
   function draw(): void {
     if (acts.length === 0) {
-      fill(list, h('li', { class: 'pp-quiet' }, 'No acts yet. Add the first one below.'))
+      fill(list, h('li', { class: 'pp-quiet' }, 'No steps yet. Add the first one below.'))
       return
     }
     fill(
@@ -153,24 +153,24 @@ export function macroEditor(editing: Editing): HTMLElement {
         return h(
           'li',
           null,
-          h('div', { class: 'pp-step' }, labelled(kind, `Act ${place + 1}`), ...details(act)),
+          h('div', { class: 'pp-step' }, labelled(kind, `Step ${place + 1}`), ...details(act)),
           h(
             'div',
             { class: 'pp-step-buttons' },
             labelled(
               button('↑', () => move(-1), { disabled: place === 0 }),
-              `Act ${place + 1} earlier`,
+              `Move step ${place + 1} up`,
             ),
             labelled(
               button('↓', () => move(1), { disabled: place === acts.length - 1 }),
-              `Act ${place + 1} later`,
+              `Move step ${place + 1} down`,
             ),
             labelled(
               button('×', () => {
                 acts.splice(place, 1)
                 draw()
               }),
-              `Take act ${place + 1} away`,
+              `Remove step ${place + 1}`,
             ),
           ),
         )
@@ -183,11 +183,11 @@ export function macroEditor(editing: Editing): HTMLElement {
     const called = name.value.trim()
     const objection =
       called === ''
-        ? 'Give the macro a name.'
+        ? 'Enter a name.'
         : editing.taken(called)
           ? 'Another macro has this name.'
           : acts.length === 0
-            ? 'Add an act first.'
+            ? 'Add a step first.'
             : null
     if (objection) {
       notice(objection, 'error')
@@ -200,11 +200,11 @@ export function macroEditor(editing: Editing): HTMLElement {
   return h(
     'div',
     { class: 'pp-editor', 'data-test': 'macro-editor' },
-    field('Name of the macro', name),
+    field('Macro name', name),
     list,
     h(
       'div',
-      { class: 'pp-adds', role: 'group', 'aria-label': 'Add an act' },
+      { class: 'pp-adds', role: 'group', 'aria-label': 'Add a step' },
       ...kinds.map(({ value, label }) =>
         button(`+ ${label}`, () => {
           acts.push(fresh(value))
@@ -214,7 +214,7 @@ export function macroEditor(editing: Editing): HTMLElement {
         }),
       ),
     ),
-    quiet('After Say the macro goes on when the robot has finished. Gestures inside a text are tags.'),
+    quiet('After Say, the macro continues when the robot has finished speaking. Use tags for gestures in a text.'),
     h(
       'div',
       { class: 'row' },

@@ -1,4 +1,4 @@
-// The macros of the desk: one button and one key each.
+// The macros, each with a button and a key.
 
 import { button, card, empty, fill, h, setText } from '../../ui'
 import type { Macro } from './acts'
@@ -10,8 +10,8 @@ import { controls } from './widgets'
 
 export function macroPanel(panel: OperatorPanel, macros: Macros, keys: Hotkeys): Widget {
   const content = h('div', { class: 'stack' })
-  const state = h('span', { class: 'pp-macro-state', role: 'status', 'data-test': 'macro-state' }, 'No macro runs')
-  const stop = button('Stop the macro', () => macros.stop(), { disabled: true, test: 'macro-stop' })
+  const state = h('span', { class: 'pp-macro-state', role: 'status', 'data-test': 'macro-state' }, 'No macro running')
+  const stop = button('Stop macro', () => macros.stop(), { disabled: true, test: 'macro-stop' })
   let editing = false
 
   function edit(macro: Macro | null): void {
@@ -33,7 +33,7 @@ export function macroPanel(panel: OperatorPanel, macros: Macros, keys: Hotkeys):
         save: async (changed) => {
           const key = macro && macro.name !== changed.name ? keys.keyOf(`macro:${macro.name}`) : ''
           if (!(await macros.save(macro?.name ?? null, changed))) return
-          // a macro of another name keeps its key
+          // a renamed macro keeps its key
           if (key !== '') await keys.assign(`macro:${changed.name}`, key)
           done()
         },
@@ -47,7 +47,7 @@ export function macroPanel(panel: OperatorPanel, macros: Macros, keys: Hotkeys):
   }
 
   function draw(): void {
-    // an editor that is open keeps its text, whatever others save meanwhile
+    // an open editor is not affected by what others save
     if (editing) return
     const fresh = button('New macro', () => edit(null), { test: 'macro-new' })
     if (macros.list.length === 0) {
@@ -55,7 +55,7 @@ export function macroPanel(panel: OperatorPanel, macros: Macros, keys: Hotkeys):
         content,
         empty(
           'No macros yet',
-          'A macro is a list of acts that you run with one button or key: a greeting, for example.',
+          'A macro is a list of steps that runs with one button or key, for example a greeting.',
           fresh,
         ),
       )
@@ -93,14 +93,14 @@ export function macroPanel(panel: OperatorPanel, macros: Macros, keys: Hotkeys):
           )
         }),
       ),
-      h('div', { class: 'row' }, fresh, h('span', { class: 'pp-quiet' }, 'Keys for macros: press ?')),
+      h('div', { class: 'row' }, fresh, h('span', { class: 'pp-quiet' }, 'Press ? to assign keys')),
     )
   }
 
   function tell(): void {
     const { running } = macros
     const acts = running ? (macros.find(running.name)?.acts.length ?? 0) : 0
-    setText(state, running ? `${running.name}: act ${running.place + 1} of ${acts}` : 'No macro runs')
+    setText(state, running ? `${running.name}: step ${running.place + 1} of ${acts}` : 'No macro running')
     stop.disabled = !running
   }
 

@@ -1,4 +1,4 @@
-// Macros: saved on the server, run here one at a time, stopped at any moment.
+// Macros: saved on the server, and run here one at a time.
 
 import { errorMessage, notice } from '../../ui'
 import { type Macro, readMacros } from './acts'
@@ -7,7 +7,7 @@ import type { OperatorPanel } from './operator-panel'
 
 export class Macros extends Observable {
   list: Macro[] = []
-  /** The one that runs, and which of its acts it is at. */
+  /** The running macro, and the index of its current step. */
   running: { name: string; place: number } | null = null
   #stopping: AbortController | null = null
   readonly #unsubscribe: () => void
@@ -27,7 +27,7 @@ export class Macros extends Observable {
     return this.list.find((macro) => macro.name.toLowerCase() === name.trim().toLowerCase())
   }
 
-  /** Puts a macro in the place of the one called `was`, or behind the others; without a macro, takes that one away. */
+  /** Replaces the macro called `was`, or appends a new one; removes it if `macro` is null. */
   async save(was: string | null, macro: Macro | null): Promise<boolean> {
     const list = this.list.filter((other) => other.name !== was && other.name !== macro?.name)
     const place = this.list.findIndex((other) => other.name === was)
@@ -43,12 +43,12 @@ export class Macros extends Observable {
     return true
   }
 
-  /** Runs it to its end; another one that runs is stopped. */
+  /** Runs a macro to its end, stopping any other. */
   async run(macro: Macro): Promise<void> {
     this.stop()
     const stopping = new AbortController()
     this.#stopping = stopping
-    this.#panel.log.add('done', `Macro begins: ${macro.name}`)
+    this.#panel.log.add('done', `Macro started: ${macro.name}`)
     let complete = true
     for (const [place, act] of macro.acts.entries()) {
       this.running = { name: macro.name, place }
@@ -65,7 +65,7 @@ export class Macros extends Observable {
     }
     this.#stopping = null
     this.running = null
-    this.#panel.log.add('done', complete ? `Macro is done: ${macro.name}` : `Macro broke off: ${macro.name}`)
+    this.#panel.log.add('done', complete ? `Macro finished: ${macro.name}` : `Macro failed: ${macro.name}`)
     this.notify()
   }
 
@@ -73,7 +73,7 @@ export class Macros extends Observable {
     if (!this.#stopping) return
     this.#stopping.abort()
     this.#stopping = null
-    this.#panel.log.add('done', `Macro was stopped: ${this.running?.name ?? ''}`)
+    this.#panel.log.add('done', `Macro stopped: ${this.running?.name ?? ''}`)
     this.running = null
     this.notify()
   }

@@ -1,9 +1,9 @@
-// What others follow: it calls them back whenever it has changed.
+// Base class of state with change listeners.
 
 export abstract class Observable {
   readonly #listeners = new Set<() => void>()
 
-  /** Gives back a function that ends it. */
+  /** Registers a listener; returns a function that removes it. */
   onChange(changed: () => void): () => void {
     this.#listeners.add(changed)
     return () => this.#listeners.delete(changed)

@@ -1,4 +1,4 @@
-// What the parts of the operator's desk share: the link, the robot's latest news, the log, and how orders are given.
+// State shared by the operator panel's widgets: connection, the robot's state, the log, and sending of commands.
 
 import type { Puppet, PuppetCommand, PuppetInfo } from '../../api'
 import type { Connection } from '../../connection'
@@ -8,27 +8,27 @@ import { Faults } from './faults'
 import type { SessionLog } from './log'
 import { Speech } from './speech'
 
-/** Of the operator's sliders: orders a second, and how long one rests before the log has its value. */
+/** Minimum interval between a slider's commands, and the time until its value is logged, in ms. */
 const commandGapMs = 50
 const settledMs = 700
 
-/** A panel of the desk. */
+/** A part of the operator panel. */
 export interface Widget {
   element: HTMLElement
-  /** Whenever the robot's state is heard. */
+  /** Called with each state of the robot. */
   show?(puppet: Puppet): void
-  /** When its tab is chosen. */
+  /** Called when its tab is selected. */
   shown?(): void
   close?(): void
 }
 
 export class OperatorPanel {
-  /** The latest that is known. */
+  /** The latest state of the robot. */
   puppet: Puppet | null = null
   readonly speech = new Speech()
   readonly faults: Faults
-  readonly #turned = new Map<string, { timer: number; order: PuppetCommand | null }>()
-  readonly #rests = new Map<string, number>()
+  readonly #throttled = new Map<string, { timer: number; command: PuppetCommand | null }>()
+  readonly #logTimers = new Map<string, number>()
 
   constructor(
     readonly connection: Connection,
@@ -38,26 +38,26 @@ export class OperatorPanel {
     this.faults = new Faults(connection)
   }
 
-  /** Does it, and has it in the log. Resolves with whether the server agreed; if not, the operator was told why. */
+  /** Performs and logs an action. Resolves to whether the server accepted it; a refusal is shown to the operator. */
   async perform(act: Act): Promise<boolean> {
-    const order = commandOf(act, this.info)
-    if (order === null) {
-      if (act.do !== 'wait') notice(`This robot cannot do this. ${describeAct(act, this.info)}`, 'error')
+    const command = commandOf(act, this.info)
+    if (command === null) {
+      if (act.do !== 'wait') notice(`Not available on this robot: ${describeAct(act, this.info)}`, 'error')
       return false
     }
-    return this.give(
-      order,
+    return this.send(
+      command,
       act.do === 'say' ? act.text : describeAct(act, this.info),
       act.do === 'say' ? 'said' : 'done',
     )
   }
 
-  /** Gives an order that the log calls so. */
-  async give(order: PuppetCommand, words: string, kind: 'said' | 'done' = 'done'): Promise<boolean> {
-    // before the answer, so that what the robot does about it comes after it
+  /** Sends a command, logged with this text. */
+  async send(command: PuppetCommand, words: string, kind: 'said' | 'done' = 'done'): Promise<boolean> {
+    // logged before the answer, so that the robot's reactions follow it
     this.log.add(kind, words)
     try {
-      await this.connection.request({ do: 'puppet', order })
+      await this.connection.request({ do: 'puppet', order: command })
       return true
     } catch (error) {
       this.log.add('refused', `${words} (${errorMessage(error)})`)
@@ -66,39 +66,39 @@ export class OperatorPanel {
     }
   }
 
-  /** For sliders: gives the latest order of this name, at most 20 times a second, and logs where it came to rest. */
-  turn(name: string, order: PuppetCommand, words: string): void {
-    const waiting = this.#turned.get(name)
+  /** For sliders: sends the latest command of this name at most 20 times a second, and logs the final value. */
+  sendLatest(name: string, command: PuppetCommand, words: string): void {
+    const waiting = this.#throttled.get(name)
     if (waiting) {
-      waiting.order = order
+      waiting.command = command
     } else {
-      this.connection.send({ do: 'puppet', order })
-      this.#pace(name)
+      this.connection.send({ do: 'puppet', order: command })
+      this.#throttle(name)
     }
-    clearTimeout(this.#rests.get(name))
-    this.#rests.set(
+    clearTimeout(this.#logTimers.get(name))
+    this.#logTimers.set(
       name,
       window.setTimeout(() => {
-        this.#rests.delete(name)
+        this.#logTimers.delete(name)
         this.log.add('done', words)
       }, settledMs),
     )
   }
 
-  #pace(name: string): void {
+  #throttle(name: string): void {
     const timer = window.setTimeout(() => {
-      const order = this.#turned.get(name)?.order
-      this.#turned.delete(name)
-      if (!order) return
-      this.connection.send({ do: 'puppet', order })
-      this.#pace(name)
+      const command = this.#throttled.get(name)?.command
+      this.#throttled.delete(name)
+      if (!command) return
+      this.connection.send({ do: 'puppet', order: command })
+      this.#throttle(name)
     }, commandGapMs)
-    this.#turned.set(name, { timer, order: null })
+    this.#throttled.set(name, { timer, command: null })
   }
 
   close(): void {
     this.faults.close()
-    for (const { timer } of this.#turned.values()) clearTimeout(timer)
-    for (const timer of this.#rests.values()) clearTimeout(timer)
+    for (const { timer } of this.#throttled.values()) clearTimeout(timer)
+    for (const timer of this.#logTimers.values()) clearTimeout(timer)
   }
 }

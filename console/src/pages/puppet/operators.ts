@@ -1,23 +1,23 @@
-// Who else is at the robot, and who may move it.
+// The connected operators, and who is in control.
 
 import type { Client, Puppet } from '../../api'
 import { card, fill, h } from '../../ui'
 import type { OperatorPanel, Widget } from './operator-panel'
 
-/** Why this browser may not give orders now; null if it may. */
+/** Why this browser may not send commands now; null if it may. */
 export function blockedReason(panel: OperatorPanel): string | null {
-  if (panel.connection.role === 'viewer') return 'You are a viewer: only operators give orders.'
+  if (panel.connection.role === 'viewer') return 'You are a viewer: only operators can control the robot.'
   const { puppet } = panel
   if (puppet?.one_at_a_time && puppet.in_control !== null && puppet.in_control !== panel.connection.hello?.you) {
-    return `Client ${puppet.in_control} is in control. Only one operator at a time may move the robot.`
+    return `Client ${puppet.in_control} is in control. Only one operator at a time can control the robot.`
   }
   return null
 }
 
-/** One line: whose the robot is. */
+/** Who is in control, in one line. */
 export function controlLabel(panel: OperatorPanel, puppet: Puppet): string {
-  if (!puppet.one_at_a_time) return 'All operators may give orders.'
-  if (puppet.in_control === null) return 'Nobody is in control: the first who gives an order is.'
+  if (!puppet.one_at_a_time) return 'All operators can control the robot.'
+  if (puppet.in_control === null) return 'Nobody is in control. The first command takes control.'
   if (puppet.in_control === panel.connection.hello?.you) return 'You are in control.'
   return `Client ${puppet.in_control} is in control.`
 }
@@ -30,14 +30,14 @@ export function people(panel: OperatorPanel): Widget {
 
   function draw(): void {
     const you = panel.connection.hello?.you
-    // whoever ordered last is of no matter where all may give orders
+    // who sent the last command is irrelevant where all operators may
     const control = panel.puppet?.one_at_a_time ? panel.puppet.in_control : null
     const there = clients.filter((client) => client.protocol === 'oz' || client.protocol === 'console')
     const now = JSON.stringify([there, control, you])
     if (now === drawn) return
     drawn = now
     if (there.length === 0) {
-      fill(list, h('li', { class: 'pp-quiet' }, 'Nobody is connected.'))
+      fill(list, h('li', { class: 'pp-quiet' }, 'No clients connected.'))
       return
     }
     fill(
@@ -65,9 +65,9 @@ export function people(panel: OperatorPanel): Widget {
   })
   draw()
   return {
-    element: card('Who is here', words, list),
+    element: card('Operators', words, list),
     show(puppet) {
-      const count = puppet.operators === 1 ? 'One operator is here.' : `${puppet.operators} operators are here.`
+      const count = puppet.operators === 1 ? 'One operator connected.' : `${puppet.operators} operators connected.`
       const said = `${count} ${controlLabel(panel, puppet)}`
       if (words.textContent !== said) words.textContent = said
       draw()

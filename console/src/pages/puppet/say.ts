@@ -1,4 +1,4 @@
-// The text box: what the robot says, with tags for gestures, and what it said before.
+// The speech text box with gesture tags, and the list of previous texts.
 
 import type { PuppetEvent } from '../../api'
 import { button, card, fill, h, setText } from '../../ui'
@@ -8,14 +8,14 @@ import { clock, controls } from './widgets'
 
 export interface SayBox extends Widget {
   focus(): void
-  /** Puts a text into the box, to be changed and said. */
+  /** Puts a text into the box for editing. */
   put(text: string): void
-  /** Reminds the operator what is being answered. */
+  /** Shows which utterance is being answered. */
   answering(text: string): void
   handle(event: PuppetEvent): void
 }
 
-const hint = 'What shall the robot say?'
+const hint = 'What should the robot say?'
 
 export function sayBox(panel: OperatorPanel, history: History): SayBox {
   const text = h('textarea', {
@@ -23,14 +23,14 @@ export function sayBox(panel: OperatorPanel, history: History): SayBox {
     maxLength: 1000,
     placeholder: hint,
     'aria-label': 'Text to say',
-    title: 'Enter says it, Shift+Enter begins a new line, ↑ and ↓ bring what was said before',
+    title: 'Enter: say, Shift+Enter: new line, ↑ and ↓: previous texts',
     'data-test': 'say-box',
     onkeydown: pressed,
   })
   const state = h('div', { class: 'pp-state', role: 'status', 'data-test': 'speak-state' }, 'Quiet')
   const tags = h(
     'div',
-    { class: 'pp-tags', role: 'group', 'aria-label': 'Tags for gestures inside the text' },
+    { class: 'pp-tags', role: 'group', 'aria-label': 'Gesture tags' },
     ...panel.info.gestures.map((gesture) =>
       h(
         'button',
@@ -51,7 +51,7 @@ export function sayBox(panel: OperatorPanel, history: History): SayBox {
       text.focus()
       return
     }
-    // the box is free at once for the next sentence; a refused one comes back
+    // clear the box for the next sentence; a refused one comes back
     text.value = ''
     text.placeholder = hint
     if (await panel.perform({ do: 'say', text: said })) history.add(said)
@@ -70,7 +70,7 @@ export function sayBox(panel: OperatorPanel, history: History): SayBox {
       void speak()
       return
     }
-    // arrows move the caret as long as there is a line to move it to
+    // arrow keys recall texts only at the first and last line
     const step =
       event.key === 'ArrowUp' && !text.value.slice(0, text.selectionStart).includes('\n')
         ? -1
@@ -108,7 +108,7 @@ export function sayBox(panel: OperatorPanel, history: History): SayBox {
       'div',
       { class: 'pp-state-line' },
       state,
-      h('span', { class: 'pp-quiet pp-hint' }, 'Enter says it, Shift+Enter: a new line, ↑ ↓: said before'),
+      h('span', { class: 'pp-quiet pp-hint' }, 'Enter: say, Shift+Enter: new line, ↑ ↓: previous texts'),
     ),
   )
   return {
@@ -135,15 +135,12 @@ export function sayBox(panel: OperatorPanel, history: History): SayBox {
   }
 }
 
-/** A list to click: a text goes back into the box, or is said again. */
+/** Previous texts, to edit or to repeat. */
 export function saidBefore(panel: OperatorPanel, history: History, box: SayBox): Widget {
   const list = h('ul', { class: 'pp-list pp-said', 'data-test': 'said' })
   function draw(): void {
     if (history.texts.length === 0) {
-      fill(
-        list,
-        h('li', { class: 'pp-quiet' }, 'Nothing yet. What you let the robot say is listed here, to be said again.'),
-      )
+      fill(list, h('li', { class: 'pp-quiet' }, 'Nothing yet. Texts are listed here, to be repeated.'))
       return
     }
     fill(
@@ -154,7 +151,7 @@ export function saidBefore(panel: OperatorPanel, history: History, box: SayBox):
           null,
           h(
             'button',
-            { type: 'button', class: 'pp-text', title: 'Into the text box', onclick: () => box.put(text) },
+            { type: 'button', class: 'pp-text', title: 'Copy to the text box', onclick: () => box.put(text) },
             text,
           ),
           button(
@@ -162,12 +159,12 @@ export function saidBefore(panel: OperatorPanel, history: History, box: SayBox):
             async () => {
               await panel.perform({ do: 'say', text })
             },
-            { title: 'Say this again' },
+            { title: 'Say it again' },
           ),
         ),
       ),
     )
   }
   draw()
-  return { element: card('Said before', controls(list)), close: history.onChange(draw) }
+  return { element: card('Previous texts', controls(list)), close: history.onChange(draw) }
 }

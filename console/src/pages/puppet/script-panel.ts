@@ -1,4 +1,4 @@
-// The script: a list of cues to go through with one key.
+// The script: a list of cues, run one by one with a single key.
 
 import { button, card, empty, errorMessage, fill, h, notice, setText } from '../../ui'
 import { cueBefore, cueFrom, type Line, readScript, samePlace } from './cues'
@@ -12,22 +12,22 @@ export interface ScriptPanel extends Widget {
 }
 
 const help =
-  'One cue in each line. It is said, with its [tags]. ' +
-  'A line that begins with ! runs the macro of that name, one with # is a note to you.'
+  'One cue per line. It is spoken, including its [tags]. ' +
+  'A line starting with ! runs the macro of that name; a line starting with # is a note.'
 const example = '# Wait until she sits\n[braises]Hello! I am Alice.\n!greeting\nHow was your [yess]journey?'
 
 export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
   let text = ''
   let lines: Line[] = []
-  /** The cue that Next carries out. */
+  /** Index of the next cue. */
   let place = 0
   let editing = false
 
   const list = h('ol', { class: 'pp-list pp-cues', 'data-test': 'cues' })
   const state = h('span', { class: 'pp-quiet', role: 'status', 'data-test': 'cue-state' })
   const nextButton = button('Next', next, { kind: 'primary', title: 'n, or Enter in the list', test: 'cue-next' })
-  const backButton = button('Back', back, { title: 'One cue back, without saying it' })
-  const skipButton = button('Skip', skip, { title: 'One cue on, without saying it' })
+  const backButton = button('Back', back, { title: 'Go to the previous cue' })
+  const skipButton = button('Skip', skip, { title: 'Skip this cue' })
   const edited = h('textarea', { rows: 14, placeholder: example, 'aria-label': 'Script', 'data-test': 'script-text' })
   const content = h('div', { class: 'stack' })
 
@@ -36,7 +36,7 @@ export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
     if (line.kind !== 'macro') return
     const macro = macros.find(line.name)
     if (macro) void macros.run(macro)
-    else notice(`There is no macro “${line.name}”.`, 'error')
+    else notice(`No macro named “${line.name}”.`, 'error')
   }
 
   function next(): void {
@@ -68,12 +68,12 @@ export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
         continue
       }
       row.setAttribute('aria-current', 'step')
-      // only the list scrolls, not the page
+      // scroll the list, not the page
       if (row instanceof HTMLElement) list.scrollTop = row.offsetTop - list.clientHeight / 3
     }
     const cues = lines.filter((line) => line.kind !== 'note').length
     const done = lines.slice(0, place).filter((line) => line.kind !== 'note').length
-    setText(state, place >= lines.length ? 'The script is at its end' : `Cue ${done + 1} of ${cues}`)
+    setText(state, place >= lines.length ? 'End of the script' : `Cue ${done + 1} of ${cues}`)
     nextButton.disabled = place >= lines.length
     skipButton.disabled = place >= lines.length
     backButton.disabled = done === 0
@@ -89,7 +89,7 @@ export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
     )
   }
 
-  // Enter is Next wherever the focus is in the list: rows are chosen by a click or by Space
+  // Enter runs the next cue wherever the focus is in the list; a click or Space selects a row
   list.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter') return
     event.preventDefault()
@@ -132,7 +132,7 @@ export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
     text = saved
     lines = readScript(text)
     place = cueFrom(lines, samePlace(before, lines, place))
-    if (editing) notice('Somebody else saved another script. If you save yours, it takes its place.')
+    if (editing) notice('Another operator has changed the script. Saving replaces that version.')
     else draw()
   }
 
@@ -160,7 +160,7 @@ export function scriptPanel(panel: OperatorPanel, macros: Macros): ScriptPanel {
     element: card('Script', controls(content)),
     next,
     back,
-    // what is not on the page cannot scroll
+    // scrolling works only while the list is visible
     shown: mark,
     close: unsubscribe,
   }

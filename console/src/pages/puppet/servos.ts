@@ -1,4 +1,4 @@
-// Servos by body part: choose a part on the drawing, then move its servos.
+// Servos by body part: select a part in the drawing, then move its servos.
 
 import { button, card, fill, h, setText } from '../../ui'
 import { sentenceCase } from './acts'
@@ -41,7 +41,7 @@ export function servos(panel: OperatorPanel): Widget {
         step: 0.01,
         value: panel.puppet?.positions[servo.id] ?? 0.5,
         test: `servo-${servo.name}`,
-        order: (value) => ({ servo: [servo.id, value] }),
+        command: (value) => ({ servo: [servo.id, value] }),
       }),
     }))
     fill(list, ...sliders.map(({ tuner }) => tuner.element))
@@ -53,10 +53,10 @@ export function servos(panel: OperatorPanel): Widget {
     setText(
       words,
       weight > 0
-        ? `Servos that you set are held with the weight ${weight.toFixed(2)}.`
-        : 'The weight of direct servos is 0: what you set here has no effect yet.',
+        ? `Servos you set are held with weight ${weight.toFixed(2)}.`
+        : 'The weight of direct servos is 0: settings have no effect yet.',
     )
-    setText(raise, weight > 0 ? 'Let go' : 'Set it to 1')
+    setText(raise, weight > 0 ? 'Release' : 'Set to 1')
     raise.title = weight > 0 ? 'Set the weight of direct servos to 0' : 'Set the weight of direct servos to 1'
   }
   tell()
@@ -66,7 +66,7 @@ export function servos(panel: OperatorPanel): Widget {
       'Servos',
       figure.element,
       controls(h('div', { class: 'pp-direct' }, words, raise), title, list),
-      quiet('Left is her left. She may fall if you move her legs carelessly.'),
+      quiet('Left is the robot’s left. It may fall if you move its legs.'),
     ),
     show(puppet) {
       tell()

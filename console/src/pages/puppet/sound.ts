@@ -1,4 +1,4 @@
-// The voice: how the robot speaks, and whether this browser plays it.
+// The robot's voice settings, and its sound in this browser.
 
 import { Frame } from '../../api'
 import { button, card, h, slider } from '../../ui'
@@ -16,7 +16,7 @@ export function sound(panel: OperatorPanel): Widget {
     step: 0.01,
     value: 1,
     test: 'volume',
-    order: (value) => ({ volume: value }),
+    command: (value) => ({ volume: value }),
   })
   const pitch = tuner(panel, {
     label: 'Pitch',
@@ -25,10 +25,10 @@ export function sound(panel: OperatorPanel): Widget {
     step: 0.01,
     value: 1,
     test: 'pitch',
-    order: (value) => ({ pitch: value }),
+    command: (value) => ({ pitch: value }),
   })
   const here = slider({
-    label: 'Volume here',
+    label: 'Local volume',
     min: 0,
     max: 1,
     step: 0.01,
@@ -50,11 +50,11 @@ export function sound(panel: OperatorPanel): Widget {
   toggle.classList.add('pp-toggle')
 
   function draw(): void {
-    toggle.textContent = voice.on ? 'Sound is on here' : 'Sound is off here'
+    toggle.textContent = voice.on ? 'Sound on' : 'Sound off'
     toggle.setAttribute('aria-pressed', String(voice.on))
     words.textContent = voice.on
       ? 'This browser plays the robot’s voice.'
-      : 'Browsers stay silent until you click: switch it on to hear the robot’s voice.'
+      : 'Click to hear the robot’s voice in this browser.'
   }
   draw()
   const unsubscribe = panel.connection.onFrame(Frame.sound, (frame) => voice.hear(frame))

@@ -1,12 +1,12 @@
-// Whether the robot speaks, from its events and from its state, whichever knows first.
+// Whether the robot is speaking, from its events and its state, whichever comes first.
 
 import type { Puppet, PuppetEvent } from '../../api'
 import { Observable } from './observable'
 
 export class Speech extends Observable {
-  /** Numbers of the speeches that began and are not over; -1 for one that only the state tells of. */
+  /** Numbers of speeches in progress; -1 for one known only from the state. */
   readonly #active = new Set<number>()
-  /** How many speeches began. */
+  /** Number of speeches started. */
   begun = 0
 
   get speaking(): boolean {
@@ -35,8 +35,8 @@ export class Speech extends Observable {
   }
 
   /**
-   * Resolves when a text that was ordered while `begun` speeches had begun is over. A text that never begins (nothing
-   * but tags) is not waited for longer than `patience`, ms.
+   * Resolves when the text sent after `begun` speeches had started is finished. A text that never starts, such as one
+   * with only tags, times out after `timeoutMs`.
    */
   over(begun: number, stopped: AbortSignal, timeoutMs = 3000): Promise<void> {
     return new Promise((resolve) => {

@@ -1,10 +1,10 @@
-// A slider for something of the robot: it follows the robot, but not while the operator moves it.
+// A slider for a setting of the robot. It follows the robot, except while the operator moves it.
 
 import type { PuppetCommand } from '../../api'
 import { type SliderOptions, slider } from '../../ui'
 import type { OperatorPanel } from './operator-panel'
 
-/** How long the robot's own value is not shown after the operator's, ms: what is heard then may be older. */
+/** How long the robot's value is ignored after the operator's, in ms: it may be outdated. */
 const hold = 800
 
 export interface Tuner {
@@ -12,11 +12,11 @@ export interface Tuner {
   show(value: number): void
 }
 
-/** Its label, `Volume`, is also in the log, and names the order. */
+/** The label, such as `Volume`, also appears in the log and identifies the command. */
 export interface Tuned extends Omit<SliderOptions, 'oninput'> {
   test?: string
-  order(value: number): PuppetCommand
-  /** When the operator moves it, before the order goes out. */
+  command(value: number): PuppetCommand
+  /** Called when the operator moves it, before the command is sent. */
   before?(): void
 }
 
@@ -27,7 +27,7 @@ export function tuner(panel: OperatorPanel, tuned: Tuned): Tuner {
     oninput: (value) => {
       moved = performance.now()
       tuned.before?.()
-      panel.turn(tuned.label, tuned.order(value), `${tuned.label}: ${value}`)
+      panel.sendLatest(tuned.label, tuned.command(value), `${tuned.label}: ${value}`)
     },
   })
   if (tuned.test) made.element.dataset.test = tuned.test

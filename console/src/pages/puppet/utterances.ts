@@ -1,4 +1,4 @@
-// What the robot heard: each utterance with its options, the likeliest first.
+// Recognised utterances with their hypotheses, most likely first.
 
 import type { PuppetEvent } from '../../api'
 import { card, h } from '../../ui'
@@ -16,9 +16,9 @@ export function utterances(panel: OperatorPanel, box: SayBox): Utterances {
   const nothing = h(
     'li',
     { class: 'pp-quiet' },
-    'Nothing yet. When somebody speaks to the robot, what it may have been comes here. ',
+    'Nothing yet. Recognised speech appears here. ',
     h('a', { href: '#health' }, 'Health'),
-    ' says whether it listens.',
+    ' shows whether the robot is listening.',
   )
   const list = h('ol', { class: 'pp-list pp-heard', 'data-test': 'heard' }, nothing)
 
@@ -33,7 +33,7 @@ export function utterances(panel: OperatorPanel, box: SayBox): Utterances {
         {
           type: 'button',
           class: 'pp-option',
-          title: 'This is what was said: note it, and answer',
+          title: 'Note this as what was said, and answer',
           'aria-pressed': 'false',
           'data-test': 'option',
           onclick: () => {
@@ -53,7 +53,7 @@ export function utterances(panel: OperatorPanel, box: SayBox): Utterances {
   }
 
   for (const { kind, options, at } of panel.log.entries) if (kind === 'heard' && options) add(options, at)
-  // only from here on, so that what was heard long ago is not read aloud
+  // set after the old entries, so that screen readers announce only new ones
   list.setAttribute('aria-live', 'polite')
 
   return {

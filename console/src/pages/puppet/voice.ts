@@ -1,13 +1,13 @@
-// The robot's voice in the browser: pieces of sound, each begun where the one before it ends.
+// Plays the robot's voice in the browser: chunks of sound, back to back.
 
-/** Head start of the first piece, s: pieces that come a little late then leave no gap. */
+/** Delay of the first chunk, in s: slightly late chunks then leave no gap. */
 const headStart = 0.08
 
 export class Voice {
   #context: AudioContext | null = null
   #gain: GainNode | null = null
   readonly #playing = new Set<AudioBufferSourceNode>()
-  /** When the last piece ends, on the context's clock. */
+  /** When the last chunk ends, on the context's clock. */
   #end = 0
   #loudness = 1
 
@@ -15,7 +15,7 @@ export class Voice {
     return this.#context !== null
   }
 
-  /** Must be called from a click or a key: browsers are silent until then. */
+  /** Must be called from a user gesture: browsers block sound until then. */
   async turnOn(): Promise<void> {
     if (this.#context) return
     const context = new AudioContext()
@@ -39,14 +39,14 @@ export class Voice {
     if (this.#gain) this.#gain.gain.value = volume
   }
 
-  /** A sound frame of the server. */
+  /** Plays a sound frame. */
   hear(frame: DataView<ArrayBuffer>): void {
     const [context, gain] = [this.#context, this.#gain]
     if (!context || !gain || frame.byteLength < 8) return
     if (frame.getUint8(1) === 1) this.#cut()
     const rate = frame.getUint32(4, true)
     const samples = Math.floor((frame.byteLength - 8) / 2)
-    // the rates that every browser must take
+    // rates that every browser supports
     if (samples === 0 || rate < 8000 || rate > 96_000) return
     const buffer = context.createBuffer(1, samples, rate)
     const channel = buffer.getChannelData(0)

@@ -1,4 +1,4 @@
-// How gestures, expression, gaze and the rest mix; how often she blinks; how the voice sounds.
+// Weights of the motion subsystems, and the blink rate.
 
 import { button, card, h } from '../../ui'
 import { standardWeight, titleOfSubsystem } from './acts'
@@ -17,7 +17,7 @@ export function weights(panel: OperatorPanel): Widget {
         step: 0.01,
         value: standardWeight(subsystem),
         test: `weight-${subsystem}`,
-        order: (value) => ({ weigh: [subsystem, value] }),
+        command: (value) => ({ weigh: [subsystem, value] }),
       }),
     ]),
   )
@@ -29,7 +29,7 @@ export function weights(panel: OperatorPanel): Widget {
     value: 0,
     unit: '/ s',
     test: 'blink',
-    order: (value) => ({ blink: value }),
+    command: (value) => ({ blink: value }),
   })
 
   async function reset(): Promise<void> {
@@ -46,8 +46,8 @@ export function weights(panel: OperatorPanel): Widget {
         h(
           'div',
           { class: 'row' },
-          button('Reset the weights', reset, {
-            title: 'Gestures, expression and looking 1, all else 0',
+          button('Reset weights', reset, {
+            title: 'Gestures, expression and gaze 1, all others 0',
             test: 'reset-weights',
           }),
         ),

@@ -1,8 +1,8 @@
-// Small parts that several panels of the desk use.
+// Elements shared by several widgets of the operator panel.
 
 import { button, h } from '../../ui'
 
-/** A button for what cannot be taken back: the first click asks, the second one does it. */
+/** A button for irreversible actions: the first click asks, the second one acts. */
 export function confirmButton(label: string, question: string, act: () => void | Promise<void>): HTMLButtonElement {
   let asked = false
   const calm = () => {
@@ -22,12 +22,12 @@ export function confirmButton(label: string, question: string, act: () => void |
   return made
 }
 
-/** Controls that only an operator may use: the page switches them off for others. */
+/** Controls for operators only; the page disables them for viewers. */
 export function controls(...children: Node[]): HTMLFieldSetElement {
   return h('fieldset', { class: 'pp-bare pp-controls stack' }, ...children)
 }
 
-/** A remark. */
+/** A remark in small print. */
 export function quiet(words: string): HTMLParagraphElement {
   return h('p', { class: 'pp-quiet' }, words)
 }
@@ -39,8 +39,8 @@ export interface Dialog {
 }
 
 /**
- * A box over the desk that leaves the Stop button within reach: it is not modal. Escape closes it while the focus is in
- * it. The focus goes back to where it was.
+ * A non-modal dialog, which keeps the Stop button within reach. Escape closes it while it has the focus, and the focus
+ * returns to where it was.
  */
 export function dialog(title: string, ...children: (Node | string)[]): Dialog {
   let before: Element | null = null

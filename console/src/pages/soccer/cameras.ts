@@ -1,16 +1,16 @@
-// Where the picture is seen from.
+// Camera buttons.
 
 import type { Side } from '../../api'
 import { h, select } from '../../ui'
 import type { View } from '../../view/view'
 
-/** The camera goes with the ball so far away, so that those who play it are seen. */
+/** Distance from which the camera follows the ball: the players around it stay visible. */
 const FROM_BALL_M = 9
 
-/** What can be followed. */
+/** Bodies that the camera can follow. */
 export interface Targets {
   ball: number | null
-  /** Without a side where that is not known. */
+  /** `side` is null if unknown. */
   players: { label: string; body: number; side: Side | null }[]
 }
 
@@ -21,7 +21,7 @@ export interface Cameras {
   follow(body: number | null): void
 }
 
-/** Buttons for the camera; `followed` hears of the body that it goes with. */
+/** Creates the camera buttons; `followed` is called with the followed body. */
 export function cameras(view: View, followed: (body: number | null) => void): Cameras {
   let ball: number | null = null
   let at: number | null = null
@@ -51,13 +51,13 @@ export function cameras(view: View, followed: (body: number | null) => void): Ca
   }
 
   function follow(body: number | null): void {
-    // a click beside everything leaves the camera as it is, unless it was following
+    // a click on nothing only ends following
     if (body === null && at === null) return
     at = body
     view.follow(body, body === ball ? FROM_BALL_M : null)
     press(body !== null && body === ball ? presets.ball : null)
     player.value = body === null ? '' : String(body)
-    // a body that is no player leaves the select without a choice
+    // bodies other than players are not in the list
     if (player.selectedIndex < 0) player.value = ''
     followed(body)
   }
@@ -70,7 +70,7 @@ export function cameras(view: View, followed: (body: number | null) => void): Ca
       shown = now
       ball = targets.ball
       presets.ball.disabled = ball === null
-      presets.ball.title = ball === null ? 'There is no ball.' : 'Follow the ball'
+      presets.ball.title = ball === null ? 'No ball.' : 'Follow the ball'
       const chosen = player.value
       player.replaceChildren(
         h('option', { value: '' }, 'Player …'),

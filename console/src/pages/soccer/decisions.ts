@@ -1,10 +1,10 @@
-// What the referee decided, the latest on top.
+// The referee's decisions, latest first.
 
 import type { Decision } from '../../api'
 import { card, h } from '../../ui'
 import { clock } from './labels'
 
-/** As many as anybody scrolls through. */
+/** Maximum number of rows. */
 const SHOWN = 200
 
 export interface DecisionList {
@@ -13,18 +13,14 @@ export interface DecisionList {
 }
 
 export function decisionList(): DecisionList {
-  const none = h(
-    'p',
-    { class: 'quiet' },
-    'None yet. Goals, fouls, set plays and changes of the play mode are listed here.',
-  )
+  const none = h('p', { class: 'quiet' }, 'None yet. Goals, fouls, set plays and play mode changes are listed here.')
   const list = h('ol', {
     class: 'decisions',
     'data-test': 'decisions',
     'aria-live': 'polite',
     'aria-relevant': 'additions',
   })
-  // where it scrolls, the keyboard must reach it too
+  // focusable, so that the keyboard can scroll it
   const holder = h(
     'div',
     { class: 'decisions-holder', tabIndex: 0, role: 'group', 'aria-label': 'Decisions' },
@@ -35,7 +31,7 @@ export function decisionList(): DecisionList {
   return {
     element: card('Referee', holder),
     add(decisions) {
-      // a server that was started anew counts from the beginning
+      // a restarted server counts from the beginning
       if (decisions.some(({ number, text }) => (known.get(number) ?? text) !== text)) {
         known.clear()
         list.replaceChildren()

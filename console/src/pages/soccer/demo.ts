@@ -1,4 +1,4 @@
-// The demo game: two teams that come in by themselves.
+// The demo game between two example teams.
 
 import type { Game, SoccerInfo } from '../../api'
 import type { Connection } from '../../connection'
@@ -12,13 +12,13 @@ const PLAYERS = 3
 export interface DemoGame {
   element: HTMLElement
   show(game: Game): void
-  /** As the button does. */
+  /** Same as the Start button. */
   start(): Promise<void>
 }
 
 export function demoGame(connection: Connection, soccer: SoccerInfo): DemoGame {
   const most = Math.max(1, soccer.players_per_team)
-  const count = numberField('Players a team', {
+  const count = numberField('Players per team', {
     value: Math.min(PLAYERS, most),
     min: 1,
     max: most,
@@ -27,7 +27,7 @@ export function demoGame(connection: Connection, soccer: SoccerInfo): DemoGame {
   })
   const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'demo-start' }, 'Start')
   const stop = button('Stop', () => connection.request({ do: 'stop-demo' }), { test: 'demo-stop', disabled: true })
-  const words = h('p', { 'data-test': 'demo-words', role: 'status' }, 'Two teams come in and kick off by themselves.')
+  const words = h('p', { 'data-test': 'demo-words', role: 'status' }, 'Two example teams join and kick off.')
   const note = h('p', { class: 'demo-note', 'data-test': 'demo-note' }, '')
   const form = h(
     'form',
@@ -60,16 +60,16 @@ export function demoGame(connection: Connection, soccer: SoccerInfo): DemoGame {
   const become = (now: boolean) => {
     running = now
     start.disabled = now
-    start.title = now ? 'It is running.' : ''
+    start.title = now ? 'It is already running.' : ''
     stop.disabled = !now
     count.input.disabled = now
   }
   return {
     element: card('Demo game', forOperators(connection, form), h('div', { class: 'demo-words' }, words, note)),
     show({ demo }) {
-      // that there is no game is news only after one
+      // report the end of a game, but not that none was started
       if (demo ?? running) setText(words, sentence(demo?.note ?? 'no demo game'))
-      setText(note, demo ? `${demo.players} players a team.` : '')
+      setText(note, demo ? `${demo.players} players per team.` : '')
       if ((demo !== null) !== running) become(demo !== null)
     },
     start: begin,

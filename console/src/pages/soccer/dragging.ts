@@ -1,4 +1,4 @@
-// Ball and players are dragged over the field, by operators, in the live game.
+// Operators drag ball and players over the field of the live game.
 
 import type { Game } from '../../api'
 import type { Connection } from '../../connection'
@@ -7,7 +7,7 @@ import { BALL_ON_GROUND, heading } from './trainer'
 
 export interface Dragging {
   show(game: Game): void
-  /** Nothing in a film can be dragged. */
+  /** Dragging is disabled during playback. */
   allow(live: boolean): void
 }
 

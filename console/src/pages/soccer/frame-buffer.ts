@@ -1,14 +1,14 @@
-// Frames of a film that are kept near the playhead, and which ones to ask for next.
+// Buffers frames around the playhead, and decides which ones to request next.
 
-/** Frames of one request; the server gives 250 at most. */
+/** Frames per request; the server's limit is 250. */
 export const BATCH = 200
-/** Batches that are kept at most: 3000 frames. */
+/** Maximum number of batches: 3000 frames. */
 const KEPT = 15
-/** Batches that are asked for before they are needed: one is seen in half a second at 8 times the speed. */
+/** Batches requested in advance; at 8 times the speed, one lasts half a second or more. */
 const AHEAD = 4
 
 export class FrameBuffer<T> {
-  /** By batch, by place in it. */
+  /** By number of the batch, then by index in it. */
   #batches = new Map<number, Map<number, T>>()
 
   get size(): number {
@@ -25,7 +25,7 @@ export class FrameBuffer<T> {
     return this.#batches.get(Math.floor(number / BATCH))?.get(number % BATCH)
   }
 
-  /** Keeps a frame; forgets the batch that is farthest from the playhead if there are too many. */
+  /** Stores a frame; drops the batch farthest from the playhead if there are too many. */
   put(number: number, frame: T, playhead: number): void {
     const key = Math.floor(number / BATCH)
     let batch = this.#batches.get(key)
@@ -37,7 +37,7 @@ export class FrameBuffer<T> {
     batch.set(number % BATCH, frame)
   }
 
-  /** What to ask for next, of the frames that are ready: those at the playhead, then some ahead, then just behind. */
+  /** Which of the loaded frames to request next: at the playhead, then ahead, then just behind. */
   wanted(playhead: number, ready: number): { from: number; count: number } | null {
     const here = Math.floor(playhead / BATCH)
     const order = Array.from({ length: AHEAD + 1 }, (_, ahead) => here + ahead)

@@ -1,4 +1,4 @@
-// Game matters in words.
+// Labels for game state.
 
 import type { Side } from '../../api'
 
@@ -18,38 +18,38 @@ const MODES: Record<string, string> = {
   penaltyshoot: 'Penalty shoot',
 }
 
-/** Splits a play mode's name: `corner_kick_left` is a `corner_kick` for the left. */
+/** Splits the name of a play mode: `corner_kick_left` is a `corner_kick` for the left side. */
 function split(mode: string): { kind: string; side: Side | null } {
   const end = /_(left|right)$/i.exec(mode)
   if (!end) return { kind: mode, side: null }
   return { kind: mode.slice(0, end.index), side: end[1]?.toLowerCase() === 'left' ? 'left' : 'right' }
 }
 
-/** The side of a robot that the server named as a player, `Left 3`. */
+/** The side in the name of a player's agent, such as `Left 3`. */
 export function sideOf(agent: string): Side | null {
   const side = /^(left|right) \d+$/i.exec(agent)?.[1]?.toLowerCase()
   return side === 'left' || side === 'right' ? side : null
 }
 
-/** A team's name, or its side while it has none. */
+/** Name of a team, or its side if it has no name yet. */
 export function teamName(teams: readonly [string | null, string | null], side: Side): string {
   const name = side === 'left' ? teams[0] : teams[1]
   return name ?? (side === 'left' ? 'Left team' : 'Right team')
 }
 
-/** A play mode in words: `Kick-off for Reds`. One that is not known stays as it is. */
+/** Label of a play mode: `Kick-off for Reds`. Unknown modes keep their names. */
 export function modeLabel(mode: string, teams: readonly [string | null, string | null]): string {
   const { kind, side } = split(mode)
   const words = MODES[kind.replaceAll('_', '').toLowerCase()] ?? kind.replaceAll('_', ' ')
   return side ? `${words} for ${teamName(teams, side)}` : words
 }
 
-/** What the server says within a sentence, as one of its own: `The game is on`. */
+/** Capitalises a text of the server: `The game is on`. */
 export function sentence(words: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** Seconds as a clock: minutes, seconds, and tenths if asked for. */
+/** Formats seconds as `mm:ss`, optionally with tenths. */
 export function clock(seconds: number, tenths = false): string {
   const whole = Math.max(0, Math.floor(seconds * 10 + 1e-6))
   const minutes = String(Math.floor(whole / 600)).padStart(2, '0')
@@ -63,7 +63,7 @@ export function halfLabel(half: number): string {
   return ['1st half', '2nd half'][half - 1] ?? `part ${half}`
 }
 
-/** Size of a file, for people. */
+/** Human-readable file size. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   for (const [unit, size] of [

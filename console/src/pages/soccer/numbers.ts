@@ -1,11 +1,11 @@
-// Fields for numbers.
+// Number fields.
 
 import { h } from '../../ui'
 
 export interface NumberField {
   element: HTMLLabelElement
   input: HTMLInputElement
-  /** The number, or null (and the browser says what is wrong) if it is none or out of range. */
+  /** The value; null if it is invalid, which the browser reports to the user. */
   read(): number | null
 }
 

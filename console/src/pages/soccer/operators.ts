@@ -3,7 +3,7 @@
 import type { Connection } from '../../connection'
 import { h } from '../../ui'
 
-/** For viewers, all that is in it is disabled, and the reason is said. */
+/** Wraps controls; for viewers they are disabled, with a reason. */
 export function forOperators(connection: Connection, ...children: (Node | string)[]): HTMLElement {
   if (connection.role === 'operator') return h('div', { class: 'orders' }, ...children)
   return h(
@@ -12,7 +12,7 @@ export function forOperators(connection: Connection, ...children: (Node | string
     h(
       'p',
       { class: 'reason', 'data-test': 'viewer-reason' },
-      'You are watching as a viewer. The operator’s link lets you give orders.',
+      'You are a viewer. Open the operator’s link to control the game.',
     ),
     h('fieldset', { class: 'bare-fieldset', disabled: true }, ...children),
   )

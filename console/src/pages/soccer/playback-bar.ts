@@ -1,4 +1,4 @@
-// The time line below the view while a film is watched.
+// Playback controls below the view.
 
 import { button, h, select, setText } from '../../ui'
 import { clock } from './labels'
@@ -6,16 +6,16 @@ import type { Playback, PlaybackStatus } from './playback'
 import { isGoal, labelled, type Mark } from './timeline'
 
 const SPEEDS = [0.5, 1, 2, 4, 8]
-/** About as wide as a character of a label, and its padding, in px. */
+/** Approximate width of a label's character, and its padding, in px. */
 const CHARACTER = 6.6
 const PADDING = 10
-/** Half of the thumb of a range input: where its line begins. */
+/** Half the width of a range input's thumb: where its track starts. */
 const INSET = 8
 
 export interface PlaybackBar {
   element: HTMLElement
   show(status: PlaybackStatus): void
-  /** Gives it the keyboard. */
+  /** Moves the keyboard focus to it. */
   focus(): void
   close(): void
 }
@@ -23,9 +23,9 @@ export interface PlaybackBar {
 export function playbackBar(playback: Playback): PlaybackBar {
   const play = button('Play', () => toggle(), { kind: 'primary', test: 'playback-play' })
   const back = button('◀', () => step(-1), { title: 'One frame back', test: 'playback-back' })
-  const ahead = button('▶', () => step(1), { title: 'One frame on', test: 'playback-ahead' })
+  const ahead = button('▶', () => step(1), { title: 'One frame forward', test: 'playback-ahead' })
   back.setAttribute('aria-label', 'One frame back')
-  ahead.setAttribute('aria-label', 'One frame on')
+  ahead.setAttribute('aria-label', 'One frame forward')
   const speed = select(
     SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
     '1',
@@ -43,7 +43,7 @@ export function playbackBar(playback: Playback): PlaybackBar {
     'aria-label': 'Time',
     'data-test': 'playback-line',
     oninput: () => {
-      // pausing shows the old place again
+      // pausing resets the slider
       const frame = line.valueAsNumber
       playback.play(false)
       playback.seek(frame)
@@ -66,12 +66,12 @@ export function playbackBar(playback: Playback): PlaybackBar {
     {
       class: 'playback-bar',
       tabIndex: -1,
-      'aria-label': 'Time line',
+      'aria-label': 'Timeline',
       'data-test': 'playback-bar',
       onkeydown: (event: KeyboardEvent) => {
         const target = event.target
         if (target instanceof HTMLSelectElement) return
-        // the line itself steps by frames already
+        // the slider itself steps by frames
         if (event.key === 'ArrowLeft' && target !== line) step(-1)
         else if (event.key === 'ArrowRight' && target !== line) step(1)
         else if (event.key === ' ' && !(target instanceof HTMLButtonElement)) toggle()
@@ -120,10 +120,10 @@ export function playbackBar(playback: Playback): PlaybackBar {
 }
 
 function newsOf(ready: number, complete: boolean, waiting: boolean, trouble: string | null, rate: number): string {
-  if (trouble !== null) return `Not read to the end: ${trouble}`
-  if (!complete) return `Reading: ${clock(ready / rate)} so far …`
-  if (ready === 0) return 'There is nothing to be seen in this file.'
-  return waiting ? 'Fetching frames …' : 'Arrow keys step by one frame; the space bar plays.'
+  if (trouble !== null) return `Not fully loaded: ${trouble}`
+  if (!complete) return `Loading: ${clock(ready / rate)} so far …`
+  if (ready === 0) return 'This file contains no frames.'
+  return waiting ? 'Fetching frames …' : 'Arrow keys step by one frame; Space plays.'
 }
 
 function drawTicks(ticks: HTMLElement, marks: readonly Mark[], frames: number, width: number): void {

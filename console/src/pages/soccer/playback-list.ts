@@ -1,4 +1,4 @@
-// The list of recordings and logs, and what happened in the one that is watched.
+// The list of recordings and logs, and the marks of the open one.
 
 import type { PlaybackEntry } from '../../api'
 import type { Connection } from '../../connection'
@@ -8,7 +8,7 @@ import type { Mark } from './timeline'
 
 export interface PlaybackList {
   element: HTMLElement
-  /** Marks the one that is watched. */
+  /** Highlights the open one. */
   watched(name: string | null): void
   close(): void
 }
@@ -38,7 +38,7 @@ export function playbackList(connection: Connection, watch: (name: string) => vo
   return {
     element: card(
       'Recordings and logs',
-      h('div', { class: 'playbacks-head' }, folder, button('Look again', ask, { test: 'playbacks-again' })),
+      h('div', { class: 'playbacks-head' }, folder, button('Refresh', ask, { test: 'playbacks-again' })),
       list,
     ),
     watched(name) {
@@ -73,7 +73,7 @@ function item(entry: PlaybackEntry, watch: (name: string) => void): HTMLElement 
 function noPlaybacks(folder: string): HTMLElement {
   return empty(
     'No recordings yet',
-    'Record a world with “rossum serve --record game.mcap”, or a game’s log with “rossum soccer --logfile”. ' +
+    'Record a world with “rossum serve --record game.mcap”, or a game log with “rossum soccer --logfile”. ' +
       `Files in ${folder} are listed here.`,
   )
 }
@@ -83,13 +83,13 @@ export interface MarkerList {
   show(marks: readonly Mark[], rate: number): void
 }
 
-/** Marks of the time line as a list: each leads to its place, by keyboard too. */
+/** The timeline's marks as a list; each one seeks to its frame. */
 export function markerList(seek: (frame: number) => void): MarkerList {
-  const none = h('p', { class: 'quiet' }, 'No marks so far. Goals and play modes are listed here when they are read.')
+  const none = h('p', { class: 'quiet' }, 'No marks yet. Goals and play modes appear here as the file is loaded.')
   const list = h('ol', { class: 'marks', 'data-test': 'playback-marks' })
   let shown = ''
   return {
-    element: card('In this film', h('div', { class: 'marks-holder' }, none, list)),
+    element: card('Marks', h('div', { class: 'marks-holder' }, none, list)),
     show(marks, rate) {
       const now = `${marks.length} ${rate} ${marks.at(-1)?.frame ?? ''}`
       if (now === shown) return

@@ -1,4 +1,4 @@
-// What surrounds a film while it is watched: its name, the time line, and what happens in it.
+// The elements around the view during playback: name, controls and marks.
 
 import { button, h, setText } from '../../ui'
 import type { Playback, PlaybackStatus } from './playback'
@@ -11,7 +11,7 @@ export interface PlaybackPanel {
   bar: HTMLElement
   marks: HTMLElement
   show(status: PlaybackStatus): void
-  /** Gives the time line the keyboard. */
+  /** Moves the keyboard focus to the controls. */
   focus(): void
   close(): void
 }
@@ -25,8 +25,8 @@ export function createPlaybackPanel(playback: Playback): PlaybackPanel {
   return {
     head: h(
       'section',
-      { class: 'playback-head', 'aria-label': 'Film' },
-      h('div', null, h('span', { class: 'quiet' }, 'Not live'), name, mark),
+      { class: 'playback-head', 'aria-label': 'Playback' },
+      h('div', null, h('span', { class: 'quiet' }, 'Playback'), name, mark),
       leave,
     ),
     bar: bar.element,

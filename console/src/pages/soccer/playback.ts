@@ -1,4 +1,4 @@
-// Shows a film in the view: fetches frames, keeps the playhead, plays.
+// Plays a recording or log in the view: fetches frames and moves the playhead.
 
 import { Frame, type PlaybackState, type Scene } from '../../api'
 import type { Connection } from '../../connection'
@@ -8,12 +8,12 @@ import { FrameBuffer } from './frame-buffer'
 import { sentence } from './labels'
 import { advanced, type Mark, merged, sceneAt } from './timeline'
 
-/** Bytes of a film frame before its poses. */
+/** Size of a playback frame's header. */
 const HEADER_BYTES = 8
-/** Before the same frames are asked for again, if they did not come. */
+/** Delay before missing frames are requested again. */
 const RETRY_MS = 1000
 
-/** What the time line shows. */
+/** State of the playback controls. */
 export interface PlaybackStatus {
   name: string
   frame: number
@@ -23,15 +23,15 @@ export interface PlaybackStatus {
   rate: number
   marks: readonly Mark[]
   playing: boolean
-  /** Whether the frame at the playhead is still on its way. */
+  /** Whether the frame at the playhead has not arrived yet. */
   waiting: boolean
   speed: number
 }
 
 export class Playback {
-  /** Called when anything of `showing` changed. */
+  /** Called when `status` changes. */
   onChange: (() => void) | null = null
-  /** Called when the film goes on with another scene. */
+  /** Called when the scene changes. */
   onScene: ((scene: Scene) => void) | null = null
   #connection: Connection
   #view: View
@@ -40,7 +40,7 @@ export class Playback {
   #scenes: PlaybackState['scenes'] = []
   #marks: Mark[] = []
   #buffer = new FrameBuffer<DataView>()
-  /** In frames, with a fraction while it plays. */
+  /** In frames, with a fraction while playing. */
   #playhead = 0
   #playing = false
   #speed = 1
@@ -58,14 +58,14 @@ export class Playback {
     this.#ends = [
       connection.on('film', (state) => this.#update(state)),
       connection.onFrame(Frame.playback, (frame) => this.#store(frame)),
-      // a server that we lost does not know which film we watch
+      // after a reconnect, the server does not know the open file
       connection.on('hello', () => {
         if (this.#name !== null) void this.open(this.#name, this.#playhead)
       }),
     ]
   }
 
-  /** The film that is open, or null. */
+  /** Status of the open playback; null if none is open. */
   get status(): PlaybackStatus | null {
     if (this.#name === null) return null
     const frame = Math.floor(this.#playhead)
@@ -108,7 +108,7 @@ export class Playback {
   play(on: boolean): void {
     const state = this.#state
     if (this.#playing === on || !state) return
-    // from the start again, after the end
+    // at the end, restart
     if (on && state.complete && this.#playhead >= state.ready - 1) this.#playhead = 0
     this.#playing = on
     cancelAnimationFrame(this.#tick)
@@ -176,7 +176,7 @@ export class Playback {
   #advance(now: number): void {
     const state = this.#state
     if (!state || !this.#playing) return
-    // a tab that was hidden does not catch up
+    // do not catch up after the tab was hidden
     const seconds = Math.min(0.25, (now - this.#last) / 1000)
     this.#last = now
     this.#playhead = advanced(
@@ -192,7 +192,7 @@ export class Playback {
     this.#showFrame()
   }
 
-  /** Puts the frame at the playhead on the view, and asks for those that follow. */
+  /** Shows the frame at the playhead, and requests those that follow. */
   #showFrame(): void {
     const number = Math.floor(this.#playhead)
     const frame = this.#buffer.frame(number)

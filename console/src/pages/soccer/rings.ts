@@ -3,7 +3,7 @@
 import type { View } from '../../view/view'
 import type { Targets } from './cameras'
 
-/** Those of the score board in the light, also in the dark: the lawn is as bright then. */
+/** Colours of the scoreboard's light theme, also in the dark theme: the lawn is equally bright. */
 const COLOURS = { left: 0x1c5fc4, right: 0xb3261e }
 
 export function teamRings(view: View): { show(targets: Targets): void } {

@@ -1,4 +1,4 @@
-// The score board: teams, score, half, clock and play mode.
+// The scoreboard: teams, score, half, clock and play mode.
 
 import type { Game } from '../../api'
 import { h, setText } from '../../ui'
@@ -18,7 +18,7 @@ export function scoreboard(): Scoreboard {
   const mode = h('span', { class: 'mode', 'data-test': 'mode', 'aria-live': 'polite' }, 'Waiting for the game')
   const element = h(
     'section',
-    { class: 'scoreboard', 'aria-label': 'Score board' },
+    { class: 'scoreboard', 'aria-label': 'Scoreboard' },
     left,
     score,
     right,

@@ -1,4 +1,4 @@
-// Who plays: both teams, by number.
+// The players of both teams, by number.
 
 import type { Game, Side } from '../../api'
 import { card, h, setText } from '../../ui'
@@ -9,7 +9,7 @@ type Player = Game['players'][number]
 export interface TeamLists {
   element: HTMLElement
   show(game: Game): void
-  /** Marks the player that the camera follows. */
+  /** Highlights the player followed by the camera. */
   followed(body: number | null): void
 }
 
@@ -43,7 +43,7 @@ function teamList(side: Side, follow: (player: Player) => void) {
     show(game: Game) {
       setText(name, teamName(game.teams, side))
       const players = game.players.filter((player) => player.side === side).sort((a, b) => a.number - b.number)
-      // made anew only when somebody came or went, so that the focus stays
+      // rebuilt only when players come or go, to keep the focus
       const now = JSON.stringify(players)
       if (now === shown) return
       shown = now

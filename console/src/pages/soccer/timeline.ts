@@ -1,4 +1,4 @@
-// Arithmetic of a film's time line.
+// Calculations for the playback timeline.
 
 import type { Scene } from '../../api'
 
@@ -7,7 +7,7 @@ export interface Mark {
   text: string
 }
 
-/** How the film looks at a frame: the latest scene that begins at it or before. */
+/** The scene at a frame: the latest one that starts at or before it. */
 export function sceneAt(scenes: readonly { from: number; scene: Scene }[], frame: number): Scene | null {
   let found: { from: number; scene: Scene } | null = null
   for (const one of scenes) {
@@ -16,7 +16,7 @@ export function sceneAt(scenes: readonly { from: number; scene: Scene }[], frame
   return found?.scene ?? null
 }
 
-/** Adds what is new to what is known, in order; a server may say a mark or a scene again. */
+/** Merges new items into known ones, in order; the server may repeat items. */
 export function merged<T extends object>(
   known: readonly T[],
   more: readonly T[],
@@ -29,8 +29,7 @@ export function merged<T extends object>(
 }
 
 /**
- * The playhead after so many seconds, in frames with a fraction. It stops at the end, and waits before a frame that has
- * not come yet.
+ * Advances the playhead, in frames with a fraction. It stops at the end, and before a frame that has not arrived yet.
  */
 export function advanced(
   playhead: number,
@@ -49,19 +48,19 @@ export function advanced(
   return target
 }
 
-/** Whether a mark is a goal; a goal kick is none. */
+/** Whether a mark is a goal, not a goal kick. */
 export function isGoal(text: string): boolean {
   return /\bgoal(?![\s_-]*kick)/i.test(text)
 }
 
-/** The last mark at a frame or before. */
+/** The last mark at or before a frame. */
 export function markBefore(marks: readonly Mark[], frame: number): Mark | null {
   let last: Mark | null = null
   for (const mark of marks) if (mark.frame <= frame) last = mark
   return last
 }
 
-/** A mark with its label: in which row, from where on and how wide, in px. */
+/** A placed label of a mark; `left` and `width` are in px. */
 export interface Label {
   mark: Mark
   row: number
@@ -71,7 +70,7 @@ export interface Label {
 
 const LABEL_ROWS = 2
 
-/** Labels that fit below a line so wide without touching: those of goals first, then what is left from the start. */
+/** Places labels below the timeline without overlap: goals first, then the others from the start. */
 export function labelled(
   marks: readonly Mark[],
   frames: number,
@@ -95,7 +94,7 @@ export function labelled(
   return placed
 }
 
-/** Where a label begins: centred on its mark, but not over the line's ends. */
+/** Left edge of a label: centred on its mark, within the timeline. */
 function labelLeft(frame: number, frames: number, width: number, wide: number): number {
   const middle = (frame / Math.max(1, frames - 1)) * width
   return Math.max(0, Math.min(width - wide, middle - wide / 2))

@@ -1,4 +1,4 @@
-// The trainer's commands: kick-off, play modes, and where ball and players go.
+// The trainer's commands: kick-off, play mode, and positions of ball and players.
 
 import type { Command, Game, Side, SoccerInfo } from '../../api'
 import type { Connection } from '../../connection'
@@ -7,10 +7,10 @@ import { modeLabel, teamName } from './labels'
 import { numberField } from './numbers'
 import { forOperators } from './operators'
 
-/** Height of a ball's centre that lies on the ground. */
+/** Height of the centre of a ball on the ground. */
 export const BALL_ON_GROUND = 0.11
 
-/** Players face the other half. */
+/** Placed players face the opponent's half. */
 export function heading(side: Side): number {
   return side === 'left' ? 0 : Math.PI
 }
@@ -24,7 +24,7 @@ export function trainer(connection: Connection, soccer: SoccerInfo): Trainer {
   const kickOffs = {
     left: button('Left', () => connection.request({ do: 'kick-off', side: 'left' }), { test: 'kick-off-left' }),
     right: button('Right', () => connection.request({ do: 'kick-off', side: 'right' }), { test: 'kick-off-right' }),
-    lot: button('By lot', () => connection.request({ do: 'kick-off', side: null }), {
+    lot: button('Random', () => connection.request({ do: 'kick-off', side: null }), {
       kind: 'primary',
       test: 'kick-off-lot',
     }),
@@ -63,7 +63,7 @@ export function trainer(connection: Connection, soccer: SoccerInfo): Trainer {
       ),
       ballForm(connection, soccer),
       playerForm(connection, soccer),
-      h('p', { class: 'quiet' }, 'Ball and players can also be dragged in the picture.'),
+      h('p', { class: 'quiet' }, 'You can also drag ball and players in the view.'),
     ),
   )
   return {
@@ -71,13 +71,13 @@ export function trainer(connection: Connection, soccer: SoccerInfo): Trainer {
     show(game) {
       kickOffs.left.title = `${teamName(game.teams, 'left')} kicks off`
       kickOffs.right.title = `${teamName(game.teams, 'right')} kicks off`
-      // follows the game until somebody is choosing
+      // follow the game unless the user is choosing
       if (!chosen && document.activeElement !== modes && modes.value !== game.mode) modes.value = game.mode
     },
   }
 }
 
-/** What lies outside of the field and is still ground. */
+/** Width of the ground around the field. */
 const MARGIN = 10
 
 function ballForm(connection: Connection, { field: [length, width] }: SoccerInfo): HTMLElement {
@@ -98,7 +98,7 @@ function ballForm(connection: Connection, { field: [length, width] }: SoccerInfo
     test: 'ball-y',
   })
   const z = numberField('z', { value: BALL_ON_GROUND, min: 0, max: 10, step: 0.01, unit: 'm', test: 'ball-z' })
-  return commandForm(connection, 'Ball', 'Put the ball', 'ball-place', [x.element, y.element, z.element], () => {
+  return commandForm(connection, 'Ball', 'Place the ball', 'ball-place', [x.element, y.element, z.element], () => {
     const position = [x.read(), y.read(), z.read()] as const
     const [px, py, pz] = position
     return px === null || py === null || pz === null ? null : { do: 'place-ball', position: [px, py, pz] }
@@ -135,9 +135,9 @@ function playerForm(connection: Connection, { field: [length, width], players_pe
     },
   )
   side.dataset.test = 'player-side'
-  number.input.title = `Shirt number; ${players_per_team} players a team`
+  number.input.title = `Shirt number; ${players_per_team} players per team`
   const fields = [field('Side', side), number.element, faces.element, x.element, y.element]
-  return commandForm(connection, 'Player', 'Put the player', 'player-place', fields, () => {
+  return commandForm(connection, 'Player', 'Place the player', 'player-place', fields, () => {
     const [n, px, py, degrees] = [number.read(), x.read(), y.read(), faces.read()]
     if (n === null || px === null || py === null || degrees === null) return null
     return {
@@ -150,7 +150,7 @@ function playerForm(connection: Connection, { field: [length, width], players_pe
   })
 }
 
-/** Fields and a button; the return key sends too. */
+/** A form that sends a command. */
 function commandForm(
   connection: Connection,
   legend: string,

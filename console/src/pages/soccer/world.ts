@@ -1,4 +1,4 @@
-// Pause, play and reset of the world in which the game is.
+// Pause, play and reset of the game's world.
 
 import type { WorldState } from '../../api'
 import type { Connection } from '../../connection'
@@ -11,7 +11,7 @@ export interface WorldControls {
 
 export function worldControls(connection: Connection): WorldControls {
   const may = connection.role === 'operator'
-  const title = may ? undefined : 'Only operators may do this.'
+  const title = may ? undefined : 'Only operators can do this.'
   let paused = false
   const pause = button('Pause', () => connection.request({ do: paused ? 'play' : 'pause' }), {
     test: 'pause',
@@ -21,7 +21,7 @@ export function worldControls(connection: Connection): WorldControls {
   const reset = button('Reset', () => connection.request({ do: 'reset' }), {
     test: 'reset',
     disabled: !may,
-    title: title ?? 'Puts everything back to the start',
+    title: title ?? 'Reset the world',
   })
   const words = h('span', { class: 'quiet', 'data-test': 'world-words', role: 'status' }, '')
   return {

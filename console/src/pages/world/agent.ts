@@ -1,4 +1,4 @@
-// One robot: who controls it, pushes, motors and senses.
+// One robot: its controllers, pushes, motors and sensors.
 
 import type { AgentInfo, AgentReadings, Client, Vector } from '../../api'
 import type { Connection } from '../../connection'
@@ -38,14 +38,14 @@ export class Agent {
       h(
         'section',
         { class: 'stack', 'aria-label': 'Push' },
-        h('h3', null, 'Push by 1 m/s along the world’s axes'),
+        h('h3', null, 'Push with 1 m/s along a world axis'),
         h(
           'div',
           { class: 'world-pushes' },
           ...PUSHES.map(({ label, velocity }) =>
             button(label, () => connection.request({ do: 'push', agent: card.name, velocity }), {
               disabled: !operator || card.body < 0,
-              title: operator ? `${label}: ${axis(velocity)}` : 'You are a viewer: you may look, and nothing else.',
+              title: operator ? `${label}: ${axis(velocity)}` : 'You are a viewer: you can watch, but not control.',
               test: `push-${label.toLowerCase()}`,
             }),
           ),
@@ -57,7 +57,7 @@ export class Agent {
         h('h3', null, `Motors (${card.motors.length})`),
         this.#motors.length > 0
           ? h('div', { class: 'world-motors', 'data-test': 'motors' }, ...this.#motors.map((motor) => motor.element))
-          : empty('No motors', 'This robot cannot be moved from here, only pushed.'),
+          : empty('No motors', 'This robot can only be pushed.'),
       ),
       this.#senses.element,
     )
@@ -67,13 +67,13 @@ export class Agent {
   hear(news: AgentReadings): void {
     this.#motors.forEach((motor, at) => {
       const value = news.motors[at]
-      // what is not a number comes as null
+      // NaN arrives as null
       if (typeof value === 'number') motor.set(value)
     })
     this.#senses.hear(news)
   }
 
-  /** Motors may be moved here while nobody else has them. */
+  /** Enables the motors while no other client controls the robot. */
   setControllers(controllers: Client[]): void {
     const operator = this.#connection.role === 'operator'
     const free = controllers.length === 0
@@ -81,10 +81,10 @@ export class Agent {
     setText(
       this.#control,
       !operator
-        ? 'You are a viewer: you may look, and nothing else.'
+        ? 'You are a viewer: you can watch, but not control.'
         : free
-          ? 'Nobody controls it: move its motors here.'
-          : `Controlled by ${describeControllers(controllers)}. From here it can only be pushed.`,
+          ? 'Not controlled by any client: you can move its motors.'
+          : `Controlled by ${describeControllers(controllers)}. You can only push it.`,
     )
   }
 
@@ -106,7 +106,7 @@ export class Agent {
   }
 }
 
-/** A range for a slider; motors may be without limits. */
+/** A finite range for the slider: motors may be unlimited. */
 function usable([min, max]: [number, number]): [number, number] {
   const wide = Number.isFinite(min) && Number.isFinite(max) && max - min > 1e-6
   return wide ? [min, max] : [-1, 1]

@@ -1,4 +1,4 @@
-// All robots, and the one that was chosen.
+// The list of robots, and details of the selected one.
 
 import type { AgentInfo, Client, Scene } from '../../api'
 import type { Connection } from '../../connection'
@@ -8,7 +8,7 @@ import { controllers, describeControllers } from './controllers'
 
 export class Agents {
   readonly element: HTMLElement
-  /** Another one was chosen, or none. */
+  /** Called when another robot, or none, is selected. */
   onChoose: ((agent: AgentInfo | null) => void) | null = null
   #connection: Connection
   #cards: AgentInfo[] = []
@@ -29,7 +29,7 @@ export class Agents {
         if (news.name === this.#chosen) this.#agent?.hear(news)
       }),
     ]
-    fill(this.#detail, empty('Waiting for the world', 'Its robots show here.'))
+    fill(this.#detail, empty('Waiting for the world', 'Its robots appear here.'))
   }
 
   setScene(scene: Scene): void {
@@ -41,13 +41,13 @@ export class Agents {
     const card = this.#cards.find(({ name }) => name === this.#chosen)
     if (!card) this.choose(null)
     else {
-      // its body may have another number now
+      // its body may have a new index
       if (JSON.stringify(card) !== before) this.#open(card)
       this.onChoose?.(card)
     }
   }
 
-  /** Follows this one; nobody, with null. */
+  /** Selects and follows a robot; null for none. */
   choose(name: string | null): void {
     const card = this.#cards.find((card) => card.name === name) ?? null
     const changed = this.#chosen !== (card?.name ?? null)
@@ -76,12 +76,12 @@ export class Agents {
   #none(): HTMLElement {
     return this.#cards.length > 0
       ? empty(
-          'Choose a robot',
-          'Click one in the view or in the list. The camera follows it, and its motors and senses show here.',
+          'Select a robot',
+          'Click one in the view or in the list. The camera follows it, and its motors and sensors appear here.',
         )
       : empty(
-          'No robots are here',
-          'They come with the scenario, or when a soccer client connects. The Soccer page can start a demo game.',
+          'No robots yet',
+          'They come with the scenario, or when a soccer client connects. You can start a demo game on the Soccer page.',
         )
   }
 

@@ -1,4 +1,4 @@
-// Who is connected, over which protocol, and to which robots.
+// Connected clients, with their protocols and robots.
 
 import type { Client } from '../../api'
 import type { Connection } from '../../connection'
@@ -18,7 +18,7 @@ export function clients(connection: Connection): { element: HTMLElement; close()
 }
 
 function nobody(): HTMLElement {
-  return empty('Nobody is connected', 'The Health page lists the addresses at which robots and tools may connect.')
+  return empty('No clients connected', 'The Health page lists the addresses that robots and tools can connect to.')
 }
 
 function tableOf(clients: Client[], you: number | undefined): HTMLElement {
@@ -34,7 +34,7 @@ function rowOf(client: Client, you: number | undefined): HTMLElement {
   const is = [
     client.protocol === 'console' && client.id === you ? 'you' : null,
     client.role,
-    client.lockstep ? 'the world waits for it' : null,
+    client.lockstep ? 'lockstep' : null,
   ].filter((word) => word !== null)
   return h(
     'tr',

@@ -1,4 +1,4 @@
-// What happens, as it happens; the latest first.
+// Events as they occur, latest first.
 
 import type { WorldEvent } from '../../api'
 import type { Connection } from '../../connection'
@@ -11,16 +11,13 @@ export function events(connection: Connection): { element: HTMLElement; close():
   let waiting = 0
   const filter = h('input', {
     type: 'search',
-    placeholder: 'Only with these words',
+    placeholder: 'Filter',
     'aria-label': 'Filter events',
     oninput: draw,
   })
   const list = h('ol', { class: 'world-events', 'aria-live': 'polite', 'data-test': 'events' })
   const count = h('span', { class: 'quiet' })
-  const nothing = empty(
-    'Nothing has happened yet',
-    'Events show here as they come: contacts, goals, resets, robots that come and go.',
-  )
+  const nothing = empty('No events yet', 'Contacts, goals, resets, and robots that come and go appear here.')
 
   function draw(): void {
     waiting = 0
@@ -28,7 +25,7 @@ export function events(connection: Connection): { element: HTMLElement; close():
     const shown = words === '' ? kept : kept.filter(({ name }) => name.toLowerCase().includes(words))
     setText(count, shown.length === kept.length ? `${kept.length || ''}` : `${shown.length} of ${kept.length}`)
     nothing.hidden = kept.length > 0
-    // what is there stays, so that only news are read aloud
+    // rows are kept, so that screen readers announce only new ones
     const there = new Map([...list.children].map((row) => [row, rows.get(row)]))
     const byEvent = new Map([...there].map(([row, event]) => [event, row]))
     fill(list, ...shown.map((event) => byEvent.get(event) ?? rowOf(event)))

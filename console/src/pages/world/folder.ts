@@ -1,4 +1,4 @@
-// A folder of variables that is filled when it is opened.
+// A folder of variables, loaded when it is opened.
 
 import { empty, errorMessage, fill, h } from '../../ui'
 import { leaf } from './paths'
@@ -6,9 +6,9 @@ import type { VariableRow } from './variable'
 
 export class Folder {
   readonly path: string
-  /** The line to open it by. */
+  /** The row that opens it. */
   readonly element: HTMLElement
-  /** What is in it. */
+  /** Its content. */
   readonly children: HTMLElement
   rows: VariableRow[] = []
   open: boolean
@@ -36,9 +36,9 @@ export class Folder {
     this.element = h('div', null, this.#head, root ? null : this.children)
   }
 
-  /** Asks for what is in it; the answer comes by `set`. */
+  /** Requests its content; the answer arrives through `set`. */
   load(): void {
-    if (this.children.childElementCount === 0) fill(this.children, h('p', { class: 'quiet' }, 'Asking the server…'))
+    if (this.children.childElementCount === 0) fill(this.children, h('p', { class: 'quiet' }, 'Loading …'))
     this.#ask(this.path).catch((error: unknown) => fill(this.children, h('p', { class: 'bad' }, errorMessage(error))))
   }
 
@@ -46,7 +46,7 @@ export class Folder {
     this.rows = rows
     const all = [...folders.map((folder) => folder.element), ...rows.map((row) => row.element)]
     if (all.length > 0) fill(this.children, ...all)
-    else fill(this.children, empty('Nothing in here', 'This folder has no variables now.'))
+    else fill(this.children, empty('Empty folder', 'It has no variables at present.'))
   }
 
   #toggle(): void {

@@ -1,4 +1,4 @@
-// Panels beside the view: one at a time under a row of tabs; on a phone, sections that open and close below each other.
+// Panels beside the view: one at a time behind tabs; on a phone, collapsible sections.
 
 import { h } from '../../ui'
 
@@ -6,7 +6,7 @@ export interface Panel {
   name: string
   title: string
   content: HTMLElement
-  /** Told each time that it becomes visible. */
+  /** Called whenever it becomes visible. */
   opened?: () => void
 }
 
@@ -62,7 +62,7 @@ export function panels(all: Panel[]): Panels {
     element.append(h('section', { class: 'panel', 'aria-label': panel.title }, head, body))
   }
 
-  // wide, there is room for one, and it must be one
+  // a wide layout always shows exactly one
   const turned = () => {
     const first = [...shown][0] ?? all[0]
     if (!phone.matches && first) show(first)

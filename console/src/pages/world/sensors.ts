@@ -1,4 +1,4 @@
-// What a robot senses, as live plots: up to six, chosen from a list.
+// A robot's sensors as live plots: up to six, selected from a list.
 
 import type { AgentInfo, AgentReadings } from '../../api'
 import { Meter } from '../../meter'
@@ -8,7 +8,7 @@ import { empty, fill, format, h, setText } from '../../ui'
 const MOST = 6
 const SECONDS = 10
 const PLOT_HEIGHT = 88
-/** Senses are normalized; a hundredth is noise to the eye. */
+/** Sensor values are normalised; smaller spans are noise. */
 const LEAST = 0.02
 
 type Sensor = AgentInfo['senses'][number]
@@ -26,16 +26,20 @@ export class Sensors {
     const rows = senses.map((sense, at) => this.#row(sense, at))
     const filter = h('input', {
       type: 'search',
-      placeholder: 'Search senses',
-      'aria-label': 'Search senses',
+      placeholder: 'Search sensors',
+      'aria-label': 'Search sensors',
       oninput: () => {
         const words = filter.value.trim().toLowerCase()
         for (const [at, row] of rows.entries()) row.hidden = !senses[at]?.name.toLowerCase().includes(words)
       },
     })
-    this.element = h('section', { class: 'stack', 'aria-label': 'Senses' }, h('h3', null, `Senses (${senses.length})`))
+    this.element = h(
+      'section',
+      { class: 'stack', 'aria-label': 'Sensors' },
+      h('h3', null, `Sensors (${senses.length})`),
+    )
     if (senses.length === 0) {
-      this.element.append(empty('No senses', 'This robot measures nothing.'))
+      this.element.append(empty('No sensors', 'This robot has no sensors.'))
       return
     }
     this.element.append(
@@ -43,7 +47,7 @@ export class Sensors {
       h('div', { class: 'row' }, h('div', { class: 'grow' }, filter), this.#count),
       h('div', { class: 'world-sensors scroll', 'data-test': 'sensors' }, ...rows),
     )
-    // something to look at, before anybody chooses
+    // preselect two
     this.#choose(0, true)
     if (senses.length > 1) this.#choose(1, true)
   }
@@ -51,7 +55,7 @@ export class Sensors {
   hear(news: AgentReadings): void {
     for (const [at, meter] of this.#shown) {
       const number = news.senses[at]
-      // what is not a number comes as null
+      // NaN arrives as null
       if (typeof number === 'number') meter.show(news.time, number, format(number, 3))
     }
   }
@@ -69,7 +73,7 @@ export class Sensors {
       { class: 'world-sensor' },
       box,
       h('span', { class: 'mono' }, sense.name),
-      sense.info && h('span', { class: 'badge', title: 'Told about the robot, not measured by it' }, 'info'),
+      sense.info && h('span', { class: 'badge', title: 'Known to the simulator, not measured by the robot' }, 'info'),
     )
   }
 
@@ -83,7 +87,7 @@ export class Sensors {
     this.#boxes.forEach((box, number) => {
       box.checked = this.#shown.has(number)
       box.disabled = !box.checked && this.#shown.size >= MOST
-      box.title = box.disabled ? `${MOST} at most: take one away first.` : ''
+      box.title = box.disabled ? `${MOST} at most: deselect one first.` : ''
     })
     setText(this.#count, `${this.#shown.size} shown, ${MOST} at most`)
     const inOrder = [...this.#shown].toSorted(([a], [b]) => a - b)

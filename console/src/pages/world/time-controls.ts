@@ -1,4 +1,4 @@
-// Play, pause, step, reset, speed, and what the clock says.
+// Play, pause, step, reset and speed, and the state of the clock.
 
 import type { WorldState } from '../../api'
 import type { Connection } from '../../connection'
@@ -7,7 +7,7 @@ import { button, field, format, h, notice, select, setText } from '../../ui'
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10]
 
 export function timeControls(connection: Connection, standstill: HTMLElement): { element: HTMLElement; close(): void } {
-  const mayNot = connection.role === 'operator' ? undefined : 'You are a viewer: you may look, and nothing else.'
+  const mayNot = connection.role === 'operator' ? undefined : 'You are a viewer: you can watch, but not control.'
   let state: WorldState | null = null
 
   const play = button('Play', () => connection.request({ do: state?.paused === false ? 'pause' : 'play' }), {
@@ -15,7 +15,7 @@ export function timeControls(connection: Connection, standstill: HTMLElement): {
     test: 'play',
   })
   const step = button('Step', () => connection.request({ do: 'step' }), {
-    title: 'One tick, while paused',
+    title: 'Run one tick while paused',
     test: 'step',
   })
   const seed = h('input', {
@@ -23,7 +23,7 @@ export function timeControls(connection: Connection, standstill: HTMLElement): {
     inputMode: 'numeric',
     size: 8,
     placeholder: 'any',
-    title: 'The same seed makes the same world. Leave it empty to let the server choose.',
+    title: 'The same seed gives the same world. Leave empty to let the server choose.',
     'data-test': 'seed',
   })
   const reset = button(
@@ -31,13 +31,13 @@ export function timeControls(connection: Connection, standstill: HTMLElement): {
     async () => {
       const words = seed.value.trim()
       if (words !== '' && !(/^\d+$/.test(words) && Number.isSafeInteger(Number(words)))) {
-        notice('A seed is a whole number, 0 or more.', 'error')
+        notice('The seed must be a non-negative integer.', 'error')
         seed.focus()
         return
       }
       await connection.request(words === '' ? { do: 'reset' } : { do: 'reset', seed: Number(words) })
     },
-    { title: 'Begin anew', test: 'reset' },
+    { title: 'Reset the world', test: 'reset' },
   )
   seed.addEventListener('keydown', (event) => {
     if (event.key === 'Enter') reset.click()
@@ -55,9 +55,9 @@ export function timeControls(connection: Connection, standstill: HTMLElement): {
   }
   const time = number('time', 'Time')
   const tick = number('tick', 'Tick')
-  const tries = number('tries', 'Try')
+  const tries = number('tries', 'Resets')
   const pace = number('pace', 'Pace')
-  const rate = number('rate', 'Ticks a second')
+  const rate = number('rate', 'Ticks per second')
 
   for (const control of [play, step, reset, seed, speed]) {
     if (mayNot) {
@@ -75,12 +75,12 @@ export function timeControls(connection: Connection, standstill: HTMLElement): {
     setText(pace.value, news.paused ? 'paused' : news.pace === 'realtime' ? `${news.pace} ${news.speed}×` : news.pace)
     setText(rate.value, format(news.ticks_per_second, 0))
     standstill.hidden = news.standstill === null
-    setText(standstill, news.standstill === null ? '' : `Stands still until a reset: ${news.standstill}`)
+    setText(standstill, news.standstill === null ? '' : `Halted until reset: ${news.standstill}`)
     if (mayNot) return
     step.disabled = !news.paused
     const clocked = news.pace === 'realtime'
     speed.disabled = !clocked
-    speed.title = clocked ? 'Times real time' : `The pace is ${news.pace}: it does not follow the clock.`
+    speed.title = clocked ? 'Multiple of real time' : `The pace is ${news.pace}: it does not follow the wall clock.`
     showSpeed(speed, news.speed)
   }
   const end = connection.on('state', draw)
@@ -107,7 +107,7 @@ function inline(label: string, input: HTMLElement): HTMLElement {
   return element
 }
 
-/** Shows the speed that the world has, also one that is not in the list; never while somebody chooses. */
+/** Shows the world's speed, even one that is not in the list, unless the user is choosing. */
 function showSpeed(speed: HTMLSelectElement, factor: number): void {
   const value = String(factor)
   if (document.activeElement === speed && speed.value !== value && speed.dataset.asked !== value) {

@@ -1,4 +1,4 @@
-// One variable: name, value, and a box to write another one.
+// One variable: its name, its value, and an editor.
 
 import type { Variable } from '../../api'
 import type { Connection } from '../../connection'
@@ -14,7 +14,7 @@ export class VariableRow {
   #trouble = h('p', { class: 'bad world-trouble', role: 'alert', hidden: true, 'data-test': 'variable-refused' })
   #shown: HTMLElement
 
-  /** `whole`: with its whole name, as there is no folder around it. */
+  /** `whole`: show the full name. */
   constructor(connection: Connection, card: Variable, whole: boolean) {
     this.#connection = connection
     this.card = card
@@ -33,15 +33,15 @@ export class VariableRow {
       h('button', {
         class: 'bare world-copy',
         type: 'button',
-        title: `Copy the name ${card.name}`,
-        'aria-label': `Copy the name ${card.name}`,
+        title: `Copy ${card.name}`,
+        'aria-label': `Copy ${card.name}`,
         onclick: () => void copy(card.name, name),
       }),
       this.#trouble,
     )
   }
 
-  /** Whether it has been told what it is. */
+  /** Whether its value is known. */
   get known(): boolean {
     return this.#value !== null
   }
@@ -52,11 +52,12 @@ export class VariableRow {
     this.#shown.title = value.length > 20 ? value : ''
   }
 
-  /** A button where it may be written, else plain text. */
+  /** A button if the value can be changed, else plain text. */
   #display(): HTMLElement {
     const words = this.#value ?? '…'
     if (!this.card.writable) return h('span', { class: 'mono', title: 'Read only' }, words)
-    if (this.#connection.role !== 'operator') return h('span', { class: 'mono', title: 'You are a viewer' }, words)
+    if (this.#connection.role !== 'operator')
+      return h('span', { class: 'mono', title: 'Viewers cannot change variables' }, words)
     return h(
       'button',
       {
@@ -82,7 +83,7 @@ export class VariableRow {
         if (event.key === 'Enter') void this.#write(input)
         else if (event.key === 'Escape') this.#done()
       },
-      // left as it was, there is nothing to keep open
+      // close an editor without changes
       onblur: () => {
         if (input.isConnected && input.value === before && this.#trouble.hidden) this.#done(false)
       },
@@ -120,9 +121,9 @@ async function copy(text: string, shown: HTMLElement): Promise<void> {
     await navigator.clipboard.writeText(text)
     notice(`Copied: ${text}`)
   } catch {
-    // not allowed here: marked, it can be copied by hand
+    // no clipboard access: select it for copying by hand
     shown.textContent = text
     getSelection()?.selectAllChildren(shown)
-    notice('The browser does not let this page copy. The name is marked: press Ctrl+C.')
+    notice('No access to the clipboard. The name is selected: press Ctrl+C.')
   }
 }

@@ -1,4 +1,4 @@
-// The tree of variables: opened folder by folder, searched, watched and edited.
+// The tree of variables: browse, search, observe and edit.
 
 import type { MessageOf, Variable } from '../../api'
 import type { Connection } from '../../connection'
@@ -7,11 +7,11 @@ import { Folder } from './folder'
 import { inside, trimmed } from './paths'
 import { VariableRow } from './variable'
 
-/** As many as may be observed at once. */
+/** The server's limit of observed variables. */
 const OBSERVED = 64
 const SEARCH_MS = 250
 const OBSERVE_MS = 150
-/** A value that has not come by then is read. */
+/** A value that has not arrived by then is read explicitly. */
 const READ_MS = 300
 
 export class Variables {
@@ -57,14 +57,14 @@ export class Variables {
     ]
   }
 
-  /** The panel is open: what is in the root is asked for. */
+  /** Loads the root when the panel is opened. */
   begin(): void {
     if (this.#begun) return
     this.#begun = true
     this.#root.load()
   }
 
-  /** Robots came or went, and their variables with them. */
+  /** Reloads after robots came or went. */
   again(): void {
     if (!this.#begun) return
     for (const folder of this.#folders.values()) if (folder.open) folder.load()
@@ -120,7 +120,7 @@ export class Variables {
       this.#found,
       ...(this.#foundRows.length > 0
         ? this.#foundRows.map((row) => row.element)
-        : [empty('No variable has this in its name', 'Try fewer letters, or clear the box and open the folders.')]),
+        : [empty('No matching variables', 'Try a shorter text, or clear the box and open the folders.')]),
     )
     const shown = found.variables.length
     setText(this.#news, shown < found.total ? `The first ${shown} of ${found.total}` : `${found.total} found`)
@@ -169,10 +169,10 @@ export class Variables {
     this.#readTimer = setTimeout(() => this.#readMissing(), READ_MS)
   }
 
-  /** What does not change is not told, in a paused world above all: it is asked for. */
+  /** Reads values that have not arrived: unchanged ones are not sent. */
   #readMissing(): void {
     for (const row of [...this.#visible].slice(0, OBSERVED)) {
-      // one that is gone by now is no news
+      // ignore variables that are gone by now
       if (!row.known) this.#connection.request({ do: 'read', variable: row.card.name }).catch(() => undefined)
     }
   }

@@ -1,4 +1,4 @@
-// Buttons in the view's corner: where to look from.
+// Viewpoint buttons in the corner of the view.
 
 import { button, h, setText } from '../../ui'
 
@@ -14,7 +14,10 @@ export class Viewpoints {
     this.element = h(
       'div',
       { class: 'world-viewpoints' },
-      button('Field', () => this.onLook?.('field'), { title: 'The whole field from its side', test: 'look-field' }),
+      button('Field', () => this.onLook?.('field'), {
+        title: 'The whole field from the side line',
+        test: 'look-field',
+      }),
       button('Above', () => this.onLook?.('above'), { title: 'The whole field from above', test: 'look-above' }),
       this.#letGo,
       this.#followed,

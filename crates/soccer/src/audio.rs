@@ -1,7 +1,7 @@
-//! What players say and hear.
+//! Speech between players.
 //!
-//! A word fades by 6 dB with each doubling of the distance beyond 1 m. It never gets too faint to be heard; but of many
-//! words at once only the three loudest are heard for sure, the others the less likely the fainter they are.
+//! A message fades by 6 dB with each doubling of the distance beyond 1 m. It never becomes too faint to be heard; but of
+//! many messages at once only the three loudest are always heard, the others with a probability that falls with volume.
 
 use std::f64::consts::E;
 
@@ -10,23 +10,23 @@ use rand::{Rng, RngExt};
 
 use crate::scene::PlayerId;
 
-/// The longest text that can be understood, in bytes.
+/// Longest text that is understood, in bytes.
 pub const MAX_TEXT: usize = 10;
-/// So many words at once are heard for sure.
+/// Number of simultaneous messages that are always heard.
 const HEARD_AT_ONCE: usize = 3;
-/// Up to this distance a word does not fade, in m.
+/// Distance up to which a message does not fade, in m.
 const FULL_VOLUME_WITHIN: f64 = 1.0;
 /// Loss with each doubling of the distance, in dB.
 const DB_PER_DOUBLING: f64 = 6.0;
 
-/// The words said in one cycle.
+/// The messages of one cycle.
 #[derive(Clone, Debug, Default)]
-pub struct Air {
-    words: Vec<Word>,
+pub struct Soundscape {
+    messages: Vec<Message>,
 }
 
 #[derive(Clone, Debug)]
-struct Word {
+struct Message {
     speaker: PlayerId,
     /// Of the mouth, in m.
     position: DVec3,
@@ -38,7 +38,7 @@ struct Word {
 /// An ear of a player.
 #[derive(Clone, Copy, Debug)]
 pub struct Ear {
-    /// Whose.
+    /// The listener.
     pub player: PlayerId,
     /// In the field's frame, in m.
     pub position: DVec3,
@@ -46,77 +46,77 @@ pub struct Ear {
     pub rotation: DQuat,
 }
 
-/// A word that was understood.
+/// A message as one player hears it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard<'a> {
-    /// Direction it came from: counter-clockwise from straight ahead, cut to whole degrees towards zero, -180 to 180.
+pub struct HeardMessage<'a> {
+    /// Direction of the speaker: counter-clockwise from straight ahead, truncated to whole degrees, -180 to 180.
     pub azimuth_deg: i32,
     /// At most [`MAX_TEXT`] bytes.
     pub text: &'a [u8],
 }
 
-impl Air {
-    /// Silence.
+impl Soundscape {
+    /// No messages.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A player says something, from where its mouth is, at a volume of 0 (silence) to 1. Whatever it said before in
-    /// this cycle is lost. Words are heard in the order of the first call of each speaker.
+    /// Adds a message of a player. `position` is that of its mouth, `volume` is 0 (silence) to 1. It replaces an earlier
+    /// message of this player in the cycle. Messages are heard in the order of the first call of each speaker.
     pub fn say(&mut self, speaker: PlayerId, position: DVec3, volume: f64, text: &[u8]) {
-        let word = Word { speaker, position, volume: volume.min(1.0), text: text.into() };
+        let message = Message { speaker, position, volume: volume.min(1.0), text: text.into() };
         let is_silent = volume.is_nan() || volume <= 0.0 || text.is_empty();
-        match self.words.iter().position(|known| known.speaker == speaker) {
-            Some(index) if is_silent => drop(self.words.remove(index)),
-            Some(index) => self.words[index] = word,
+        match self.messages.iter().position(|known| known.speaker == speaker) {
+            Some(index) if is_silent => drop(self.messages.remove(index)),
+            Some(index) => self.messages[index] = message,
             None if is_silent => {}
-            None => self.words.push(word),
+            None => self.messages.push(message),
         }
     }
 
-    /// The cycle is over.
+    /// Removes all messages, at the end of a cycle.
     pub fn clear(&mut self) {
-        self.words.clear();
+        self.messages.clear();
     }
 
-    /// What an ear hears: nothing if nobody spoke; nothing understood, that is an empty list, if all words were lost,
-    /// too long or its own.
-    pub fn hear(&self, ear: &Ear, rng: &mut impl Rng) -> Option<Vec<Heard<'_>>> {
-        if self.words.is_empty() {
+    /// The messages that an ear hears. `None` if nobody spoke; an empty list if all messages were lost, too long or the
+    /// listener's own.
+    pub fn hear(&self, ear: &Ear, rng: &mut impl Rng) -> Option<Vec<HeardMessage<'_>>> {
+        if self.messages.is_empty() {
             return None;
         }
-        // one's own voice is not listened to, but drowns out others
-        let words: Vec<(&Word, f64)> = (self.words.iter())
-            .filter(|word| word.text.len() <= MAX_TEXT)
-            .map(|word| (word, word.volume * fading(word.position.distance(ear.position))))
+        // the listener's own message is not reported, but masks others
+        let messages: Vec<(&Message, f64)> = (self.messages.iter())
+            .filter(|message| message.text.len() <= MAX_TEXT)
+            .map(|message| (message, message.volume * fading(message.position.distance(ear.position))))
             .collect();
-        let mut loudest: Vec<f64> = words.iter().map(|(_, volume)| *volume).collect();
+        let mut loudest: Vec<f64> = messages.iter().map(|(_, volume)| *volume).collect();
         loudest.sort_by(|a, b| b.total_cmp(a));
         let sure = loudest.get(HEARD_AT_ONCE - 1).copied().unwrap_or(0.0);
-        let heard = words.into_iter().filter(|&(word, volume)| {
+        let heard = messages.into_iter().filter(|&(message, volume)| {
             let is_heard = volume >= sure || rng.random::<f64>() < chance(volume / sure);
-            is_heard && word.speaker != ear.player
+            is_heard && message.speaker != ear.player
         });
-        let understood =
-            heard.map(|(word, _)| Heard { azimuth_deg: azimuth_deg(ear, word.position), text: &word.text });
+        let understood = heard
+            .map(|(message, _)| HeardMessage { azimuth_deg: azimuth_deg(ear, message.position), text: &message.text });
         Some(understood.collect())
     }
 }
 
-/// What is left of a word's volume at a distance in m.
+/// Factor on the volume at a distance in m.
 fn fading(distance: f64) -> f64 {
     let doublings = (distance / FULL_VOLUME_WITHIN).max(1.0).log2();
     10f64.powf(-DB_PER_DOUBLING * doublings / 20.0)
 }
 
-/// How likely a word is heard that is so much fainter than the third loudest.
+/// Probability that a message is heard, by its volume relative to that of the third loudest.
 fn chance(relative_volume: f64) -> f64 {
     ((E - 1.0) * relative_volume).ln_1p()
 }
 
 fn azimuth_deg(ear: &Ear, source: DVec3) -> i32 {
     let source_in_ear = ear.rotation.inverse() * (source - ear.position);
-    // a cast cuts towards zero
+    // a cast truncates
     source_in_ear.y.atan2(source_in_ear.x).to_degrees() as i32
 }
 
@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn silence_and_own_words() {
         let hears = |volume, text: &[u8], listener: PlayerId| {
-            let mut air = Air::new();
-            air.say(player(1), DVec3::Z, volume, text);
-            let heard = air.hear(&ear_at(listener, 5.0, 0.0, 0.0), &mut rng());
+            let mut soundscape = Soundscape::new();
+            soundscape.say(player(1), DVec3::Z, volume, text);
+            let heard = soundscape.hear(&ear_at(listener, 5.0, 0.0, 0.0), &mut rng());
             heard.map(|words| words.iter().map(|word| word.text.to_vec()).collect::<Vec<_>>())
         };
         let said = |text: &[u8]| Some(vec![text.to_vec()]);
@@ -171,22 +171,22 @@ mod tests {
         ] {
             assert_eq!(hears(volume, text, listener), expected, "{volume} {text:?}");
         }
-        assert_eq!(Air::new().hear(&ear_at(player(1), 0.0, 0.0, 0.0), &mut rng()), None);
+        assert_eq!(Soundscape::new().hear(&ear_at(player(1), 0.0, 0.0, 0.0), &mut rng()), None);
     }
 
     #[test]
     fn the_last_word_counts() {
-        let mut air = Air::new();
-        air.say(player(1), DVec3::Z, 1.0, b"a");
-        air.say(player(2), DVec3::Z, 1.0, b"b");
-        air.say(player(1), DVec3::Z, 1.0, b"c");
+        let mut soundscape = Soundscape::new();
+        soundscape.say(player(1), DVec3::Z, 1.0, b"a");
+        soundscape.say(player(2), DVec3::Z, 1.0, b"b");
+        soundscape.say(player(1), DVec3::Z, 1.0, b"c");
         let ear = ear_at(player(3), 5.0, 0.0, 0.0);
-        let heard: Vec<&[u8]> = air.hear(&ear, &mut rng()).unwrap().iter().map(|word| word.text).collect();
+        let heard: Vec<&[u8]> = soundscape.hear(&ear, &mut rng()).unwrap().iter().map(|word| word.text).collect();
         assert_eq!(heard, [b"c", b"b"]);
-        air.say(player(1), DVec3::Z, 0.0, b"d");
-        assert_eq!(air.hear(&ear, &mut rng()).unwrap().len(), 1);
-        air.clear();
-        assert_eq!(air.hear(&ear, &mut rng()), None);
+        soundscape.say(player(1), DVec3::Z, 0.0, b"d");
+        assert_eq!(soundscape.hear(&ear, &mut rng()).unwrap().len(), 1);
+        soundscape.clear();
+        assert_eq!(soundscape.hear(&ear, &mut rng()), None);
     }
 
     #[test]
@@ -211,14 +211,14 @@ mod tests {
         for (relative, share) in
             [(0.02, 0.035), (0.1, 0.16), (0.2, 0.30), (0.4, 0.525), (0.6, 0.708), (0.9, 0.931), (1.0, 1.0)]
         {
-            let mut air = Air::new();
+            let mut soundscape = Soundscape::new();
             for (number, volume) in [(1, 0.5 * relative), (2, 0.5), (3, 1.0), (4, 0.8)] {
-                air.say(player(number), DVec3::Z, volume, &[number]);
+                soundscape.say(player(number), DVec3::Z, volume, &[number]);
             }
             let mut rng = rng();
             let mut faint = 0;
             for _ in 0..6000 {
-                let heard = air.hear(&ear_at(player(9), 0.5, 0.0, 0.0), &mut rng).unwrap();
+                let heard = soundscape.hear(&ear_at(player(9), 0.5, 0.0, 0.0), &mut rng).unwrap();
                 assert!([2, 3, 4].iter().all(|number| heard.iter().any(|word| word.text == [*number])));
                 faint += u32::from(heard.len() == 4);
             }
@@ -228,26 +228,26 @@ mod tests {
 
     #[test]
     fn the_own_voice_drowns_out_others_a_long_text_does_not() {
-        let mut air = Air::new();
+        let mut soundscape = Soundscape::new();
         for (number, volume) in [(1, 1.0), (2, 1.0), (3, 1.0), (4, 1e-9)] {
-            air.say(player(number), DVec3::Z, volume, &[number]);
+            soundscape.say(player(number), DVec3::Z, volume, &[number]);
         }
         let own = ear_at(player(1), 0.0, 0.0, 0.0);
-        assert_eq!(air.hear(&own, &mut rng()).unwrap().len(), 2);
-        air.say(player(2), DVec3::Z, 1.0, b"hellohello1");
-        assert_eq!(air.hear(&own, &mut rng()).unwrap().len(), 2);
+        assert_eq!(soundscape.hear(&own, &mut rng()).unwrap().len(), 2);
+        soundscape.say(player(2), DVec3::Z, 1.0, b"hellohello1");
+        assert_eq!(soundscape.hear(&own, &mut rng()).unwrap().len(), 2);
     }
 
     #[test]
     fn the_same_seed_hears_the_same() {
-        let mut air = Air::new();
+        let mut soundscape = Soundscape::new();
         for number in 1..9 {
-            air.say(player(number), DVec3::new(f64::from(number), 0.0, 1.0), 0.7, &[number]);
+            soundscape.say(player(number), DVec3::new(f64::from(number), 0.0, 1.0), 0.7, &[number]);
         }
         let ear = ear_at(player(9), 0.0, 0.0, 0.0);
         let (mut a, mut b) = (rng(), rng());
         for _ in 0..50 {
-            assert_eq!(air.hear(&ear, &mut a), air.hear(&ear, &mut b));
+            assert_eq!(soundscape.hear(&ear, &mut a), soundscape.hear(&ear, &mut b));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the referee called of late, for those who do not look at every cycle.
+//! Recent calls of the referee, for readers that do not see every cycle.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -7,53 +7,53 @@ use crate::{
     scene::{Foul, PlayerId},
 };
 
-/// Calls that are kept.
+/// Number of calls that are kept.
 const KEPT: usize = 64;
 
-/// What a referee calls.
+/// What the referee has called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Called {
-    /// Another play mode.
+pub enum CallKind {
+    /// A change of the play mode.
     Mode(PlayMode),
     /// A foul.
     Foul(PlayerId, Foul),
 }
 
-/// A call, and when it was made.
+/// A call and its circumstances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Counts them, from 0.
+    /// Running number, from 0.
     pub number: u64,
-    /// On the game clock.
+    /// Time of the call on the game clock.
     pub play_time: Duration,
-    /// Goals of both teams then.
+    /// Goals of the left and the right team at that time.
     pub score: [u32; 2],
-    /// What.
-    pub called: Called,
+    /// Foul or play mode.
+    pub kind: CallKind,
 }
 
-/// The calls of late.
+/// The most recent calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct RecentCalls {
     kept: VecDeque<Call>,
     next: u64,
 }
 
-impl Calls {
-    pub(crate) fn add(&mut self, play_time: Duration, score: [u32; 2], called: Called) {
-        self.kept.push_back(Call { number: self.next, play_time, score, called });
+impl RecentCalls {
+    pub(crate) fn add(&mut self, play_time: Duration, score: [u32; 2], kind: CallKind) {
+        self.kept.push_back(Call { number: self.next, play_time, score, kind });
         self.next += 1;
         if self.kept.len() > KEPT {
             self.kept.pop_front();
         }
     }
 
-    /// The number that the next one will have.
+    /// Number of the next call.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// All from this number on that are still kept.
+    /// The kept calls from this number on.
     pub fn since(&self, number: u64) -> impl Iterator<Item = &Call> {
         self.kept.iter().skip_while(move |call| call.number < number)
     }

@@ -65,16 +65,16 @@ impl Area {
     }
 }
 
-/// A point that players can see and know the place of.
+/// A fixed point that players can see.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Landmark {
-    /// What agents know it by: `l_luf`, `g_rlp`, ...
+    /// Name in the protocol: `l_luf`, `g_rlp`, ...
     pub name: &'static str,
     /// In the field's frame, in m.
     pub position: DVec3,
 }
 
-/// Where a landmark stands, up to the signs of x and y.
+/// Position of a landmark, up to the signs of x and y.
 #[derive(Clone, Copy)]
 enum Spot {
     Corner,
@@ -88,7 +88,7 @@ enum Spot {
     PenaltyLine,
 }
 
-/// In the order in which agents are told of them. Letters: kind, side, upper or lower, part of the field.
+/// In the order of the protocol. Letters: kind, side, upper or lower, part of the field.
 const LANDMARKS: [(&str, Spot, f64, f64); 30] = [
     ("l_luf", Spot::Corner, -1.0, 1.0),
     ("l_llf", Spot::Corner, -1.0, -1.0),

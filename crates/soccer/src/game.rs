@@ -1,4 +1,4 @@
-//! The game on a world: teams, referee and audio as the world's director.
+//! The game as a director of a world: teams, referee and speech.
 
 mod pitch;
 
@@ -15,8 +15,8 @@ use world::{
 };
 
 use crate::{
-    audio::{Air, Ear},
-    calls::{Called, Calls},
+    audio::{Ear, Soundscape},
+    calls::{CallKind, RecentCalls},
     field::Field,
     orders::{GameAnswer, GameOrder, GameRefusal, JoinRequest},
     referee::Referee,
@@ -27,72 +27,72 @@ use crate::{
 
 use self::pitch::Pitch;
 
-/// Orders that may wait for the next cycle.
-const MOST_ORDERS: usize = 4_096;
-/// Beams and words of one player that may.
-const MOST_WISHES: usize = 512;
+/// Most orders that wait for the next cycle, beams and messages of players aside.
+const MAX_ORDERS: usize = 4_096;
+/// Most beams and messages of one player that wait for the next cycle.
+const MAX_PLAYER_ACTIONS: usize = 512;
 
-/// What a game is made of. Also its description in recordings.
+/// Settings of a game. Its JSON form describes the game in recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameConfig {
     /// The rules.
     pub rules: RuleBook,
     /// Name of the field.
     pub field: String,
-    /// Which half is played.
+    /// The half that is played.
     pub phase: Phase,
-    /// Where the game clock begins, in s; at the phase's beginning if it is left out.
+    /// Start of the game clock, in s; the beginning of the phase if none.
     pub time: Option<f64>,
 }
 
-/// What a player wants in a cycle.
+/// An order of a player.
 #[derive(Clone, Debug)]
-enum Wish {
+enum PlayerAction {
     Beam(Placement),
     Say { volume: f64, text: Vec<u8> },
 }
 
-/// A player that was let in.
+/// A player that was admitted.
 #[derive(Clone, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct RosterEntry {
     player: PlayerId,
     /// Name of its robot.
     agent: String,
-    /// Whether the robot has come; once it has and is gone again, the seat is free.
-    taken: bool,
+    /// Whether the robot has joined. Once it has left again, the entry is removed.
+    has_joined: bool,
 }
 
-/// What sessions can see of the game.
+/// State of the game in snapshots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameView {
-    /// The field's measures.
+    /// Measures of the field.
     pub field: Field,
     /// The game clock.
     pub play_time: Duration,
-    /// The play mode.
+    /// Current play mode.
     pub mode: PlayMode,
-    /// Names of the left and the right team, once they are known.
+    /// Names of the left and the right team, once known.
     pub teams: [Option<String>; 2],
-    /// Goals of both.
+    /// Goals of the left and the right team.
     pub score: [u32; 2],
-    /// 1 or 2.
+    /// Half of the game, 1 or 2.
     pub half: u8,
     /// Seed of the game.
     pub seed: u64,
-    /// Called in the last cycle.
+    /// Fouls of the last cycle.
     pub fouls: Vec<(PlayerId, Foul)>,
-    /// What was called of late, fouls and play modes.
-    pub calls: Arc<Calls>,
-    /// Players of a team, at most.
+    /// Recent calls: fouls and changes of the play mode.
+    pub calls: Arc<RecentCalls>,
+    /// Most players of a team.
     pub team_size: usize,
-    /// Who plays, in the order of joining.
+    /// Players and their robots, in the order of joining.
     pub players: Vec<(PlayerId, AgentId)>,
-    /// The ball's body, by its place in the catalogue.
+    /// Index of the ball's body in the catalogue.
     pub ball: Option<usize>,
-    /// Bodies that were put somewhere in the last cycle after its physics, and where; by their place in the catalogue.
+    /// Bodies that were moved in the last cycle after its physics: index in the catalogue and new pose.
     pub moved: Vec<(usize, Pose)>,
-    /// What each player hears: direction in degrees and text. Who hears that somebody speaks but understands nothing
-    /// has an empty list.
+    /// Messages that each player hears: direction in degrees, and text. The list is empty if somebody spoke but the player
+    /// understood nothing.
     pub heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>,
 }
 
@@ -104,32 +104,32 @@ pub struct Game {
     referee: Referee,
     teams: Teams,
     /// In the order of joining.
-    seats: Vec<Seat>,
+    roster: Vec<RosterEntry>,
     pitch: Pitch,
-    air: Air,
+    soundscape: Soundscape,
     random: ChaCha8Rng,
     seed: u64,
-    /// What players want before the physics of the next cycle. Sorted, so that it does not matter who was heard first.
-    wishes: BTreeMap<AgentId, Vec<Wish>>,
-    /// What others want after it.
+    /// Orders of players, for before the physics of the next cycle. Sorted, so that the order of arrival does not matter.
+    player_actions: BTreeMap<AgentId, Vec<PlayerAction>>,
+    /// Orders of others, for after it.
     orders: Vec<GameOrder>,
-    calls: Arc<Calls>,
+    calls: Arc<RecentCalls>,
     view: Arc<GameView>,
 }
 
-/// Why a game cannot be made.
+/// Why a game cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GameError {
-    /// There is no such field.
-    #[error("there is no field `{name}` to play on; there are fifa and fifa7vs7")]
-    NoSuchField {
-        /// The name.
+    /// No field has this name.
+    #[error("unknown field `{name}`; available: fifa, fifa7vs7")]
+    UnknownField {
+        /// The name that was given.
         name: String,
     },
-    /// The description of a recorded game cannot be read.
-    #[error("the game cannot be read: {reason}")]
+    /// The description in a recording failed to parse.
+    #[error("invalid description of a game: {reason}")]
     Description {
-        /// Why.
+        /// The parser's message.
         reason: String,
     },
 }
@@ -138,25 +138,25 @@ impl Game {
     /// A game before its kick-off.
     pub fn new(config: GameConfig) -> Result<Self, GameError> {
         let name = config.field.clone();
-        let field = Field::by_name(&name).ok_or(GameError::NoSuchField { name })?;
+        let field = Field::by_name(&name).ok_or(GameError::UnknownField { name })?;
         let referee = new_referee(&config, field);
         let teams = Teams::new(referee.rules());
         let mut game = Self {
             config,
             field,
             teams,
-            seats: Vec::new(),
+            roster: Vec::new(),
             pitch: Pitch::default(),
-            air: Air::new(),
+            soundscape: Soundscape::new(),
             random: ChaCha8Rng::seed_from_u64(0),
             seed: 0,
-            wishes: BTreeMap::new(),
+            player_actions: BTreeMap::new(),
             orders: Vec::new(),
             calls: Arc::default(),
-            view: Arc::new(first_view(&referee)),
+            view: Arc::new(initial_view(&referee)),
             referee,
         };
-        game.show(BTreeMap::new());
+        game.publish(BTreeMap::new());
         Ok(game)
     }
 
@@ -168,26 +168,26 @@ impl Game {
 
     /// Describes the game for a recording.
     pub fn description(&self) -> String {
-        // plain data always has a text
+        // plain data always serialises
         serde_json::to_string(&self.config).unwrap_or_default()
     }
 
-    /// Finds everyone again, if the model has changed, and frees the seats of those who have gone.
-    fn look(&mut self, world: &World) {
+    /// Finds ball and players again if the model has changed, and removes players whose robots have left.
+    fn refresh(&mut self, world: &World) {
         if !self.pitch.is_outdated(world) {
             return;
         }
         let teams = &mut self.teams;
-        self.seats.retain_mut(|seat| {
-            let is_here = world.catalogue().agent_named(&seat.agent).is_some();
-            let is_gone = seat.taken && !is_here;
-            seat.taken |= is_here;
+        self.roster.retain_mut(|entry| {
+            let is_here = world.catalogue().agent_named(&entry.agent).is_some();
+            let is_gone = entry.has_joined && !is_here;
+            entry.has_joined |= is_here;
             if is_gone {
-                teams.leave(seat.player);
+                teams.leave(entry.player);
             }
             !is_gone
         });
-        self.pitch = Pitch::new(world, self.seats.iter().map(|seat| (seat.player, seat.agent.as_str())));
+        self.pitch = Pitch::new(world, self.roster.iter().map(|entry| (entry.player, entry.agent.as_str())));
     }
 
     fn beam(&mut self, world: &mut World, agent: AgentId, to: Placement) {
@@ -202,20 +202,20 @@ impl Game {
     fn say(&mut self, world: &World, agent: AgentId, volume: f64, text: &[u8]) {
         let Some(player) = self.pitch.player(agent) else { return };
         if let Some(mouth) = self.pitch.mouth(world, player) {
-            self.air.say(player, mouth, volume, text);
+            self.soundscape.say(player, mouth, volume, text);
         }
     }
 
-    /// Motors in an order that its player's robot does not have.
-    fn unknown_joints(&self, world: &World, order: &GameOrder) -> Vec<String> {
+    /// Motors in an order that the player's robot does not have.
+    fn unknown_motors(&self, world: &World, order: &GameOrder) -> Vec<String> {
         let GameOrder::PlacePlayer { player, joints, .. } = order else { return Vec::new() };
         let agent = self.pitch.players().find(|(other, _)| other == player).map(|(_, agent)| agent);
         let is_unknown = |motor: &str| agent.is_none_or(|agent| world.motor_joint(agent, motor).is_none());
         joints.iter().filter(|(motor, _)| is_unknown(motor)).map(|(motor, _)| motor.clone()).collect()
     }
 
-    /// Does what was ordered since the last cycle.
-    fn obey(&mut self, world: &mut World) {
+    /// Carries out the orders since the last cycle, except those of players.
+    fn apply_orders(&mut self, world: &mut World) {
         let mut decisions = Vec::new();
         for order in std::mem::take(&mut self.orders) {
             let ball = self.pitch.ball(world).map_or(DVec3::ZERO, |(position, _)| position);
@@ -231,10 +231,10 @@ impl Game {
                 GameOrder::Beam { .. } | GameOrder::Say { .. } => {}
             }
         }
-        self.carry_out(world, &decisions);
+        self.apply_decisions(world, &decisions);
     }
 
-    fn carry_out(&mut self, world: &mut World, decisions: &[Decision]) {
+    fn apply_decisions(&mut self, world: &mut World, decisions: &[Decision]) {
         for decision in decisions {
             match *decision {
                 Decision::PlaceBall { position, velocity } => self.pitch.place_ball(world, position, velocity),
@@ -243,22 +243,22 @@ impl Game {
         }
     }
 
-    fn listen(&mut self, world: &World) -> BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>> {
+    fn hear(&mut self, world: &World) -> BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>> {
         let mut heard = BTreeMap::new();
         for (player, _) in self.pitch.players() {
             let Some((position, rotation)) = self.pitch.ear(world, player) else { continue };
             let ear = Ear { player, position, rotation };
-            if let Some(words) = self.air.hear(&ear, &mut self.random) {
+            if let Some(words) = self.soundscape.hear(&ear, &mut self.random) {
                 let words = words.into_iter().map(|word| (word.azimuth_deg, word.text.to_vec())).collect();
                 heard.insert(player, words);
             }
         }
-        self.air.clear();
+        self.soundscape.clear();
         heard
     }
 
-    /// Keeps what was called in this cycle.
-    fn note_calls(&mut self) {
+    /// Adds the calls of this cycle to the recent ones.
+    fn record_calls(&mut self) {
         let (mode, fouls) = (self.referee.mode(), self.referee.fouls());
         if fouls.is_empty() && mode == self.view.mode {
             return;
@@ -266,15 +266,15 @@ impl Game {
         let (time, score) = (self.referee.play_time(), Side::BOTH.map(|side| self.referee.score(side)));
         let calls = Arc::make_mut(&mut self.calls);
         for call in fouls {
-            calls.add(time, score, Called::Foul(call.player, call.foul));
+            calls.add(time, score, CallKind::Foul(call.player, call.foul));
         }
         if mode != self.view.mode {
-            calls.add(time, score, Called::Mode(mode));
+            calls.add(time, score, CallKind::Mode(mode));
         }
     }
 
-    fn show(&mut self, heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>) {
-        let mut view = first_view(&self.referee);
+    fn publish(&mut self, heard: BTreeMap<PlayerId, Vec<(i32, Vec<u8>)>>) {
+        let mut view = initial_view(&self.referee);
         view.calls = Arc::clone(&self.calls);
         view.teams = Side::BOTH.map(|side| self.teams.name(side).map(str::to_owned));
         view.seed = self.seed;
@@ -292,7 +292,7 @@ fn new_referee(config: &GameConfig, field: Field) -> Referee {
     Referee::new(config.rules, field, config.phase, time)
 }
 
-fn first_view(referee: &Referee) -> GameView {
+fn initial_view(referee: &Referee) -> GameView {
     GameView {
         field: *referee.field(),
         play_time: referee.play_time(),
@@ -333,90 +333,90 @@ impl Director for Game {
 
     fn reset(&mut self, world: &mut World) {
         self.referee = new_referee(&self.config, self.field);
-        self.air.clear();
-        self.wishes.clear();
+        self.soundscape.clear();
+        self.player_actions.clear();
         self.orders.clear();
         self.seed = world.seed();
         self.random = ChaCha8Rng::seed_from_u64(self.seed);
-        self.look(world);
-        self.note_calls();
-        self.show(BTreeMap::new());
+        self.refresh(world);
+        self.record_calls();
+        self.publish(BTreeMap::new());
     }
 
     fn model_changed(&mut self, world: &mut World) {
-        self.look(world);
-        // nothing was said meanwhile, only who plays may have changed
-        self.show(self.view.heard.clone());
+        self.refresh(world);
+        // only the players may have changed
+        self.publish(self.view.heard.clone());
     }
 
     fn before_physics(&mut self, world: &mut World) {
-        let wishes = std::mem::take(&mut self.wishes);
-        for (agent, wishes) in wishes {
-            for wish in wishes {
-                match wish {
-                    Wish::Beam(to) => self.beam(world, agent, to),
-                    Wish::Say { volume, text } => self.say(world, agent, volume, &text),
+        let actions = std::mem::take(&mut self.player_actions);
+        for (agent, actions) in actions {
+            for action in actions {
+                match action {
+                    PlayerAction::Beam(to) => self.beam(world, agent, to),
+                    PlayerAction::Say { volume, text } => self.say(world, agent, volume, &text),
                 }
             }
         }
     }
 
     fn after_physics(&mut self, world: &mut World) {
-        self.look(world);
-        // what was put somewhere before the physics is where it was put, or on its way from there
+        self.refresh(world);
+        // bodies that were moved before the physics are up to date in the simulation
         self.pitch.take_moved();
-        let heard = self.listen(world);
+        let heard = self.hear(world);
         let contacts = self.pitch.ball_contacts(world);
-        self.obey(world);
+        self.apply_orders(world);
         let players = self.pitch.scene_players(world);
-        let Some((position, velocity)) = self.pitch.ball(world) else { return self.show(heard) };
+        let Some((position, velocity)) = self.pitch.ball(world) else { return self.publish(heard) };
         let cycle = Duration::from_secs_f64(world.tick_seconds());
         let scene = Scene { cycle, ball: Ball { position, velocity }, players: &players, contacts: &contacts };
         let mut decisions = Vec::new();
         self.referee.judge(&scene, &mut decisions);
-        self.carry_out(world, &decisions);
-        self.note_calls();
-        self.show(heard);
+        self.apply_decisions(world, &decisions);
+        self.record_calls();
+        self.publish(heard);
     }
 
     fn admit(&mut self, world: &mut World, request: &JoinRequest) -> Result<Spawn, GameRefusal> {
-        self.look(world);
+        self.refresh(world);
         let JoinRequest { team, number } = request;
         let player = self.teams.join(team, *number)?;
         let side = if player.side == Side::Left { "Left" } else { "Right" };
         let agent = format!("{side} {number}");
-        self.seats.push(Seat { player, agent: agent.clone(), taken: false });
+        self.roster.push(RosterEntry { player, agent: agent.clone(), has_joined: false });
         let Placement { x, y, heading } = spawn_placement(&self.field, player);
         Ok(Spawn { name: agent, pose: Pose::facing(x, y, 0.0, heading) })
     }
 
     fn cancel_admission(&mut self, _: &mut World, name: &str) {
-        if let Some(index) = self.seats.iter().rposition(|seat| seat.agent == name && !seat.taken) {
-            self.teams.leave(self.seats.remove(index).player);
+        if let Some(index) = self.roster.iter().rposition(|entry| entry.agent == name && !entry.has_joined) {
+            self.teams.leave(self.roster.remove(index).player);
         }
     }
 
     fn apply_order(&mut self, world: &mut World, order: GameOrder) -> Result<Option<GameAnswer>, GameRefusal> {
         order.check()?;
-        self.look(world);
+        self.refresh(world);
         match order {
             GameOrder::Beam { agent, .. } | GameOrder::Say { agent, .. }
-                if self.wishes.get(&agent).is_some_and(|wishes| wishes.len() >= MOST_WISHES) =>
+                if self.player_actions.get(&agent).is_some_and(|actions| actions.len() >= MAX_PLAYER_ACTIONS) =>
             {
                 return Err(GameRefusal::PlayerQueueFull);
             }
-            GameOrder::Beam { agent, to } => self.wishes.entry(agent).or_default().push(Wish::Beam(to)),
+            GameOrder::Beam { agent, to } => self.player_actions.entry(agent).or_default().push(PlayerAction::Beam(to)),
             GameOrder::Say { agent, volume, text } => {
-                self.wishes.entry(agent).or_default().push(Wish::Say { volume, text });
+                self.player_actions.entry(agent).or_default().push(PlayerAction::Say { volume, text });
             }
             GameOrder::PlacePlayer { player, .. } | GameOrder::StandPlayer { player, .. }
                 if self.pitch.players().all(|(other, _)| other != player) =>
             {
                 return Err(GameRefusal::UnknownPlayer { player });
             }
-            _ if self.orders.len() >= MOST_ORDERS => return Err(GameRefusal::QueueFull),
+            _ if self.orders.len() >= MAX_ORDERS => return Err(GameRefusal::QueueFull),
             order => {
-                let motors = self.unknown_joints(world, &order);
+                let motors = self.unknown_motors(world, &order);
                 self.orders.push(order);
                 return Ok((!motors.is_empty()).then_some(GameAnswer::UnknownMotors { motors }));
             }

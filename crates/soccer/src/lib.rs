@@ -1,12 +1,12 @@
-//! The football game: fields, rules, referee, teams, and what players hear and see.
+//! The football game: fields, rules, referee, teams, speech and vision of the players.
 //!
-//! The rules are functions of their arguments: no world, no wire, no socket, no clock. [`game::Game`] puts them on a
-//! world: as its director it fills in a [`Scene`] after each cycle, lets the [`Referee`] judge it, and carries out its
-//! [`Decision`]s. Chance comes from a seeded generator that is passed in.
+//! The rules are pure: no world, no wire, no socket, no clock. [`game::Game`] applies them to a world: as its director it
+//! fills in a [`Scene`] after each cycle, lets the [`Referee`] judge it, and carries out its [`Decision`]s. Randomness
+//! comes from a seeded generator that is passed in.
 //!
 //! Units are SI and radians. The frame is the field's: origin at the centre spot, x towards the right goal, y towards the
-//! upper touch line, z up. The left team defends the goal at negative x. Only what agents and monitors are told in
-//! degrees is kept in degrees, and is named so (`azimuth_deg`).
+//! upper touch line, z up. The left team defends the goal at negative x. Only values that the protocol has in degrees are
+//! kept in degrees, with names that say so (`azimuth_deg`).
 
 pub mod audio;
 pub mod calls;

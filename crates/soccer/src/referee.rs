@@ -1,12 +1,12 @@
 //! The referee: play modes, score, clock, fouls.
 //!
-//! Judges one [`Scene`] a cycle, in this order. Whatever restarts the game in a cycle, a monitor's command included,
-//! leaves the steps in brackets out.
+//! Judges one [`Scene`] per cycle, in this order. The steps in brackets are skipped once the game was restarted in the
+//! cycle, also by a monitor's command.
 //!
-//! clock → ball fouls → incapable → illegal defence → \[timeouts → place of the ball → touches\] → misplaced players
+//! clock → ball fouls → incapable → illegal defence → \[timeouts → position of the ball → touches\] → misplaced players
 
 mod defence;
-mod fitness;
+mod falls;
 mod fouls;
 mod misplacement;
 mod set_plays;
@@ -24,7 +24,7 @@ use crate::{
     teams,
 };
 
-use self::{defence::Crowd, fitness::Fitness, touches::Touches};
+use self::{defence::AreaOccupancy, falls::FallTimers, touches::Touches};
 
 /// The state of a game.
 #[derive(Clone, Debug)]
@@ -32,42 +32,42 @@ pub struct Referee {
     rules: &'static Rules,
     field: Field,
     phase: Phase,
-    /// The world's time since the referee came.
+    /// Simulated time since the start of the game.
     now: Duration,
     play_time: Duration,
     mode: PlayMode,
-    /// The play time at which the mode began.
+    /// Play time at the start of the mode.
     mode_since: Duration,
     score: [u32; 2],
     fouls: Vec<FoulCall>,
     touches: Touches,
-    /// Took a set play and must leave the ball to somebody else.
+    /// The player who took a set play and may not touch the ball before another player has.
     barred: Option<PlayerId>,
-    no_score: Option<NoScore>,
-    fitness: BTreeMap<PlayerId, Fitness>,
-    crowds: [Crowd; 2],
-    /// The game was restarted in this cycle.
-    acted: bool,
-    /// Where a command put the ball since the last scene.
+    no_score: Option<ScoringBan>,
+    falls: BTreeMap<PlayerId, FallTimers>,
+    goalie_areas: [AreaOccupancy; 2],
+    /// Whether the game was restarted in this cycle.
+    restarted: bool,
+    /// Position of the ball, if a command moved it since the last scene.
     ball_moved: Option<DVec3>,
 }
 
 /// A team that may not score yet.
 #[derive(Clone, Copy, Debug)]
-struct NoScore {
+struct ScoringBan {
     side: Side,
-    /// A touch farther than one circle radius from here lifts the ban.
+    /// A touch farther away than the circle radius lifts the ban.
     from: DVec2,
 }
 
-/// The scene of this cycle, with what the referee has moved since.
-struct View<'a> {
+/// The scene of this cycle, updated with the referee's decisions.
+struct CycleView<'a> {
     ball: DVec3,
     players: Vec<Player>,
     out: &'a mut Vec<Decision>,
 }
 
-impl View<'_> {
+impl CycleView<'_> {
     fn ball_spot(&self) -> DVec2 {
         self.ball.truncate()
     }
@@ -108,18 +108,18 @@ impl Referee {
             touches: Touches::default(),
             barred: None,
             no_score: None,
-            fitness: BTreeMap::new(),
-            crowds: [Crowd::default(), Crowd::default()],
-            acted: false,
+            falls: BTreeMap::new(),
+            goalie_areas: [AreaOccupancy::default(), AreaOccupancy::default()],
+            restarted: false,
             ball_moved: None,
         }
     }
 
-    /// Judges the cycle that has just ended. `out` gets what is to be done before the next.
+    /// Judges the cycle that has just ended. Adds to `out` the decisions to carry out before the next.
     pub fn judge(&mut self, scene: &Scene<'_>, out: &mut Vec<Decision>) {
         let ball = self.ball_moved.take().unwrap_or(scene.ball.position);
         let players = scene.players.iter().filter(|player| player.active).copied().collect();
-        let mut view = View { ball, players, out };
+        let mut view = CycleView { ball, players, out };
 
         self.fouls.clear();
         self.now += scene.cycle;
@@ -128,24 +128,24 @@ impl Referee {
         }
         if self.play_time >= self.rules.span(self.phase).1 {
             self.game_over();
-            self.acted = false;
+            self.restarted = false;
             return;
         }
 
-        // a command has just put the ball elsewhere: what touched it before does not count
-        if !self.acted {
+        // a command has just moved the ball: earlier touches do not count
+        if !self.restarted {
             self.touches.update(scene.contacts.iter().map(|contact| contact.player), self.now);
         }
         self.check_ball_fouls(scene.contacts, &mut view);
-        self.check_fitness(scene.cycle, &mut view);
+        self.check_falls(scene.cycle, &mut view);
         self.check_defence(&mut view);
-        for check in [Self::check_timeouts, Self::check_place, Self::check_touches] {
-            if !self.acted {
+        for check in [Self::check_timeouts, Self::check_ball_position, Self::check_touches] {
+            if !self.restarted {
                 check(self, &mut view);
             }
         }
         self.check_misplaced(&mut view);
-        self.acted = false;
+        self.restarted = false;
     }
 
     /// Kick-off for `side`; without one, a coin is tossed.
@@ -154,19 +154,19 @@ impl Referee {
         self.command(DVec3::ZERO, out, |referee, view| referee.award_kick_off(side, view));
     }
 
-    /// The ball lies still on the ground where it is, and play goes on.
+    /// Puts the ball on the ground below its position and continues play.
     pub fn drop_ball(&mut self, ball: DVec3, out: &mut Vec<Decision>) {
         self.command(ball, out, |referee, view| referee.drop(view.ball_spot(), view));
     }
 
-    /// The ball goes to where a monitor wants it. This is no restart: the mode stays, and the cycle is judged.
+    /// Moves the ball for a monitor. This is no restart: the mode stays, and the cycle is judged.
     pub fn place_ball(&mut self, position: DVec3, velocity: DVec3, out: &mut Vec<Decision>) {
         self.ball_moved = Some(position);
         out.push(Decision::PlaceBall { position, velocity });
     }
 
-    /// Starts a mode as if the referee had called it: set plays put the ball where it belongs, `ball` being where it is
-    /// now. A goal does not count, and the ball of the remaining modes stays.
+    /// Enters a mode as if the referee had called it: set plays move the ball from `ball`, its current position, to where
+    /// it belongs. A goal does not count, and the other modes leave the ball where it is.
     pub fn set_play_mode(&mut self, mode: PlayMode, ball: DVec3, out: &mut Vec<Decision>) {
         self.command(ball, out, |referee, view| match mode {
             PlayMode::KickOff(side) => referee.award_kick_off(side, view),
@@ -181,13 +181,13 @@ impl Referee {
             | PlayMode::PlayOn
             | PlayMode::Offside(_)
             | PlayMode::Goal(_)
-            | PlayMode::PenaltyShoot(_) => referee.enter(mode),
+            | PlayMode::PenaltyShoot(_) => referee.enter_mode(mode),
         });
     }
 
-    fn command(&mut self, ball: DVec3, out: &mut Vec<Decision>, act: impl FnOnce(&mut Self, &mut View<'_>)) {
+    fn command(&mut self, ball: DVec3, out: &mut Vec<Decision>, act: impl FnOnce(&mut Self, &mut CycleView<'_>)) {
         let ball = self.ball_moved.unwrap_or(ball);
-        let mut view = View { ball, players: Vec::new(), out };
+        let mut view = CycleView { ball, players: Vec::new(), out };
         act(self, &mut view);
         if view.ball != ball {
             self.ball_moved = Some(view.ball);
@@ -239,14 +239,14 @@ impl Referee {
         self.rules
     }
 
-    fn enter(&mut self, mode: PlayMode) {
+    fn enter_mode(&mut self, mode: PlayMode) {
         self.mode = mode;
         self.mode_since = self.play_time;
-        self.acted = true;
+        self.restarted = true;
     }
 
-    /// Bans and touches of before do not matter after a restart.
-    fn forget(&mut self) {
+    /// Forgets bans and touches, after a restart.
+    fn clear_bans(&mut self) {
         self.touches = Touches::default();
         self.barred = None;
         self.no_score = None;
@@ -256,8 +256,8 @@ impl Referee {
         self.fouls.push(FoulCall { player, foul });
     }
 
-    /// Takes a player off the field, to the touch line away from the ball.
-    fn penalise(&self, player: PlayerId, view: &mut View<'_>) {
+    /// Moves a player off the field, to the touch line away from the ball.
+    fn penalise(&self, player: PlayerId, view: &mut CycleView<'_>) {
         let others = view.players.iter().filter(|p| p.id != player).map(|p| p.torso.position.truncate());
         let to = teams::penalised_placement(&self.field, player.side, view.ball.y, others);
         view.relocate(player, to);

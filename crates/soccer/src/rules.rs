@@ -54,7 +54,7 @@ impl Side {
     }
 }
 
-/// A part of a game. Each is played by a server of its own: the next one starts with its number and the clock.
+/// A phase of a game. Each is played by a server of its own; the next server is started with its number and the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "u8", try_from = "u8")]
 pub enum Phase {
@@ -94,26 +94,26 @@ impl From<Phase> for u8 {
 }
 
 impl TryFrom<u8> for Phase {
-    type Error = NoSuchPhase;
+    type Error = UnknownPhase;
 
-    fn try_from(index: u8) -> Result<Self, NoSuchPhase> {
-        Self::from_index(index).ok_or(NoSuchPhase { index })
+    fn try_from(index: u8) -> Result<Self, UnknownPhase> {
+        Self::from_index(index).ok_or(UnknownPhase { index })
     }
 }
 
 /// No phase has this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no phase {index}; the last is 4")]
-pub struct NoSuchPhase {
-    /// What was asked for.
+#[error("phase {index} is out of range 0..=4")]
+pub struct UnknownPhase {
+    /// The value that was given.
     pub index: u8,
 }
 
-/// What is going on, and for whom.
+/// The state of play, and the side that it favours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum PlayMode {
-    /// Teams come in and take their places. The clock stands.
+    /// Teams join and take their positions. The clock is stopped.
     #[default]
     BeforeKickOff,
     /// The side kicks off.
@@ -128,13 +128,13 @@ pub enum PlayMode {
     GoalKick(Side),
     /// Never entered by the referee.
     Offside(Side),
-    /// The phase has ended. The clock stands.
+    /// The phase has ended. The clock is stopped.
     GameOver,
     /// The side has scored.
     Goal(Side),
-    /// The side kicks, and may not score straight away.
+    /// The side kicks, and may not score directly.
     FreeKick(Side),
-    /// The side kicks, and may score straight away.
+    /// The side kicks, and may score directly.
     DirectFreeKick(Side),
     /// Never entered by the referee.
     PenaltyKick(Side),
@@ -142,7 +142,7 @@ pub enum PlayMode {
     PenaltyShoot(Side),
 }
 
-/// The modes by index, with the names that agents and monitors know.
+/// The modes by index, with their names in the protocol.
 const MODES: [(PlayMode, &str); 23] = [
     (M::BeforeKickOff, "BeforeKickOff"),
     (M::KickOff(Left), "KickOff_Left"),
@@ -175,7 +175,7 @@ impl PlayMode {
         MODES.iter().map(|&(mode, _)| mode)
     }
 
-    /// The number that monitors are told, 0 to 22.
+    /// Number in the monitor protocol, 0 to 22.
     pub fn index(self) -> usize {
         let (left, side) = match self {
             M::BeforeKickOff => return 0,
@@ -195,7 +195,7 @@ impl PlayMode {
         left + side.index()
     }
 
-    /// The name that agents are told.
+    /// Name in the protocol.
     pub fn name(self) -> &'static str {
         MODES[self.index()].1
     }
@@ -205,12 +205,12 @@ impl PlayMode {
         MODES.iter().find(|(_, known)| *known == name).map(|&(mode, _)| mode)
     }
 
-    /// Whether the play time moves.
+    /// Whether the game clock runs.
     pub fn runs_clock(self) -> bool {
         !matches!(self, M::BeforeKickOff | M::GameOver)
     }
 
-    /// Whether players may beam to where they like.
+    /// Whether players may beam.
     pub fn allows_beam(self) -> bool {
         matches!(self, M::BeforeKickOff | M::Goal(_))
     }
@@ -233,18 +233,18 @@ impl From<PlayMode> for String {
 }
 
 impl TryFrom<String> for PlayMode {
-    type Error = NoSuchMode;
+    type Error = UnknownPlayMode;
 
-    fn try_from(name: String) -> Result<Self, NoSuchMode> {
-        Self::from_name(&name).ok_or(NoSuchMode { name })
+    fn try_from(name: String) -> Result<Self, UnknownPlayMode> {
+        Self::from_name(&name).ok_or(UnknownPlayMode { name })
     }
 }
 
 /// No play mode has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no play mode `{name}`")]
-pub struct NoSuchMode {
-    /// What was asked for.
+#[error("unknown play mode `{name}`")]
+pub struct UnknownPlayMode {
+    /// The value that was given.
     pub name: String,
 }
 
@@ -274,23 +274,23 @@ pub struct Rules {
     pub extra_half: Duration,
     /// Length of the penalty shooting.
     pub penalty_shooting: Duration,
-    /// How long a set play may wait for its kick.
+    /// Longest wait for the kick of a set play.
     pub set_play: Duration,
-    /// From a goal to the kick-off.
+    /// Time from a goal to the kick-off.
     pub goal_pause: Duration,
-    /// From a taker's first touch, how long it may touch again.
+    /// Time from a taker's first touch in which it may touch the ball again.
     pub second_touch: Duration,
-    /// How long a player may lie on the ground.
-    pub lying: Grace,
-    /// How long a player may be down, lying or not.
-    pub down: Grace,
-    /// The field that is used unless another is asked for.
+    /// Longest time that a player may lie on the ground.
+    pub lying: FallLimit,
+    /// Longest time that a player may be down, lying or not.
+    pub down: FallLimit,
+    /// Default field.
     pub field: Field,
 }
 
 /// A time limit that is longer for the goalie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grace {
+pub struct FallLimit {
     /// For number 1.
     pub goalie: Duration,
     /// For everyone else.
@@ -306,8 +306,8 @@ const FIFA: Rules = Rules {
     set_play: Duration::from_secs(15),
     goal_pause: Duration::from_secs(3),
     second_touch: Duration::from_secs(1),
-    lying: Grace { goalie: Duration::from_secs(30), player: Duration::from_secs(15) },
-    down: Grace { goalie: Duration::from_secs(60), player: Duration::from_secs(30) },
+    lying: FallLimit { goalie: Duration::from_secs(30), player: Duration::from_secs(15) },
+    down: FallLimit { goalie: Duration::from_secs(60), player: Duration::from_secs(30) },
     field: Field::FIFA,
 };
 

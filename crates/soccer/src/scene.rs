@@ -1,4 +1,4 @@
-//! What the referee sees after a cycle, and what it decides.
+//! The referee's input after a cycle, and its decisions.
 
 use std::time::Duration;
 
@@ -31,14 +31,14 @@ impl PlayerId {
 /// The state of ball and players at the end of a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
-    /// How long the cycle took in the world's time.
+    /// Length of the cycle in simulated time.
     pub cycle: Duration,
     /// The ball.
     pub ball: Ball,
-    /// Everyone who has joined, in the order of joining.
+    /// All players, in the order of joining.
     pub players: &'a [Player],
-    /// Who touches the ball. Only one player counts: the one who did in the last cycle, if it still does, else the one of
-    /// the first entry.
+    /// Contacts of players with the ball. Only one player counts: the one of the last cycle if it still touches the ball,
+    /// else that of the first entry.
     pub contacts: &'a [Contact],
 }
 
@@ -54,13 +54,13 @@ pub struct Ball {
 /// A player as the referee sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Player {
-    /// Who.
+    /// Side and number.
     pub id: PlayerId,
-    /// Players who are not on the field yet, or no more, are overlooked.
+    /// Inactive players are ignored: they are not on the field yet, or no longer.
     pub active: bool,
-    /// Where its torso is.
+    /// Pose of its torso.
     pub torso: Pose,
-    /// The box around its torso.
+    /// Bounding box of its torso.
     pub torso_box: TorsoBox,
     /// Height of the camera above the ground, in m.
     pub camera_height: f64,
@@ -79,7 +79,7 @@ pub struct Pose {
     pub rotation: DQuat,
 }
 
-/// The box around a torso.
+/// Bounding box of a torso.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TorsoBox {
     /// Its middle in the torso's frame, in m.
@@ -91,15 +91,15 @@ pub struct TorsoBox {
 /// A part of a player touches the ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Whose part.
+    /// The player.
     pub player: PlayerId,
-    /// Which part.
-    pub part: Part,
+    /// The part that touches.
+    pub part: BodyPart,
 }
 
-/// The kind of body part that the rules tell apart.
+/// Body parts that the rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part {
+pub enum BodyPart {
     /// A hand or a forearm.
     Arm {
         /// The middle of the shape that touches, in the field's frame, in m.
@@ -111,14 +111,14 @@ pub enum Part {
     Other,
 }
 
-impl Part {
+impl BodyPart {
     /// Whether a shape of that name in a robot's model is a hand or a forearm.
     pub fn is_arm(geom: &str) -> bool {
         geom.contains("hand") || geom.contains("forearm")
     }
 }
 
-/// A place to stand and the way to look.
+/// A position on the ground and a direction to face.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
     /// In the field's frame, in m.
@@ -136,26 +136,26 @@ impl Placement {
     }
 }
 
-/// Something to carry out in the world before the next cycle.
+/// A change of the world that the referee orders before the next cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
-    /// Put the ball somewhere. It does not turn.
+    /// Move the ball. It does not spin.
     PlaceBall {
         /// Its centre, in m.
         position: DVec3,
         /// In m/s.
         velocity: DVec3,
     },
-    /// Stand a player somewhere, upright, at its model's height, joints at zero.
+    /// Put a player upright on its feet, at its model's height, joints at zero.
     Relocate {
-        /// Who.
+        /// The player.
         player: PlayerId,
-        /// Where.
+        /// Its new position.
         to: Placement,
     },
 }
 
-/// What a player did wrong, with the numbers that monitors know.
+/// A foul, with its number in the monitor protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Foul {
     /// Never called.
@@ -192,8 +192,8 @@ impl Foul {
 /// A foul and who committed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoulCall {
-    /// Who.
+    /// The player.
     pub player: PlayerId,
-    /// What.
+    /// The foul.
     pub foul: Foul,
 }

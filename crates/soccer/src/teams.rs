@@ -1,4 +1,4 @@
-//! Who plays where: team names, player numbers, and the places that the rules give to players.
+//! Team names, player numbers, and the positions that the rules assign to players.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -10,13 +10,13 @@ use crate::{
     scene::{Placement, PlayerId},
 };
 
-/// Robots closer to each other than this stand in each other's way when penalised, in m.
+/// Least distance between penalised robots, in m.
 const PENALISED_CLEARANCE: f64 = 1.0;
-/// Robots closer to each other than this would stand in one another after a beam, in m.
+/// Least distance between robots after a beam, in m.
 const BEAM_CLEARANCE: f64 = 0.5;
-/// Around an occupied spot, free ones are looked for on rings so far apart, in m.
+/// Distance between the rings on which a free spot is searched around an occupied one, in m.
 const BEAM_RING: f64 = 0.6;
-/// Directions in which they are looked for.
+/// Number of spots on a ring.
 const BEAM_DIRECTIONS: u32 = 8;
 
 /// The two teams of a game. Names stay when players leave.
@@ -28,13 +28,13 @@ pub struct Teams {
     members: [Vec<u8>; 2],
 }
 
-/// Why somebody cannot play.
+/// Why a player cannot join.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
-    /// Two other teams play already.
-    #[error("team `{name}` cannot play: `{left}` and `{right}` do")]
+    /// Two other teams are playing.
+    #[error("team `{name}` cannot join: `{left}` and `{right}` are playing")]
     ThirdTeam {
-        /// The team that came too late.
+        /// Name of the third team.
         name: String,
         /// The left team.
         left: String,
@@ -42,7 +42,7 @@ pub enum JoinError {
         right: String,
     },
     /// The number is taken.
-    #[error("team `{name}` has a number {number} already")]
+    #[error("team `{name}` already has a number {number}")]
     NumberTaken {
         /// The team.
         name: String,
@@ -50,7 +50,7 @@ pub enum JoinError {
         number: u8,
     },
     /// The number is too large.
-    #[error("number {number} is above {max}")]
+    #[error("player number {number} is out of range 0..={max}")]
     NumberTooLarge {
         /// The number.
         number: u8,
@@ -58,11 +58,11 @@ pub enum JoinError {
         max: u8,
     },
     /// No more players are allowed.
-    #[error("team `{name}` has {size} players already")]
+    #[error("team `{name}` already has {size} players")]
     TeamFull {
         /// The team.
         name: String,
-        /// How many it may have.
+        /// Most players of a team.
         size: usize,
     },
 }
@@ -78,7 +78,7 @@ impl Teams {
         }
     }
 
-    /// A player comes in. The first team name is left, the second right.
+    /// Adds a player. The first team to join is the left one, the second the right one.
     pub fn join(&mut self, name: &str, number: u8) -> Result<PlayerId, JoinError> {
         if number > self.max_number {
             return Err(JoinError::NumberTooLarge { number, max: self.max_number });
@@ -104,12 +104,12 @@ impl Teams {
         Ok(PlayerId { side, number })
     }
 
-    /// A player goes. Its number is free again, its team's name is not.
+    /// Removes a player. Its number becomes free, its team's name stays.
     pub fn leave(&mut self, player: PlayerId) {
         self.members[player.side.index()].retain(|number| *number != player.number);
     }
 
-    /// The name of a side's team, once it has been seen.
+    /// Name of a side's team, once a player has joined.
     pub fn name(&self, side: Side) -> Option<&str> {
         self.names[side.index()].as_deref()
     }
@@ -125,14 +125,14 @@ impl Teams {
     }
 }
 
-/// Where a player comes in: beside the upper touch line, looking at the field.
+/// Start position of a player: beside the upper touch line, facing the field.
 pub fn spawn_placement(field: &Field, player: PlayerId) -> Placement {
     let x = player.side.sign() * (2.0 * f64::from(player.number) + 1.0);
     Placement { x, y: field.half_width() + field.border, heading: -FRAC_PI_2 }
 }
 
-/// Where a penalised player goes: beyond the touch line away from the ball, at the first spot of its own half that
-/// nobody in `others` is near, looking at the field.
+/// Position of a penalised player: beyond the touch line away from the ball, at the first spot of its own half with no
+/// robot of `others` near it, facing the field.
 pub fn penalised_placement(
     field: &Field,
     side: Side,
@@ -149,10 +149,10 @@ pub fn penalised_placement(
     Placement { x: spot.x, y, heading: -upper * FRAC_PI_2 }
 }
 
-/// Where a player gets to that beams to `wanted`, which is given as for the left team; none if it may not beam now.
+/// Position of a player that beams to `wanted`, which is given as for the left team; none if it may not beam now.
 ///
-/// A beam ends in the own half: the sign of `wanted.x` does not matter. If somebody of `others` stands there, the player
-/// gets to a free spot as near as may be, backwards first.
+/// A beam ends in the own half: the sign of `wanted.x` does not matter. If a robot of `others` is there, the player gets
+/// the nearest free spot, backwards first.
 pub fn beam_placement(
     mode: PlayMode,
     side: Side,

@@ -1,8 +1,8 @@
-//! Cutting numbers to the digits that agents are told.
+//! Truncation to the digits that agents receive.
 
-/// Cuts `value` after `digits` decimals, towards zero.
+/// Truncates `value` after `digits` decimals.
 ///
-/// Only for decisions that depend on the cut value, such as the edge of the field of view. Text is the codec's matter.
+/// Only for decisions that depend on the truncated value, such as the edge of the field of view. The codec formats text.
 pub fn truncate(value: f64, digits: u8) -> f64 {
     let scale = 10f64.powi(digits.into());
     (value * scale).trunc() / scale

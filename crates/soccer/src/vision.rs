@@ -1,7 +1,8 @@
-//! What players see.
+//! The players' cameras.
 //!
-//! A camera reports landmarks, the ball and markers on robots as distance and direction. How well it sees is
-//! replaceable: [`Ideal`] sees everything in its field of view, [`Noisy`] errs, misses, and does not see through things.
+//! A camera reports landmarks, the ball and markers on robots as distance and direction. Its quality is replaceable:
+//! [`IdealVision`] detects everything in its field of view, [`NoisyVision`] has errors, misses points, and detects nothing
+//! that is hidden.
 
 use std::f64::consts::TAU;
 
@@ -11,9 +12,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{field::Landmark, rules::Side, scene::PlayerId, truncate::truncate};
 
-/// The field of view, to each side and up and down, in degrees.
+/// Half the field of view, horizontally and vertically, in degrees.
 pub const HALF_FIELD_OF_VIEW_DEG: f64 = 60.0;
-/// Directions are told, and so compared with the field of view, with so many decimals.
+/// Decimals of the directions that agents receive. The field of view is compared with the truncated value.
 const DIGITS: u8 = 2;
 
 /// A camera of a robot.
@@ -25,27 +26,27 @@ pub struct Camera {
     pub rotation: DQuat,
 }
 
-/// Everything that could be seen.
+/// Everything that a camera can detect.
 #[derive(Clone, Copy, Debug)]
-pub struct Sights<'a> {
-    /// In the order in which agents are told of them.
+pub struct VisionTargets<'a> {
+    /// In the order of the protocol.
     pub landmarks: &'a [Landmark],
     /// The ball's centre, in m.
     pub ball: DVec3,
-    /// Everyone on the field in the order of joining, the robot with the camera included.
+    /// All players on the field in the order of joining, including the camera's own.
     pub players: &'a [MarkedPlayer<'a>],
 }
 
 /// A player and the markers on its robot.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkedPlayer<'a> {
-    /// Who.
+    /// The player.
     pub id: PlayerId,
     /// In the order of the robot's model.
     pub markers: &'a [Marker<'a>],
 }
 
-/// A point on a robot that cameras can tell.
+/// A point on a robot that cameras recognise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Marker<'a> {
     /// `head`, `lfoot`, `rfoot`, ...
@@ -54,7 +55,7 @@ pub struct Marker<'a> {
     pub position: DVec3,
 }
 
-/// Where something is seen from a camera. Not cut to the digits that agents are told.
+/// Distance and direction from a camera, not truncated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polar {
     /// In m.
@@ -65,26 +66,26 @@ pub struct Polar {
     pub elevation_deg: f64,
 }
 
-/// Something that is seen.
+/// Something that a camera has detected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detection<'a> {
     /// A landmark.
     Landmark {
-        /// Which.
+        /// Its name in the protocol.
         name: &'static str,
-        /// Where.
+        /// As seen from the camera.
         at: Polar,
     },
     /// The ball.
     Ball {
-        /// Where.
+        /// As seen from the camera.
         at: Polar,
     },
     /// At least one marker of a player.
     Player {
-        /// Who.
+        /// The player.
         id: PlayerId,
-        /// Which markers, and where.
+        /// Names and positions of the detected markers.
         markers: Vec<(&'a str, Polar)>,
     },
 }
@@ -102,30 +103,29 @@ impl Camera {
 }
 
 impl Polar {
-    /// Whether a camera that looks straight ahead has it in the picture. The edge is decided on the direction that
-    /// agents are told.
+    /// Whether it is in the field of view, as decided by the truncated angles that agents receive.
     pub fn is_in_view(&self) -> bool {
         let within = |angle_deg| truncate(angle_deg, DIGITS).abs() <= HALF_FIELD_OF_VIEW_DEG;
         within(self.azimuth_deg) && within(self.elevation_deg)
     }
 }
 
-/// How well a camera sees a single point.
+/// The quality of a camera.
 pub trait Vision {
-    /// The point as it is seen, or nothing.
-    fn look(&mut self, camera: &Camera, point: DVec3) -> Option<Polar>;
+    /// The point as the camera measures it, if it detects it.
+    fn detect(&mut self, camera: &Camera, point: DVec3) -> Option<Polar>;
 
-    /// All that is seen, in the order in which agents are told: landmarks, ball, left team, right team.
-    fn see<'a>(&mut self, camera: &Camera, sights: &Sights<'a>) -> Vec<Detection<'a>> {
+    /// Everything that is detected, in the order of the protocol: landmarks, ball, left team, right team.
+    fn detect_all<'a>(&mut self, camera: &Camera, targets: &VisionTargets<'a>) -> Vec<Detection<'a>> {
         let mut seen = Vec::new();
-        for landmark in sights.landmarks {
-            let at = self.look(camera, landmark.position);
+        for landmark in targets.landmarks {
+            let at = self.detect(camera, landmark.position);
             seen.extend(at.map(|at| Detection::Landmark { name: landmark.name, at }));
         }
-        seen.extend(self.look(camera, sights.ball).map(|at| Detection::Ball { at }));
+        seen.extend(self.detect(camera, targets.ball).map(|at| Detection::Ball { at }));
         for side in Side::BOTH {
-            for player in sights.players.iter().filter(|player| player.id.side == side) {
-                let look = |marker: &Marker<'a>| Some((marker.name, self.look(camera, marker.position)?));
+            for player in targets.players.iter().filter(|player| player.id.side == side) {
+                let look = |marker: &Marker<'a>| Some((marker.name, self.detect(camera, marker.position)?));
                 let markers: Vec<_> = player.markers.iter().filter_map(look).collect();
                 if !markers.is_empty() {
                     seen.push(Detection::Player { id: player.id, markers });
@@ -136,27 +136,27 @@ pub trait Vision {
     }
 }
 
-/// Sees everything in its field of view exactly, at any distance, through anything.
+/// Detects everything in its field of view exactly, at any distance, through anything.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ideal;
+pub struct IdealVision;
 
-impl Vision for Ideal {
-    fn look(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
+impl Vision for IdealVision {
+    fn detect(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
         Some(camera.polar(point)).filter(Polar::is_in_view)
     }
 }
 
-/// Whether something stands between two points, both in the field's frame, in m. The second one is the sight itself.
+/// Decides whether a point is hidden.
 pub trait Occlusion {
-    /// Whether `to` cannot be seen from `from`.
+    /// Whether `to` is hidden from a camera at `from`; both in the field's frame, in m.
     fn hides(&self, from: DVec3, to: DVec3) -> bool;
 }
 
-/// Nothing stands in the way.
+/// Nothing is hidden.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Clear;
+pub struct NoOcclusion;
 
-impl Occlusion for Clear {
+impl Occlusion for NoOcclusion {
     fn hides(&self, _from: DVec3, _to: DVec3) -> bool {
         false
     }
@@ -168,17 +168,17 @@ impl<F: Fn(DVec3, DVec3) -> bool> Occlusion for F {
     }
 }
 
-/// The other players stand in the way: each a capsule between its markers.
+/// Points behind other players are hidden. Each player is a capsule between its markers.
 #[derive(Clone, Debug, Default)]
-pub struct Crowd(Vec<(DVec3, DVec3)>);
+pub struct PlayerOcclusion(Vec<(DVec3, DVec3)>);
 
-impl Crowd {
-    /// How far a robot reaches from the line between its highest marker and the middle of the others, in m.
+impl PlayerOcclusion {
+    /// Radius of the capsules, in m.
     const RADIUS: f64 = 0.12;
 
-    /// Everyone but the one who looks.
-    pub fn new(who_looks: PlayerId, players: &[MarkedPlayer<'_>]) -> Self {
-        let others = players.iter().filter(|player| player.id != who_looks);
+    /// Occlusion by all players but the observer.
+    pub fn new(observer: PlayerId, players: &[MarkedPlayer<'_>]) -> Self {
+        let others = players.iter().filter(|player| player.id != observer);
         Self(others.filter_map(|player| axis(player.markers)).collect())
     }
 }
@@ -192,7 +192,7 @@ fn axis(markers: &[Marker<'_>]) -> Option<(DVec3, DVec3)> {
     Some((top, bottom))
 }
 
-impl Occlusion for Crowd {
+impl Occlusion for PlayerOcclusion {
     fn hides(&self, from: DVec3, to: DVec3) -> bool {
         // a robot does not hide its own markers, nor the ball at its feet
         let reaches =
@@ -215,14 +215,14 @@ fn distance((a, b): (DVec3, DVec3), (c, d): (DVec3, DVec3)) -> f64 {
     (a + along * s).distance(c + across * t)
 }
 
-/// How much a camera errs.
+/// Errors of a camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Standard deviation of the distance, as a part of it.
+    /// Standard deviation of the distance, relative to it.
     pub distance: f64,
     /// Standard deviation of each angle, in degrees.
     pub angle_deg: f64,
-    /// The share of points that are missed.
+    /// Probability of missing a point.
     pub misses: f64,
 }
 
@@ -232,24 +232,24 @@ impl Default for Noise {
     }
 }
 
-/// Errs, misses things, and does not see what is hidden. What is in view is decided before erring.
+/// Adds noise, misses points, and detects nothing that is hidden. The field of view applies to the exact direction.
 #[derive(Clone, Debug)]
-pub struct Noisy<O> {
+pub struct NoisyVision<O> {
     noise: Noise,
     occlusion: O,
     rng: ChaCha8Rng,
 }
 
-impl<O: Occlusion> Noisy<O> {
-    /// The same seed and the same sights give the same errors.
+impl<O: Occlusion> NoisyVision<O> {
+    /// The same seed and the same targets give the same errors.
     pub fn new(noise: Noise, occlusion: O, seed: u64) -> Self {
         Self { noise, occlusion, rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 }
 
-impl<O: Occlusion> Vision for Noisy<O> {
-    fn look(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
-        let at = Ideal.look(camera, point)?;
+impl<O: Occlusion> Vision for NoisyVision<O> {
+    fn detect(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
+        let at = IdealVision.detect(camera, point)?;
         if self.occlusion.hides(camera.position, point) {
             return None;
         }
@@ -298,7 +298,7 @@ mod tests {
         let (me, other) = (standing(0.0, 0.0), standing(5.0, 0.0));
         let id = |number| PlayerId { side: Left, number };
         let players = [MarkedPlayer { id: id(1), markers: &me }, MarkedPlayer { id: id(2), markers: &other }];
-        let crowd = Crowd::new(id(1), &players);
+        let crowd = PlayerOcclusion::new(id(1), &players);
         let eye = DVec3::new(0.05, 0.0, 1.1);
         for (seen, hidden) in [
             (DVec3::new(10.0, 0.0, 0.5), true),
@@ -314,7 +314,10 @@ mod tests {
         ] {
             assert_eq!(crowd.hides(eye, seen), hidden, "{seen}");
         }
-        assert!(!Crowd::new(id(2), &players[1..]).hides(eye, DVec3::new(10.0, 0.0, 0.5)), "nobody hides from itself");
+        assert!(
+            !PlayerOcclusion::new(id(2), &players[1..]).hides(eye, DVec3::new(10.0, 0.0, 0.5)),
+            "nobody hides from itself"
+        );
     }
 
     #[test]
@@ -327,7 +330,7 @@ mod tests {
         };
         let landmarks = Field::FIFA7VS7.landmarks();
         let ball = DVec3::new(0.0, 0.0, 0.11);
-        let seen = Ideal.see(&camera, &Sights { landmarks: &landmarks, ball, players: &[] });
+        let seen = IdealVision.detect_all(&camera, &VisionTargets { landmarks: &landmarks, ball, players: &[] });
         let told: Vec<_> = (seen.iter())
             .map(|detection| match detection {
                 Detection::Landmark { name, at } => {
@@ -369,7 +372,7 @@ mod tests {
             (60.0, -60.0, true),
             (180.0, 0.0, false),
         ] {
-            let polar = Ideal.look(&AHEAD, at(azimuth, elevation, 7.0));
+            let polar = IdealVision.detect(&AHEAD, at(azimuth, elevation, 7.0));
             assert_eq!(polar.is_some(), seen, "{azimuth} {elevation}");
             let Some(polar) = polar else { continue };
             assert!((polar.distance - 7.0).abs() < 1e-9);
@@ -391,7 +394,8 @@ mod tests {
             MarkedPlayer { id: PlayerId::new(Left, 2), markers: &behind },
             MarkedPlayer { id: PlayerId::new(Left, 1), markers: &front },
         ];
-        let seen = Ideal.see(&AHEAD, &Sights { landmarks: &[], ball: at(0.0, -10.0, 2.0), players: &players });
+        let seen = IdealVision
+            .detect_all(&AHEAD, &VisionTargets { landmarks: &[], ball: at(0.0, -10.0, 2.0), players: &players });
         let told: Vec<_> = (seen.iter())
             .map(|detection| match detection {
                 Detection::Landmark { name, .. } => (*name).to_owned(),
@@ -407,8 +411,8 @@ mod tests {
 
     #[test]
     fn noise_has_the_size_that_was_asked_for() {
-        let mut eye = Noisy::new(Noise::default(), Clear, 3);
-        let seen: Vec<Polar> = (0..20_000).filter_map(|_| eye.look(&AHEAD, at(20.0, -5.0, 10.0))).collect();
+        let mut eye = NoisyVision::new(Noise::default(), NoOcclusion, 3);
+        let seen: Vec<Polar> = (0..20_000).filter_map(|_| eye.detect(&AHEAD, at(20.0, -5.0, 10.0))).collect();
         let misses = 1.0 - seen.len() as f64 / 20_000.0;
         assert!((misses - 0.01).abs() < 0.003, "{misses}");
         for (of, mean, sigma) in [
@@ -426,13 +430,13 @@ mod tests {
 
     #[test]
     fn noise_comes_from_the_seed_and_hidden_things_stay_hidden() {
-        let look = |seed| Noisy::new(Noise::default(), Clear, seed).look(&AHEAD, at(1.0, 2.0, 3.0));
+        let look = |seed| NoisyVision::new(Noise::default(), NoOcclusion, seed).detect(&AHEAD, at(1.0, 2.0, 3.0));
         assert_eq!(look(5), look(5));
         assert_ne!(look(5), look(6));
         let wall = |from: DVec3, to: DVec3| (from.x < 2.0) != (to.x < 2.0);
-        let mut eye = Noisy::new(Noise { misses: 0.0, ..Noise::default() }, wall, 5);
-        assert_eq!(eye.look(&AHEAD, at(0.0, 0.0, 3.0)), None);
-        assert!(eye.look(&AHEAD, at(0.0, 0.0, 0.9)).is_some());
+        let mut eye = NoisyVision::new(Noise { misses: 0.0, ..Noise::default() }, wall, 5);
+        assert_eq!(eye.detect(&AHEAD, at(0.0, 0.0, 3.0)), None);
+        assert!(eye.detect(&AHEAD, at(0.0, 0.0, 0.9)).is_some());
     }
 
     proptest! {
@@ -441,7 +445,7 @@ mod tests {
             let rotation = DQuat::from_rotation_z(turn) * DQuat::from_rotation_y(tilt);
             let camera = Camera { position: DVec3::new(1.0, -2.0, 1.1), rotation };
             let point = DVec3::new(x, y, z);
-            if let Some(polar) = Ideal.look(&camera, point) {
+            if let Some(polar) = IdealVision.detect(&camera, point) {
                 let (azimuth, elevation) = (polar.azimuth_deg.to_radians(), polar.elevation_deg.to_radians());
                 let ray = DQuat::from_rotation_z(azimuth) * DQuat::from_rotation_y(-elevation) * DVec3::X;
                 let back = camera.position + rotation * (polar.distance * ray);

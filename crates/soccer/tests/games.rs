@@ -24,7 +24,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use soccer::{
     Decision, Phase, PlayMode, PlayerId, Referee, RuleBook, Scene, Side,
-    scene::{Ball, Contact, Part, Player, Pose, TorsoBox},
+    scene::{Ball, BodyPart, Contact, Player, Pose, TorsoBox},
 };
 
 const CYCLE: Duration = Duration::from_millis(125);
@@ -77,8 +77,8 @@ impl World {
     fn cycle(&mut self) -> Option<String> {
         let contact = self.contact.map(|(player, arm)| {
             let torso = self.players.iter().find(|p| p.id == player).unwrap().torso.position;
-            let part = Part::Arm { position: torso + DVec3::new(0.4, 0.0, 0.0), radius: 0.03 };
-            Contact { player, part: if arm { part } else { Part::Other } }
+            let part = BodyPart::Arm { position: torso + DVec3::new(0.4, 0.0, 0.0), radius: 0.03 };
+            Contact { player, part: if arm { part } else { BodyPart::Other } }
         });
         let mut decisions = Vec::new();
         let scene = Scene {

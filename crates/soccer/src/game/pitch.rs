@@ -1,4 +1,4 @@
-//! Where the game's things are in the model: the ball, and the parts of each player's robot that the rules look at.
+//! Finds the ball and the relevant parts of each player's robot in the model, reads and moves them.
 
 use std::f64::consts::TAU;
 
@@ -8,19 +8,19 @@ use world::{AgentId, World};
 
 use crate::{
     field::BALL_RADIUS,
-    scene::{self, Contact, Part, Placement, Player, PlayerId, TorsoBox},
+    scene::{self, BodyPart, Contact, Placement, Player, PlayerId, TorsoBox},
 };
 
-/// What was found in one model.
+/// Ball and robots in one model.
 #[derive(Debug, Default)]
 pub(super) struct Pitch {
-    /// The model it was found in; none before the first look.
+    /// Generation of the model; none before the first search.
     generation: Option<u64>,
     ball: Option<BodyId>,
     robots: Vec<Robot>,
-    /// Which robot each geom belongs to, by geom; none for the field and the ball.
+    /// Index of the robot that each geom belongs to; none for the field and the ball.
     owners: Vec<Option<usize>>,
-    /// Bodies that were put somewhere, by their place in the model.
+    /// Bodies that were moved: index in the model and new pose.
     moved: Vec<(usize, Pose)>,
 }
 
@@ -42,7 +42,7 @@ impl Pitch {
         self.generation != Some(world.catalogue().generation)
     }
 
-    /// Finds the ball and the robots of these players, those that are there.
+    /// Finds the ball and the robots of these players, as far as they have joined.
     pub(super) fn new<'a>(world: &World, players: impl Iterator<Item = (PlayerId, &'a str)>) -> Self {
         let catalogue = world.catalogue();
         let model = world.sim().model();
@@ -58,17 +58,17 @@ impl Pitch {
         Self { generation, ball, robots, owners, moved: Vec::new() }
     }
 
-    /// Who plays.
+    /// Players and their robots.
     pub(super) fn players(&self) -> impl Iterator<Item = (PlayerId, AgentId)> {
         self.robots.iter().map(|robot| (robot.player, robot.agent))
     }
 
-    /// Whose robot this is.
+    /// The player of a robot.
     pub(super) fn player(&self, agent: AgentId) -> Option<PlayerId> {
         self.robots.iter().find(|robot| robot.agent == agent).map(|robot| robot.player)
     }
 
-    /// Where everyone stands.
+    /// Positions of all players on the ground, in m.
     pub(super) fn spots<'a>(&'a self, world: &'a World) -> impl Iterator<Item = (PlayerId, DVec2)> + 'a {
         self.robots.iter().map(|robot| {
             let [x, y, _] = self.torso(world.sim(), robot).pos;
@@ -76,7 +76,7 @@ impl Pitch {
         })
     }
 
-    /// Where a robot's torso is, or was put since the last physics step.
+    /// Pose of a robot's torso, also if it was moved since the last physics step.
     fn torso(&self, sim: &Sim, robot: &Robot) -> Pose {
         let moved = self.moved.iter().rfind(|(body, _)| *body == robot.root.index());
         moved.map_or_else(|| sim.body_pose(robot.root), |(_, pose)| *pose)
@@ -86,12 +86,12 @@ impl Pitch {
         self.robots.iter().find(|robot| robot.player == player)
     }
 
-    /// Where a player speaks, in m; nowhere if its robot has no speaker.
+    /// Position of a player's speaker, in m; none if its robot has none.
     pub(super) fn mouth(&self, world: &World, player: PlayerId) -> Option<DVec3> {
         Some(world.sim().site_pose(self.robot(player)?.mouth?).pos.into())
     }
 
-    /// Where a player hears, and how it is turned; nowhere if its robot has no microphone.
+    /// Position and rotation of a player's microphone; none if its robot has none.
     pub(super) fn ear(&self, world: &World, player: PlayerId) -> Option<(DVec3, DQuat)> {
         let pose = world.sim().site_pose(self.robot(player)?.ear?);
         Some((pose.pos.into(), rotation(&pose)))
@@ -104,23 +104,23 @@ impl Pitch {
         Some((sim.body_pose(ball).pos.into(), sim.body_velocity(ball).linear.into()))
     }
 
-    /// Puts a body somewhere.
+    /// Moves a body.
     fn place(&mut self, sim: &mut Sim, body: BodyId, pose: Pose) {
         sim.place(body, pose);
         self.moved.push((body.index(), pose));
     }
 
-    /// What was put somewhere since the last time this was asked.
+    /// Takes the bodies that were moved since the last call.
     pub(super) fn take_moved(&mut self) -> Vec<(usize, Pose)> {
         std::mem::take(&mut self.moved)
     }
 
-    /// The ball's body, by its place in the catalogue.
+    /// Index of the ball's body in the catalogue.
     pub(super) fn ball_body(&self) -> Option<usize> {
         self.ball.map(BodyId::index)
     }
 
-    /// Puts the ball somewhere. It does not turn.
+    /// Moves the ball. It does not spin.
     pub(super) fn place_ball(&mut self, world: &mut World, position: DVec3, velocity: DVec3) {
         let Some(ball) = self.ball else { return };
         let position = position.max(DVec3::new(f64::MIN, f64::MIN, BALL_RADIUS));
@@ -129,7 +129,7 @@ impl Pitch {
         sim.set_free_velocity(ball, Velocity { linear: velocity.into(), angular: [0.0; 3] });
     }
 
-    /// Stands a player somewhere, upright, at its model's height, joints at zero.
+    /// Puts a player upright on its feet, at its model's height, joints at zero.
     pub(super) fn stand(&mut self, world: &mut World, player: PlayerId, to: Placement) {
         let Some(root) = self.robot(player).map(|robot| robot.root) else { return };
         let sim = world.sim_mut();
@@ -138,7 +138,7 @@ impl Pitch {
         self.place(sim, root, Pose::facing(to.x, to.y, height, to.heading));
     }
 
-    /// Puts a player somewhere, sets joints by the names of their motors, or both. It is at rest then.
+    /// Moves a player, sets joints by the names of their motors, or both. It is at rest afterwards.
     pub(super) fn place_player(
         &mut self,
         world: &mut World,
@@ -164,7 +164,7 @@ impl Pitch {
         }
     }
 
-    /// The players as the referee sees them: those that were put somewhere, there.
+    /// The players as the referee sees them, with those that were moved at their new positions.
     pub(super) fn scene_players(&self, world: &World) -> Vec<Player> {
         let sim = world.sim();
         let describe = |robot: &Robot| {
@@ -185,7 +185,7 @@ impl Pitch {
         self.robots.iter().map(describe).collect()
     }
 
-    /// Who touches the ball, and with what.
+    /// Contacts of players with the ball.
     pub(super) fn ball_contacts(&self, world: &World) -> Vec<Contact> {
         let (sim, model) = (world.sim(), world.sim().model());
         let touch = |[a, b]: [GeomId; 2]| {
@@ -196,10 +196,10 @@ impl Pitch {
                 _ => return None,
             };
             let robot = self.robots.get((*self.owners.get(other.index())?)?)?;
-            let part = if Part::is_arm(model.geom_name(other)) {
-                Part::Arm { position: sim.geom_pose(other).pos.into(), radius: sim.geom_size(other)[0] }
+            let part = if BodyPart::is_arm(model.geom_name(other)) {
+                BodyPart::Arm { position: sim.geom_pose(other).pos.into(), radius: sim.geom_size(other)[0] }
             } else {
-                Part::Other
+                BodyPart::Other
             };
             Some(Contact { player: robot.player, part })
         };
@@ -207,9 +207,9 @@ impl Pitch {
     }
 }
 
-/// An orientation of length 1. What has none is upright.
+/// Normalises a quaternion; upright if it has no direction.
 fn normalized(quat: [f64; 4]) -> [f64; 4] {
-    // neither too small nor too large to be squared
+    // scaled first, so that squares neither underflow nor overflow
     let largest = quat.iter().fold(0.0, |largest: f64, part| largest.max(part.abs()));
     let scaled = quat.map(|part| part / largest);
     let length = scaled.iter().map(|part| part * part).sum::<f64>().sqrt();

@@ -2,14 +2,14 @@
 
 use glam::DVec3;
 
-use super::{Referee, View};
-use crate::scene::{Contact, Foul, Part, Player, PlayerId};
+use super::{CycleView, Referee};
+use crate::scene::{BodyPart, Contact, Foul, Player, PlayerId};
 
 /// A camera lower than this belongs to a robot that has fallen, in m.
 const STANDING_CAMERA: f64 = 0.45;
 
 impl Referee {
-    pub(super) fn check_ball_fouls(&mut self, contacts: &[Contact], view: &mut View<'_>) {
+    pub(super) fn check_ball_fouls(&mut self, contacts: &[Contact], view: &mut CycleView<'_>) {
         let Some(toucher) = self.touches.active else { return };
         if self.is_hand_foul(toucher, contacts, view) {
             self.call(toucher, Foul::Hand);
@@ -25,7 +25,7 @@ impl Referee {
     }
 
     /// Touches of other players lift what a set play has banned.
-    fn lift_bans(&mut self, toucher: PlayerId, view: &View<'_>) {
+    fn lift_bans(&mut self, toucher: PlayerId, view: &CycleView<'_>) {
         if self.barred.is_some_and(|barred| barred != toucher) {
             self.barred = None;
         }
@@ -38,14 +38,14 @@ impl Referee {
         }
     }
 
-    fn is_hand_foul(&self, toucher: PlayerId, contacts: &[Contact], view: &View<'_>) -> bool {
+    fn is_hand_foul(&self, toucher: PlayerId, contacts: &[Contact], view: &CycleView<'_>) -> bool {
         if toucher.is_goalie() && self.field.penalty_area(toucher.side).contains(view.ball_spot()) {
             return false;
         }
         let Some(player) = view.players.iter().find(|p| p.id == toucher) else { return false };
         contacts.iter().filter(|contact| contact.player == toucher).any(|contact| match contact.part {
-            Part::Arm { position, radius } => is_stretched(player, position, radius),
-            Part::Other => false,
+            BodyPart::Arm { position, radius } => is_stretched(player, position, radius),
+            BodyPart::Other => false,
         })
     }
 }

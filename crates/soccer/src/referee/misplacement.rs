@@ -1,15 +1,15 @@
-//! Players that stand where a set play does not let them.
+//! Players at positions that a set play does not allow.
 
 use glam::DVec2;
 
-use super::{Referee, View};
+use super::{CycleView, Referee};
 use crate::{
     rules::{PlayMode, Side},
     scene::PlayerId,
 };
 
 impl Referee {
-    pub(super) fn check_misplaced(&mut self, view: &mut View<'_>) {
+    pub(super) fn check_misplaced(&mut self, view: &mut CycleView<'_>) {
         let misplaced = match self.mode {
             PlayMode::KickOff(taker) => Side::BOTH
                 .into_iter()
@@ -37,7 +37,7 @@ impl Referee {
     }
 
     /// Of the side that kicks off, only the player nearest to the ball may be over the halfway line, in the circle.
-    fn early_takers(&self, side: Side, view: &View<'_>) -> Vec<PlayerId> {
+    fn early_takers(&self, side: Side, view: &CycleView<'_>) -> Vec<PlayerId> {
         let mut early = Vec::new();
         let mut nearest: Option<(PlayerId, f64)> = None;
         for (player, spot) in view.team(side).filter(|(_, spot)| Self::is_over_halfway(side, *spot)) {
@@ -51,12 +51,12 @@ impl Referee {
         early
     }
 
-    fn early_others(&self, side: Side, view: &View<'_>) -> Vec<PlayerId> {
+    fn early_others(&self, side: Side, view: &CycleView<'_>) -> Vec<PlayerId> {
         let radius = self.field.circle_radius;
         select(view, side, |spot| Self::is_over_halfway(side, spot) || spot.length() < radius)
     }
 }
 
-fn select(view: &View<'_>, side: Side, misplaced: impl Fn(DVec2) -> bool) -> Vec<PlayerId> {
+fn select(view: &CycleView<'_>, side: Side, misplaced: impl Fn(DVec2) -> bool) -> Vec<PlayerId> {
     view.team(side).filter(|(_, spot)| misplaced(*spot)).map(|(player, _)| player).collect()
 }

@@ -1,8 +1,8 @@
-//! How play stops and starts again: set plays, their time limits, the ball leaving the field, touches that end them.
+//! Set plays: what starts them, their time limits, and what ends them.
 
 use glam::DVec2;
 
-use super::{NoScore, Referee, View};
+use super::{CycleView, Referee, ScoringBan};
 use crate::rules::{PlayMode, Side};
 
 /// The side of the field, as a sign, on which something happens at `y`.
@@ -10,62 +10,62 @@ fn upper(y: f64) -> f64 {
     if y < 0.0 { -1.0 } else { 1.0 }
 }
 
-// Awards: a new mode and the ball where it belongs.
+// Awards: enter a mode and put the ball where it belongs.
 impl Referee {
-    /// Bans and touches are forgotten, the ball lies at `spot`, and the mode begins.
-    fn award(&mut self, mode: PlayMode, spot: DVec2, view: &mut View<'_>) {
-        self.forget();
+    /// Clears bans and touches, moves the ball to `spot` and enters the mode.
+    fn award(&mut self, mode: PlayMode, spot: DVec2, view: &mut CycleView<'_>) {
+        self.clear_bans();
         view.place_ball(spot);
-        self.enter(mode);
+        self.enter_mode(mode);
     }
 
-    pub(super) fn award_kick_off(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_kick_off(&mut self, side: Side, view: &mut CycleView<'_>) {
         self.award(PlayMode::KickOff(side), DVec2::ZERO, view);
-        self.no_score = Some(NoScore { side, from: DVec2::ZERO });
+        self.no_score = Some(ScoringBan { side, from: DVec2::ZERO });
     }
 
-    pub(super) fn award_kick_in(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_kick_in(&mut self, side: Side, view: &mut CycleView<'_>) {
         self.award(PlayMode::KickIn(side), self.touch_line_spot(view), view);
     }
 
-    fn touch_line_spot(&self, view: &View<'_>) -> DVec2 {
+    fn touch_line_spot(&self, view: &CycleView<'_>) -> DVec2 {
         DVec2::new(view.ball.x, upper(view.ball.y) * self.field.half_width())
     }
 
-    pub(super) fn award_corner_kick(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_corner_kick(&mut self, side: Side, view: &mut CycleView<'_>) {
         let x = side.other().sign() * self.field.half_length();
         let spot = DVec2::new(x, upper(view.ball.y) * self.field.half_width());
         self.award(PlayMode::CornerKick(side), spot, view);
     }
 
-    pub(super) fn award_goal_kick(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_goal_kick(&mut self, side: Side, view: &mut CycleView<'_>) {
         self.award(PlayMode::GoalKick(side), self.field.goalie_area(side).center(), view);
     }
 
-    pub(super) fn award_free_kick(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_free_kick(&mut self, side: Side, view: &mut CycleView<'_>) {
         let from = view.ball_spot();
         self.award(PlayMode::FreeKick(side), from, view);
-        self.no_score = Some(NoScore { side, from });
+        self.no_score = Some(ScoringBan { side, from });
     }
 
-    pub(super) fn award_direct_free_kick(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_direct_free_kick(&mut self, side: Side, view: &mut CycleView<'_>) {
         self.award(PlayMode::DirectFreeKick(side), view.ball_spot(), view);
     }
 
-    pub(super) fn award_penalty_kick(&mut self, side: Side, view: &mut View<'_>) {
+    pub(super) fn award_penalty_kick(&mut self, side: Side, view: &mut CycleView<'_>) {
         let x = side.other().sign() * (self.field.half_length() - self.field.penalty_spot);
         self.award(PlayMode::PenaltyKick(side), DVec2::new(x, 0.0), view);
     }
 
-    /// Play goes on with the ball at `spot`. Bans stay.
-    pub(super) fn drop(&mut self, spot: DVec2, view: &mut View<'_>) {
+    /// Continues play with the ball at `spot`. Bans stay.
+    pub(super) fn drop(&mut self, spot: DVec2, view: &mut CycleView<'_>) {
         self.touches = super::Touches::default();
         view.place_ball(spot);
-        self.enter(PlayMode::PlayOn);
+        self.enter_mode(PlayMode::PlayOn);
     }
 
-    /// Play goes on with the ball at the corner of the goalie area that is farthest up the field.
-    fn drop_at_goalie_area(&mut self, side: Side, view: &mut View<'_>) {
+    /// Continues play with the ball at the front upper corner of the goalie area.
+    fn drop_at_goalie_area(&mut self, side: Side, view: &mut CycleView<'_>) {
         let area = self.field.goalie_area(side);
         let x = side.sign() * (self.field.half_length() - self.field.goalie_area_depth);
         self.drop(DVec2::new(x, area.max.y), view);
@@ -74,28 +74,28 @@ impl Referee {
     fn award_goal(&mut self, side: Side) {
         let goals = &mut self.score[side.index()];
         *goals = goals.saturating_add(1);
-        self.enter(PlayMode::Goal(side));
+        self.enter_mode(PlayMode::Goal(side));
     }
 
     pub(super) fn game_over(&mut self) {
-        self.forget();
-        self.enter(PlayMode::GameOver);
+        self.clear_bans();
+        self.enter_mode(PlayMode::GameOver);
     }
 }
 
-// Checks: what ends a mode.
+// Checks: leave a mode.
 impl Referee {
-    pub(super) fn check_timeouts(&mut self, view: &mut View<'_>) {
+    pub(super) fn check_timeouts(&mut self, view: &mut CycleView<'_>) {
         let age = self.mode_age();
         match self.mode {
             PlayMode::Goal(scorer) if age > self.rules.goal_pause => self.award_kick_off(scorer.other(), view),
             PlayMode::GoalKick(side) if age > self.rules.set_play => self.drop_at_goalie_area(side, view),
-            mode if mode.taker().is_some() && age > self.rules.set_play => self.enter(PlayMode::PlayOn),
+            mode if mode.taker().is_some() && age > self.rules.set_play => self.enter_mode(PlayMode::PlayOn),
             _ => {}
         }
     }
 
-    pub(super) fn check_place(&mut self, view: &mut View<'_>) {
+    pub(super) fn check_ball_position(&mut self, view: &mut CycleView<'_>) {
         if matches!(self.mode, PlayMode::Goal(_)) {
             return;
         }
@@ -109,11 +109,11 @@ impl Referee {
         } else if let PlayMode::GoalKick(side) = self.mode
             && !self.field.goalie_area(side).contains(view.ball_spot())
         {
-            self.enter(PlayMode::PlayOn);
+            self.enter_mode(PlayMode::PlayOn);
         }
     }
 
-    fn ball_in_goal(&mut self, defender: Side, view: &mut View<'_>) {
+    fn ball_in_goal(&mut self, defender: Side, view: &mut CycleView<'_>) {
         let scorer = defender.other();
         if self.no_score.is_some_and(|ban| ban.side == scorer) {
             self.award_goal_kick(defender, view);
@@ -124,7 +124,7 @@ impl Referee {
         }
     }
 
-    fn ball_over_goal_line(&mut self, defender: Side, view: &mut View<'_>) {
+    fn ball_over_goal_line(&mut self, defender: Side, view: &mut CycleView<'_>) {
         if self.touches.latest().is_some_and(|toucher| toucher.side == defender) {
             self.award_corner_kick(defender.other(), view);
         } else {
@@ -132,23 +132,23 @@ impl Referee {
         }
     }
 
-    fn ball_over_touch_line(&mut self, view: &mut View<'_>) {
+    fn ball_over_touch_line(&mut self, view: &mut CycleView<'_>) {
         match self.touches.latest() {
             Some(toucher) => self.award_kick_in(toucher.side.other(), view),
-            // nobody's fault: the ball comes back, and whatever was to happen still is
+            // no touch since the restart: the ball is put back, the mode stays
             None => {
-                self.forget();
+                self.clear_bans();
                 view.place_ball(self.touch_line_spot(view));
-                self.acted = true;
+                self.restarted = true;
             }
         }
     }
 
-    pub(super) fn check_touches(&mut self, view: &mut View<'_>) {
+    pub(super) fn check_touches(&mut self, view: &mut CycleView<'_>) {
         let Some(toucher) = self.touches.active else { return };
         if self.mode.taker().is_some() {
-            self.enter(PlayMode::PlayOn);
-            // somebody without team mates would have to wait for the opponents
+            self.enter_mode(PlayMode::PlayOn);
+            // a player without team mates would have to wait for the opponents
             if view.team(toucher.side).count() > 1 {
                 self.barred = Some(toucher);
             }

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec2};
 use super::*;
 use crate::{
     rules::Side::{Left, Right},
-    scene::{Ball, Contact, Part, Pose, TorsoBox},
+    scene::{Ball, BodyPart, Contact, Pose, TorsoBox},
 };
 
 const CYCLE: Duration = Duration::from_millis(20);
@@ -59,7 +59,7 @@ impl Pitch {
     }
 
     fn cycle(&mut self, toucher: Option<PlayerId>) {
-        let contact = toucher.map(|player| Contact { player, part: Part::Other });
+        let contact = toucher.map(|player| Contact { player, part: BodyPart::Other });
         self.cycle_with(contact.as_slice());
     }
 
@@ -361,9 +361,9 @@ fn who_may_not_score_yet() {
 fn hands() {
     let arm = |player, x: f64| {
         let position = DVec3::new(x, 0.0, 0.67);
-        Contact { player, part: Part::Arm { position, radius: 0.03 } }
+        Contact { player, part: BodyPart::Arm { position, radius: 0.03 } }
     };
-    let foot = |player| Contact { player, part: Part::Other };
+    let foot = |player| Contact { player, part: BodyPart::Other };
     // where the ball is, who touches with what: is it a foul?
     type Case = (f64, Vec<Contact>, Option<PlayerId>);
     let cases: Vec<Case> = vec![
@@ -393,7 +393,7 @@ fn hands() {
         }
     }
     for (name, is_arm) in [("left_hand", true), ("right_forearm", true), ("left_foot", false), ("torso", false)] {
-        assert_eq!(Part::is_arm(name), is_arm, "{name}");
+        assert_eq!(BodyPart::is_arm(name), is_arm, "{name}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who touches the ball, who did before, and since when.
+//! Touches of the ball: by whom, by whom before, and since when.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use crate::scene::PlayerId;
 /// Touches of the ball since the last restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Touches {
-    /// Touches it now.
+    /// The player who touches it now.
     pub(super) active: Option<PlayerId>,
-    /// Touched it before: let go of it, or was followed by somebody else.
+    /// The player who touched it before: it let go of the ball, or another player followed.
     pub(super) last: Option<PlayerId>,
-    /// When the latest toucher first came to the ball, with nobody else in between.
+    /// Time of the latest player's first touch with no other player in between.
     since: Duration,
 }
 
 impl Touches {
-    /// Of several players at the ball, whoever was there before counts, else the first.
+    /// Of several players at the ball the one that touched it before counts, else the first.
     pub(super) fn update(&mut self, mut players: impl Iterator<Item = PlayerId> + Clone, now: Duration) {
         let stays = players.clone().any(|player| self.active == Some(player));
         let toucher = if stays { self.active } else { players.next() };
@@ -29,12 +29,12 @@ impl Touches {
         self.active = toucher;
     }
 
-    /// Whoever touched the ball last, now or before.
+    /// The last player to touch the ball, now or before.
     pub(super) fn latest(&self) -> Option<PlayerId> {
         self.active.or(self.last)
     }
 
-    /// Who touches the ball again after having let go of it, and how long after coming to it first.
+    /// The player who touches the ball again after letting go of it, and the time since its first touch.
     pub(super) fn again(&self, now: Duration) -> Option<(PlayerId, Duration)> {
         self.active.filter(|_| self.active == self.last).map(|player| (player, now.saturating_sub(self.since)))
     }

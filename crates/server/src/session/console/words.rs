@@ -2,7 +2,7 @@
 
 use soccer::{
     Foul, PlayMode, Side,
-    calls::{Call, Called},
+    calls::{Call, CallKind},
     game::GameView,
 };
 use wire::console::{self, Decision, DemoGame, Game, Player, SoccerInfo};
@@ -53,12 +53,12 @@ pub(super) fn decisions(view: &GameView, from: u64) -> Vec<Decision> {
     let told = |call: &Call| Decision {
         number: call.number,
         play_time: call.play_time.as_secs_f64(),
-        text: match call.called {
-            Called::Mode(PlayMode::Goal(side)) => {
+        text: match call.kind {
+            CallKind::Mode(PlayMode::Goal(side)) => {
                 format!("Goal for {}: {} to {}", team(side), call.score[0], call.score[1])
             }
-            Called::Mode(mode) => mode_in_words(mode, team),
-            Called::Foul(player, foul) => {
+            CallKind::Mode(mode) => mode_in_words(mode, team),
+            CallKind::Foul(player, foul) => {
                 format!("{} of number {} of {}", foul_in_words(foul), player.number, team(player.side))
             }
         },

@@ -7,7 +7,10 @@ use soccer::{
     PlayerId, Side,
     field::Landmark,
     game::GameView,
-    vision::{Camera, Crowd, Detection, Ideal, MarkedPlayer, Marker, Noise, Noisy, Sights, Vision},
+    vision::{
+        Camera, Detection, IdealVision, MarkedPlayer, Marker, Noise, NoisyVision, PlayerOcclusion, Vision,
+        VisionTargets,
+    },
 };
 use wire::soccer::{
     self as told, Dialect, GameState, HeardSpeech, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer,
@@ -165,16 +168,16 @@ impl Senses {
             })
             .collect();
         let players: Vec<_> = markers.iter().map(|(id, markers)| MarkedPlayer { id: *id, markers }).collect();
-        let sights = Sights { landmarks: &self.landmarks, ball, players: &players };
+        let targets = VisionTargets { landmarks: &self.landmarks, ball, players: &players };
         let mut see = See::default();
         let seen = match eyes {
-            Eyes::Ideal => Ideal.see(&camera, &sights),
+            Eyes::Ideal => IdealVision.detect_all(&camera, &targets),
             Eyes::Noisy => {
-                let crowd = Crowd::new(player, &players);
+                let occlusion = PlayerOcclusion::new(player, &players);
                 // another one each time, the same whenever the game is played again
                 let player_bits = u64::from(player.number) << 1 | u64::from(player.side == Side::Right);
                 let seed = (game.seed ^ world.step.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ player_bits;
-                Noisy::new(Noise::default(), crowd, seed).see(&camera, &sights)
+                NoisyVision::new(Noise::default(), occlusion, seed).detect_all(&camera, &targets)
             }
         };
         for detection in seen {

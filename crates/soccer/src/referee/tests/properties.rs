@@ -42,7 +42,7 @@ fn any_player() -> impl Strategy<Value = Player> {
 fn any_contact() -> impl Strategy<Value = Contact> {
     (any_id(), point(), any::<bool>()).prop_map(|(player, position, arm)| Contact {
         player,
-        part: if arm { Part::Arm { position, radius: 0.03 } } else { Part::Other },
+        part: if arm { BodyPart::Arm { position, radius: 0.03 } } else { BodyPart::Other },
     })
 }
 

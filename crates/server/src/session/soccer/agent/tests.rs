@@ -347,9 +347,9 @@ fn who_cannot_play_is_told_why_in_the_log() {
         ("(init ../../../etc/passwd Reds 3)", "unknown robot"),
         ("(init robots/T1/robot.xml Reds 3)", "unknown robot"),
         ("(init /tmp/robot.xml Reds 3)", "unknown robot"),
-        ("(init T1 Greens 1)", "team `Greens` cannot play"),
-        ("(init T1 Reds 2)", "has a number 2 already"),
-        ("(init T1 Reds -102)", "has a number 2 already"),
+        ("(init T1 Greens 1)", "team `Greens` cannot join"),
+        ("(init T1 Reds 2)", "already has a number 2"),
+        ("(init T1 Reds -102)", "already has a number 2"),
         ("(init T1 Reds)", "no init"),
         ("(init T1 Reds two)", "no init"),
         ("(syn)", "no init"),
@@ -382,7 +382,7 @@ fn a_team_gets_full() {
         game.join(&format!("ant Reds {number}"));
     }
     let eighth = game.join("ant Reds 8");
-    assert!(game.closed(eighth).is_some_and(|reason| reason.contains("7 players already")));
+    assert!(game.closed(eighth).is_some_and(|reason| reason.contains("already has 7 players")));
 }
 
 #[test]

@@ -1,31 +1,31 @@
-//! Players that stay down.
+//! Players that stay on the ground.
 
 use std::time::Duration;
 
-use super::{Referee, View};
+use super::{CycleView, Referee};
 use crate::{
-    rules::{Grace, PlayMode, Rules},
+    rules::{FallLimit, PlayMode, Rules},
     scene::{Foul, PlayerId},
 };
 
-/// A torso lower than this lies on the ground, in m.
+/// Height of the torso below which a player is lying, in m.
 const LYING: f64 = 0.15;
-/// A torso lower than this is down, in m.
+/// Height of the torso below which a player is down, in m.
 const DOWN: f64 = 0.25;
-/// Standing for longer than this makes a fresh start.
+/// Time on the feet after which the timers restart.
 const STEADY: Duration = Duration::from_millis(500);
-/// Players farther off the field than this are left alone, in m.
+/// Distance from the field beyond which players are ignored, in m.
 const OFF_FIELD: f64 = 0.1;
 
-/// How long a player has been down.
+/// How long a player has been lying, down and standing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fitness {
+pub(super) struct FallTimers {
     lying: Duration,
     down: Duration,
     standing: Duration,
 }
 
-impl Fitness {
+impl FallTimers {
     fn update(&mut self, torso_height: f64, cycle: Duration) {
         if torso_height < DOWN {
             self.standing = Duration::ZERO;
@@ -42,38 +42,38 @@ impl Fitness {
         }
     }
 
-    /// Whether a limit is passed. The clock of that limit starts again, the other one goes on: it is stopped only by
-    /// standing, or by being off the field, which is where the player goes now.
-    fn is_spent(&mut self, rules: &Rules, player: PlayerId) -> bool {
+    /// Whether a limit has passed, and restarts its timer. The other timer continues: only standing or leaving the field
+    /// stops it, and the player is taken off the field now.
+    fn take_expired(&mut self, rules: &Rules, player: PlayerId) -> bool {
         let clocks = [(&mut self.lying, rules.lying), (&mut self.down, rules.down)];
         let spent = clocks.into_iter().find(|(clock, limit)| **clock > limit.for_player(player));
         spent.map(|(clock, _)| *clock = Duration::ZERO).is_some()
     }
 }
 
-impl Grace {
+impl FallLimit {
     fn for_player(self, player: PlayerId) -> Duration {
         if player.is_goalie() { self.goalie } else { self.player }
     }
 }
 
 impl Referee {
-    pub(super) fn check_fitness(&mut self, cycle: Duration, view: &mut View<'_>) {
+    pub(super) fn check_falls(&mut self, cycle: Duration, view: &mut CycleView<'_>) {
         if self.mode == PlayMode::BeforeKickOff {
             return;
         }
-        // who has left starts afresh when coming back
-        self.fitness.retain(|player, _| view.players.iter().any(|p| p.id == *player));
+        // the timers of players who have left restart when they come back
+        self.falls.retain(|player, _| view.players.iter().any(|p| p.id == *player));
         let edge = self.field.half_width() + OFF_FIELD;
         for index in team_order(view) {
             let player = view.players[index];
-            let fitness = self.fitness.entry(player.id).or_default();
+            let falls = self.falls.entry(player.id).or_default();
             if player.torso.position.y.abs() > edge {
-                *fitness = Fitness::default();
+                *falls = FallTimers::default();
                 continue;
             }
-            fitness.update(player.torso.position.z, cycle);
-            if fitness.is_spent(self.rules, player.id) {
+            falls.update(player.torso.position.z, cycle);
+            if falls.take_expired(self.rules, player.id) {
                 self.call(player.id, Foul::Incapable);
                 self.penalise(player.id, view);
             }
@@ -82,7 +82,7 @@ impl Referee {
 }
 
 /// Left team, then right, each in the order of joining.
-fn team_order(view: &View<'_>) -> Vec<usize> {
+fn team_order(view: &CycleView<'_>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..view.players.len()).collect();
     order.sort_by_key(|&index| view.players[index].id.side);
     order
@@ -95,11 +95,11 @@ mod tests {
     /// Torso heights for so many cycles; then how long it counts as lying and as down, in cycles.
     fn check(story: &[(u32, f64)], lying: u32, down: u32) {
         let cycle = Duration::from_millis(20);
-        let mut fitness = Fitness::default();
+        let mut falls = FallTimers::default();
         for &(cycles, height) in story {
-            (0..cycles).for_each(|_| fitness.update(height, cycle));
+            (0..cycles).for_each(|_| falls.update(height, cycle));
         }
-        assert_eq!((fitness.lying, fitness.down), (lying * cycle, down * cycle), "{story:?}");
+        assert_eq!((falls.lying, falls.down), (lying * cycle, down * cycle), "{story:?}");
     }
 
     #[test]

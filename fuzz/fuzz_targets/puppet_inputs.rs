@@ -16,7 +16,7 @@ use puppet::{
 };
 
 fn speak(text: &str) {
-    for phrase in script::read(text, |tag| (tag.len() < 4).then_some(tag.len() as u32)) {
+    for phrase in script::parse(text, |tag| (tag.len() < 4).then_some(tag.len() as u32)) {
         assert!(phrase.text.len() <= MAX_TEXT);
         assert!(phrase.marks.iter().all(|mark| phrase.text.is_char_boundary(mark.at)));
     }

@@ -1,4 +1,4 @@
-//! The puppet in a world: it directs the motors of one robot.
+//! The director that connects a puppet with a robot in a world.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -10,41 +10,41 @@ use world::{
 
 use crate::{
     gesture::{GestureError, Gestures},
-    puppet::{AttributedOrder, Parts, Puppet, PuppetRefusal},
+    puppet::{AttributedOrder, Puppet, PuppetParameters, PuppetRefusal},
     servo::{COUNT, Positions, SERVOS},
 };
 
-/// What servos move: those of the simulated robot, or real ones beside it.
+/// A set of servos: those of the simulated robot, or real ones.
 pub trait Hardware: Send {
-    /// Moves the servos to positions, 0 to 1. Must not wait: whatever is slow has a thread of its own.
+    /// Sets the target positions, 0 to 1. Must not block.
     fn move_to(&mut self, positions: &Positions);
 }
 
-/// The robot's motors in the world, by servo.
+/// The robot's motors in the world, indexed by servo.
 #[derive(Clone, Debug)]
 struct Joints {
     agent: AgentId,
-    /// Places among the agent's motors.
+    /// Indices of the agent's motors.
     motors: [usize; COUNT],
-    /// What was last ordered.
+    /// Last position set.
     ordered: [Option<f32>; COUNT],
 }
 
-/// Why a robot cannot be a puppet.
+/// Why a robot cannot be controlled as a puppet.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAPuppet {
-    /// There is none of this name.
-    #[error("there is no robot `{robot}` in the world; add a [[robot]] of this name with the model `alice`")]
+    /// The world has no robot of this name.
+    #[error("no robot named `{robot}`; add a [[robot]] of this name with the model `alice`")]
     NoRobot {
-        /// Its name.
+        /// Name of the robot.
         robot: String,
     },
-    /// It lacks a servo.
-    #[error("the robot `{robot}` has no motor `{servo}`: a puppet has all {COUNT} servos, as the model `alice` does")]
+    /// The robot lacks a servo.
+    #[error("the robot `{robot}` has no motor `{servo}`; a puppet needs all {COUNT} servos of the model `alice`")]
     NoServo {
-        /// Its name.
+        /// Name of the robot.
         robot: String,
-        /// The servo's.
+        /// Name of the servo.
         servo: &'static str,
     },
 }
@@ -54,15 +54,15 @@ impl Joints {
         let card = world.agent_named(robot).ok_or_else(|| NotAPuppet::NoRobot { robot: robot.to_owned() })?;
         let mut motors = [0; COUNT];
         for (motor, servo) in motors.iter_mut().zip(&SERVOS) {
-            let place = card.motors.iter().position(|motor| motor.name == servo.name);
+            let index = card.motors.iter().position(|motor| motor.name == servo.name);
             let missing = || NotAPuppet::NoServo { robot: robot.to_owned(), servo: servo.name };
-            *motor = place.ok_or_else(missing)?;
+            *motor = index.ok_or_else(missing)?;
         }
         Ok(Self { agent: card.id, motors, ordered: [None; COUNT] })
     }
 }
 
-/// The simulated robot. Only servos that are to move are told so: whoever else moves a motor is left alone until then.
+/// The simulated robot. Sets only the servos whose position changes, so that targets of other protocols stay until then.
 struct Simulated<'a> {
     world: &'a mut World,
     joints: &'a mut Joints,
@@ -81,45 +81,45 @@ impl Hardware for Simulated<'_> {
     }
 }
 
-/// What a puppet is made of, as a recording keeps it.
+/// Configuration of a puppet, as stored in recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PuppetConfig {
     /// Name of the robot.
     pub robot: String,
-    /// Blinks a second after a reset.
+    /// Blink rate after a reset, per second.
     pub blinks: f32,
-    /// Gestures besides the protocol's own: names of files, and what they say.
+    /// Additional gestures: file names and contents.
     pub gestures: Vec<(String, String)>,
 }
 
 impl PuppetConfig {
-    /// All gestures, the protocol's own and the others.
+    /// The protocol's gestures and the additional ones.
     pub fn all_gestures(&self) -> Result<Gestures, GestureError> {
         let mut gestures = Gestures::shipped()?;
-        for (place, text) in &self.gestures {
-            gestures.add(place, text)?;
+        for (file, text) in &self.gestures {
+            gestures.add(file, text)?;
         }
         Ok(gestures)
     }
 
-    /// The puppet by itself, without a world.
+    /// The puppet, without a world.
     pub fn puppet(&self) -> Result<Puppet, GestureError> {
-        Ok(Puppet::new(Parts { gestures: self.all_gestures()?, blinks: self.blinks, seed: 0 }))
+        Ok(Puppet::new(PuppetParameters { gestures: self.all_gestures()?, blinks: self.blinks, seed: 0 }))
     }
 
-    /// In words, for [`PuppetConfig::from_description`].
+    /// As JSON, for [`PuppetConfig::from_description`].
     pub fn description(&self) -> String {
-        // it has nothing that JSON cannot hold
+        // cannot fail: the type has only strings and numbers
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// From its description.
+    /// Parses a description.
     pub fn from_description(description: &str) -> Result<Self, String> {
         serde_json::from_str(description).map_err(|error| error.to_string())
     }
 }
 
-/// Directs one robot of a world.
+/// Controls one robot of a world.
 pub struct PuppetDirector {
     puppet: Puppet,
     robot: String,
@@ -129,21 +129,21 @@ pub struct PuppetDirector {
 }
 
 impl PuppetDirector {
-    /// For the robot that the configuration names, which may come later.
+    /// A director for the configured robot, which may be added to the world later.
     pub fn new(config: &PuppetConfig) -> Result<Self, GestureError> {
         let puppet = config.puppet()?;
         let view = Arc::new(puppet.view());
         Ok(Self { puppet, robot: config.robot.clone(), joints: None, hardware: Vec::new(), view })
     }
 
-    /// Moves real servos as well, after each tick.
+    /// Also moves real servos, after each tick.
     #[must_use]
     pub fn with_hardware(mut self, hardware: Box<dyn Hardware>) -> Self {
         self.hardware.push(hardware);
         self
     }
 
-    /// Whether a world has a robot of this name that can be a puppet.
+    /// Checks that the world has a suitable robot of this name.
     pub fn check(world: &world::Catalogue, robot: &str) -> Result<(), NotAPuppet> {
         Joints::find(world, robot).map(|_| ())
     }
@@ -152,7 +152,7 @@ impl PuppetDirector {
 impl Director for PuppetDirector {
     const NAME: &'static str = "oz";
     type Order = AttributedOrder;
-    /// Orders have no answers: what becomes of them is in the events.
+    /// Orders have no answers; their effects are reported as events.
     type Answer = Infallible;
     type Refusal = PuppetRefusal;
     type JoinRequest = NoJoinRequest;
@@ -162,14 +162,14 @@ impl Director for PuppetDirector {
         let number = |name: &str, value: f32| (format!("/Oz/{name}"), Value::Double(f64::from(value)));
         let count = |name: &str, value: i64| (format!("/Oz/{name}"), Value::Integer(value));
         vec![
-            ("/Oz/Speaking".to_owned(), Value::Boolean(view.wanted.is_some())),
+            ("/Oz/Speaking".to_owned(), Value::Boolean(view.speech_request.is_some())),
             count("Gestures", view.gestures as i64),
             count("Expression", view.expression.into()),
             count("LookAt", view.look_at as i64),
             count("Faces", view.faces.len() as i64),
             number("AutoBlinkSpeed", view.blinks),
-            number("VoiceVolume", view.manner.volume),
-            number("VoicePitch", view.manner.pitch),
+            number("VoiceVolume", view.voice.volume),
+            number("VoicePitch", view.voice.pitch),
             number("Weight/Gesture", view.weights.gesture),
             number("Weight/Expression", view.weights.expression),
             number("Weight/LookAt", view.weights.look_at),
@@ -181,7 +181,7 @@ impl Director for PuppetDirector {
     }
 
     fn reset(&mut self, world: &mut World) {
-        self.puppet.begin_anew(world.seed());
+        self.puppet.restart(world.seed());
         self.joints = None;
         self.model_changed(world);
         self.view = Arc::new(self.puppet.view());
@@ -190,7 +190,7 @@ impl Director for PuppetDirector {
     fn model_changed(&mut self, world: &mut World) {
         let before = self.joints.take();
         self.joints = Joints::find(world.catalogue(), &self.robot).ok();
-        // a robot that was there before has kept its orders, whoever gave them
+        // the motors of an existing robot have kept their targets
         if let (Some(now), Some(before)) = (&mut self.joints, before)
             && now.agent == before.agent
         {
@@ -208,8 +208,8 @@ impl Director for PuppetDirector {
     }
 
     fn after_physics(&mut self, world: &mut World) {
-        // snapshots of it will have the number of the tick that comes next
-        self.puppet.tick_over(world.tick_count().0 + 1);
+        // the snapshot of this state has the number of the next tick
+        self.puppet.end_tick(world.tick_count().0 + 1);
         let positions = self.puppet.positions();
         self.hardware.iter_mut().for_each(|hardware| hardware.move_to(&positions));
         self.view = Arc::new(self.puppet.view());

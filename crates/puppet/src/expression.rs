@@ -40,12 +40,12 @@ impl Default for ExpressionBlend {
 
 impl ExpressionBlend {
     /// Number of the selected expression.
-    pub(crate) fn wanted(&self) -> u32 {
+    pub(crate) fn selected(&self) -> u32 {
         self.selected as u32
     }
 
     /// Selects an expression. Returns false if the number is unknown.
-    pub(crate) fn turn_to(&mut self, expression: u32) -> bool {
+    pub(crate) fn select(&mut self, expression: u32) -> bool {
         let index = usize::try_from(expression).ok().filter(|&index| index < EXPRESSIONS.len());
         self.selected = index.unwrap_or(self.selected);
         index.is_some()
@@ -82,14 +82,14 @@ mod tests {
         {
             let number = EXPRESSIONS.iter().position(|other| other.name == name).unwrap();
             let mut face = ExpressionBlend::default();
-            assert!(face.turn_to(number as u32));
+            assert!(face.select(number as u32));
             let offsets = (0..200).map(|_| face.step(0.01)).last().unwrap();
             assert_eq!(offsets[index::SMILE_LEFT] > 0.2, smiles, "{name}");
             assert_eq!(offsets[index::SMILE_RIGHT] > 0.2, smiles, "{name}");
             assert_eq!(offsets[index::BROWS] > 0.2, raised, "{name}");
         }
         let mut face = ExpressionBlend::default();
-        assert!(!face.turn_to(5) && !face.turn_to(u32::MAX) && face.wanted() == 0);
+        assert!(!face.select(5) && !face.select(u32::MAX) && face.selected() == 0);
         assert_eq!(face.step(0.01), [0.0; COUNT]);
     }
 }

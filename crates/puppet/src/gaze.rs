@@ -52,7 +52,7 @@ pub(crate) type Direction = [f32; 2];
 
 /// A face that the gaze may follow or avoid.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Target {
+pub(crate) struct FaceTarget {
     /// Relative to the trunk.
     pub(crate) direction: Direction,
     /// Area, as a fraction of the image.
@@ -88,11 +88,11 @@ impl Gaze {
     }
 
     /// Takes the faces found in an image.
-    pub(crate) fn see(&mut self, faces: &[Target]) {
+    pub(crate) fn see(&mut self, faces: &[FaceTarget]) {
         if faces.is_empty() {
             return;
         }
-        let by_size = |a: &&Target, b: &&Target| a.size.total_cmp(&b.size);
+        let by_size = |a: &&FaceTarget, b: &&FaceTarget| a.size.total_cmp(&b.size);
         let largest = faces.iter().max_by(by_size);
         match self.mode {
             LookAt::Largest => self.target = largest.map_or(self.target, |face| face.direction),
@@ -137,10 +137,10 @@ impl Gaze {
 mod tests {
     use super::*;
 
-    const NEAR: Target = Target { direction: [0.5, 0.1], size: 0.2 };
-    const FAR: Target = Target { direction: [-0.4, 0.2], size: 0.01 };
+    const NEAR: FaceTarget = FaceTarget { direction: [0.5, 0.1], size: 0.2 };
+    const FAR: FaceTarget = FaceTarget { direction: [-0.4, 0.2], size: 0.01 };
 
-    fn settled(mode: LookAt, faces: &[Target]) -> Positions {
+    fn settled(mode: LookAt, faces: &[FaceTarget]) -> Positions {
         let mut gaze = Gaze::default();
         gaze.set_mode(mode);
         let step = |_| {

@@ -38,7 +38,7 @@ pub const MAX_TEXT: usize = 1023;
 
 /// What an utterance may have been.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Heard {
+pub struct Hypothesis {
     /// Confidence, 0 to 1: the geometric mean of the token probabilities.
     pub confidence: f32,
     /// The text, with capitals and punctuation; at most [`MAX_TEXT`] bytes.

@@ -97,12 +97,12 @@ impl Blink {
         Self { rate, wait: f32::INFINITY, time: f32::INFINITY }
     }
 
-    pub(crate) fn speed(&self) -> f32 {
+    pub(crate) fn rate(&self) -> f32 {
         self.rate
     }
 
     /// Sets the mean rate, clamped to 0 to [`MAX_BLINKS`] per second.
-    pub(crate) fn set_speed(&mut self, rate: f32) {
+    pub(crate) fn set_rate(&mut self, rate: f32) {
         let rate = rate.clamp(0.0, MAX_BLINKS);
         if rate != self.rate {
             (self.rate, self.wait) = (rate, f32::INFINITY);
@@ -142,7 +142,7 @@ mod tests {
         for rate in [0.1f32, 2.0, 10.0] {
             let mut random = ChaCha8Rng::seed_from_u64(3);
             let mut blink = Blink::new(0.0);
-            blink.set_speed(rate);
+            blink.set_rate(rate);
             let seconds = 600.0;
             let shut: Vec<bool> = (0..(seconds / 0.01) as usize).map(|_| blink.step(&mut random, 0.01) > 0.5).collect();
             let count = shut.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f32;

@@ -3,6 +3,7 @@
 mod cache;
 pub mod camera;
 pub mod director;
+mod event;
 pub mod expression;
 pub mod faces;
 pub mod gaze;
@@ -10,6 +11,7 @@ pub mod gesture;
 pub mod hearing;
 mod idle;
 pub mod mixer;
+mod order;
 mod program;
 pub mod puppet;
 pub mod servo;

@@ -104,13 +104,13 @@ struct Playing {
 #[derive(Clone, Debug)]
 pub(crate) struct Mixer {
     pub(crate) weights: Weights,
-    pub(crate) face: ExpressionBlend,
+    pub(crate) expression: ExpressionBlend,
     pub(crate) gaze: Gaze,
     pub(crate) blink: Blink,
     playing: Vec<Playing>,
     head: Wander,
     eyes: Wander,
-    lively: Wander,
+    face: Wander,
     /// `None` for servos that the operator has not set.
     direct: [Option<f32>; COUNT],
     motions: [Motion; COUNT],
@@ -121,13 +121,13 @@ impl Mixer {
     pub(crate) fn new(seed: u64, blinks: f32) -> Self {
         Self {
             weights: Weights::default(),
-            face: ExpressionBlend::default(),
+            expression: ExpressionBlend::default(),
             gaze: Gaze::default(),
             blink: Blink::new(blinks),
             playing: Vec::new(),
             head: Wander::new(Region::Head),
             eyes: Wander::new(Region::Eyes),
-            lively: Wander::new(Region::Face),
+            face: Wander::new(Region::Face),
             direct: [None; COUNT],
             motions: rest().map(Motion::at),
             random: ChaCha8Rng::seed_from_u64(seed),
@@ -138,9 +138,9 @@ impl Mixer {
     pub(crate) fn reset(&mut self, blinks: f32) -> Vec<u32> {
         let cut = self.playing.drain(..).map(|playing| playing.gesture.id).collect();
         self.weights = Weights::default();
-        self.face = ExpressionBlend::default();
+        self.expression = ExpressionBlend::default();
         self.gaze.set_mode(crate::gaze::LookAt::Forward);
-        self.blink.set_speed(blinks);
+        self.blink.set_rate(blinks);
         self.direct = [None; COUNT];
         cut
     }
@@ -160,7 +160,7 @@ impl Mixer {
     }
 
     /// Sets the direct position of a servo, clamped to 0 to 1. Returns false if there is no such servo.
-    pub(crate) fn place(&mut self, servo: usize, position: f32) -> bool {
+    pub(crate) fn set_direct(&mut self, servo: usize, position: f32) -> bool {
         self.direct.get_mut(servo).map(|direct| *direct = Some(position.clamp(0.0, 1.0))).is_some()
     }
 
@@ -186,13 +186,14 @@ impl Mixer {
         }
         let done = self.playing.extract_if(.., |playing| playing.time >= playing.gesture.seconds);
         let done = done.map(|playing| playing.gesture.id).collect();
-        for (offsets, weight) in [(gestures, gesture), (self.face.step(dt), expression), (self.gaze.step(dt), look_at)]
+        for (offsets, weight) in
+            [(gestures, gesture), (self.expression.step(dt), expression), (self.gaze.step(dt), look_at)]
         {
             mixed.iter_mut().zip(offsets).for_each(|(position, offset)| *position += weight * offset);
         }
         self.head.step(&mut self.random, dt, &mut mixed, random_head);
         self.eyes.step(&mut self.random, dt, &mut mixed, random_eyes);
-        self.lively.step(&mut self.random, dt, &mut mixed, random_face);
+        self.face.step(&mut self.random, dt, &mut mixed, random_face);
         mixed[index::JAW] += JAW * mouth;
         for (position, wanted) in mixed.iter_mut().zip(self.direct) {
             *position += wanted.map_or(0.0, |wanted| direct * (wanted - *position));
@@ -234,7 +235,7 @@ mod tests {
         let mut mixer = still();
         mixer.weights.direct = 1.0;
         assert_eq!(after(&mut mixer, 1.0), rest(), "nothing was set");
-        assert!(mixer.place(0, 0.9) && mixer.place(21, 7.0) && !mixer.place(36, 0.5));
+        assert!(mixer.set_direct(0, 0.9) && mixer.set_direct(21, 7.0) && !mixer.set_direct(36, 0.5));
         let positions = after(&mut mixer, 3.0);
         assert!((positions[0] - 0.9).abs() < 1e-3 && (positions[21] - 1.0).abs() < 1e-3);
         assert_eq!(positions[22..], rest()[22..], "the others stay");
@@ -271,8 +272,8 @@ mod tests {
         let mut mixer = Mixer::new(7, 2.0);
         mixer.weights =
             Weights { random_head: 1.0, random_eyes: 1.0, random_face: 1.0, direct: 0.3, ..Weights::default() };
-        (0..COUNT).for_each(|servo| assert!(mixer.place(servo, servo as f32 / 35.0)));
-        mixer.face.turn_to(4);
+        (0..COUNT).for_each(|servo| assert!(mixer.set_direct(servo, servo as f32 / 35.0)));
+        mixer.expression.select(4);
         let mut before = mixer.positions();
         for step in 0..4000 {
             if step % 100 == 0 {

@@ -1,7 +1,7 @@
 //! Speech: text with gesture tags becomes phrases, and phrases become audio with a timeline of gestures and jaw motion.
 //!
 //! ```text
-//! text --script::read--> Phrase --Voice::synthesise--> SpokenPhrase { samples --> Sink, timeline --> gestures and jaw }
+//! text --script::parse--> Phrase --Voice::synthesise--> SpokenPhrase { samples --> Sink, timeline --> gestures and jaw }
 //! ```
 //!
 //! A [`Voice`] synthesises a whole phrase much faster than real time. Its timeline is therefore known before it is played,
@@ -18,7 +18,7 @@ mod timeline;
 pub use self::{
     library::find_espeak,
     script::{Mark, Phrase},
-    silent::{SilentVoice, silent},
+    silent::{SilentVoice, silent_timeline},
     timeline::{MAX_MARKS, MAX_MOUTH, MAX_SECONDS, Timeline},
 };
 
@@ -27,7 +27,7 @@ pub const VOICES: [(u32, &str); 1] = [(0, "en-us")];
 
 /// Voice, pitch and volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Manner {
+pub struct VoiceSettings {
     /// Factor on the voice's natural pitch, clamped to 0.5 to 2.
     pub pitch: f32,
     /// Clamped to 0 (silent) to 1.
@@ -36,7 +36,7 @@ pub struct Manner {
     pub voice: u32,
 }
 
-impl Default for Manner {
+impl Default for VoiceSettings {
     fn default() -> Self {
         Self { pitch: 1.0, volume: 1.0, voice: 0 }
     }
@@ -62,7 +62,7 @@ pub enum VoiceError {
         /// The requested number.
         voice: u32,
     },
-    /// The phrase is longer, or has more marks, than those that [`script::read`] produces.
+    /// The phrase is longer, or has more marks, than those that [`script::parse`] produces.
     #[error("the phrase is too long: {reason}")]
     TooLong {
         /// The limit that is exceeded.
@@ -91,7 +91,7 @@ pub enum VoiceError {
 /// A speech synthesiser.
 pub trait Voice: Send {
     /// Synthesises a phrase. Takes some milliseconds, or as long as the voice's deadline if something goes wrong.
-    fn synthesise(&mut self, phrase: &Phrase, manner: Manner) -> Result<SpokenPhrase, VoiceError>;
+    fn synthesise(&mut self, phrase: &Phrase, settings: VoiceSettings) -> Result<SpokenPhrase, VoiceError>;
 
     /// Human-readable name.
     fn name(&self) -> String;

@@ -1,140 +1,139 @@
-//! What the robot is saying and will say next.
+//! The speech queue: the texts that the robot is speaking and will speak next.
 //!
 //! ```text
-//! SPEAK -> queue -> phrase wanted -> voice answers with a timeline -> playing -> next phrase, or done
-//!                        `-- nobody answers in time: a silent timeline
+//! SPEAK -> queue -> phrase requested -> voice answers with a timeline -> playing -> next phrase, or done
+//!                        `-- no answer in time: a silent timeline
 //! ```
 //!
-//! Sound is made elsewhere: whoever has a voice looks at what is wanted, and answers. Time passes here as in the world,
-//! so that what was said can be run again from a recording.
+//! Audio is synthesised elsewhere: the voice takes the current [`SpeechRequest`] and answers. Time is simulated time, so
+//! that a recording can be replayed.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
     puppet::PuppetRefusal,
-    speech::{Manner, Phrase, Timeline, silent},
+    speech::{Phrase, Timeline, VoiceSettings, silent_timeline},
 };
 
-/// Most texts that wait to be spoken.
+/// Maximum number of texts in the queue.
 pub const MAX_WAITING: usize = 256;
-/// How long a voice may take for a phrase, in s.
-const PATIENCE: f32 = 3.0;
-/// A gesture begins so much before its word, in s: orders wait for the next step, and a servo takes a moment before it is
-/// seen to move.
+/// Time after which a phrase without an answer of the voice is played silently, in s.
+const VOICE_TIMEOUT: f32 = 3.0;
+/// Gestures start this much before their word, in s, to compensate for the delay of orders and servos.
 const LEAD: f32 = 0.02;
 
-/// A phrase that a voice is to speak.
+/// A phrase that the voice has to speak.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
-    /// Counts the texts.
+pub struct SpeechRequest {
+    /// Number of the text.
     pub speech: u64,
-    /// Counts the phrases of a text.
+    /// Index of the phrase in the text.
     pub phrase: usize,
-    /// What to say.
-    pub words: Arc<Phrase>,
-    /// How to say it.
-    pub manner: Manner,
+    /// Text and marks of the phrase.
+    pub content: Arc<Phrase>,
+    /// Voice, volume and pitch.
+    pub settings: VoiceSettings,
 }
 
-struct Speech {
+struct QueuedText {
     id: u64,
     phrases: Vec<Arc<Phrase>>,
-    manner: Manner,
+    settings: VoiceSettings,
 }
 
 enum State {
-    /// Nothing to say.
+    /// The queue is empty, or the next text has not started.
     Idle,
-    /// For so many seconds, until a voice answers.
+    /// Waiting for the voice, for this time in s.
     Waiting(f32),
-    /// Since so many seconds; so many marks have been passed.
+    /// A phrase is being spoken, for `time` s; `passed` of its marks have been reached.
     Playing { timeline: Timeline, time: f32, passed: usize },
 }
 
-/// What happens while the robot talks.
+/// An event of the speech queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
-    /// A text begins.
-    Begun(u64),
+pub(crate) enum SpeechEvent {
+    /// A text starts.
+    Started(u64),
     /// A gesture is due.
     Gesture(u32),
-    /// A text has been said.
+    /// A text has been spoken.
     Done(u64),
 }
 
-/// The robot's speech.
-pub(crate) struct Talk {
-    queue: VecDeque<Speech>,
+/// The queue of texts, and the phrase that is being spoken.
+pub(crate) struct SpeechQueue {
+    queue: VecDeque<QueuedText>,
     phrase: usize,
     state: State,
     next: u64,
 }
 
-impl Talk {
+impl SpeechQueue {
     pub(crate) fn new() -> Self {
         Self { queue: VecDeque::new(), phrase: 0, state: State::Idle, next: 0 }
     }
 
-    /// Whether as many texts wait as may.
+    /// Whether [`MAX_WAITING`] texts are queued.
     pub(crate) fn is_full(&self) -> bool {
         self.queue.len() >= MAX_WAITING
     }
 
-    /// Puts a text at the end of the queue.
-    pub(crate) fn add(&mut self, phrases: Vec<Phrase>, manner: Manner) {
+    /// Appends a text.
+    pub(crate) fn add(&mut self, phrases: Vec<Phrase>, settings: VoiceSettings) {
         let id = self.next;
         self.next += 1;
-        self.queue.push_back(Speech { id, phrases: phrases.into_iter().map(Arc::new).collect(), manner });
+        self.queue.push_back(QueuedText { id, phrases: phrases.into_iter().map(Arc::new).collect(), settings });
     }
 
-    /// Falls silent. Tells the texts that were not finished.
+    /// Clears the queue. Returns the texts that have not been finished.
     pub(crate) fn stop(&mut self) -> Vec<u64> {
         self.state = State::Idle;
         self.phrase = 0;
         self.queue.drain(..).map(|speech| speech.id).collect()
     }
 
-    /// Whether a phrase is being said now.
-    pub(crate) fn is_loud(&self) -> bool {
+    /// Whether a phrase is being spoken.
+    pub(crate) fn is_speaking(&self) -> bool {
         matches!(self.state, State::Playing { .. })
     }
 
-    /// The phrase that is being said or is to be said next.
-    pub(crate) fn wanted(&self) -> Option<Wanted> {
-        let Speech { id, phrases, manner } = self.queue.front()?;
-        let words = Arc::clone(phrases.get(self.phrase)?);
-        Some(Wanted { speech: *id, phrase: self.phrase, words, manner: *manner })
+    /// The phrase that is being spoken or has to be spoken next.
+    pub(crate) fn request(&self) -> Option<SpeechRequest> {
+        let QueuedText { id, phrases, settings } = self.queue.front()?;
+        let content = Arc::clone(phrases.get(self.phrase)?);
+        Some(SpeechRequest { speech: *id, phrase: self.phrase, content, settings: *settings })
     }
 
-    /// A voice says a phrase with this timing, from now on.
-    pub(crate) fn answer(&mut self, speech: u64, phrase: usize, timeline: Timeline) -> Result<(), PuppetRefusal> {
-        let is_wanted = self.queue.front().is_some_and(|front| front.id == speech) && self.phrase == phrase;
-        if !is_wanted || !matches!(self.state, State::Waiting(_)) {
+    /// Starts the requested phrase with the timing of the voice.
+    pub(crate) fn start_phrase(&mut self, speech: u64, phrase: usize, timeline: Timeline) -> Result<(), PuppetRefusal> {
+        let is_requested = self.queue.front().is_some_and(|front| front.id == speech) && self.phrase == phrase;
+        if !is_requested || !matches!(self.state, State::Waiting(_)) {
             return Err(PuppetRefusal::TooLate { speech, phrase });
         }
-        if !timeline.is_sound() {
+        if !timeline.is_valid() {
             return Err(PuppetRefusal::InvalidTimeline);
         }
         self.state = State::Playing { timeline, time: 0.0, passed: 0 };
         Ok(())
     }
 
-    /// Lets time pass. Tells how far the mouth is open, 0 to 1.
-    pub(crate) fn step(&mut self, dt: f32, moments: &mut Vec<Moment>) -> f32 {
+    /// Advances by `dt` seconds. Returns the opening of the mouth, 0 to 1.
+    pub(crate) fn step(&mut self, dt: f32, events: &mut Vec<SpeechEvent>) -> f32 {
         if let State::Idle = self.state
             && let Some(front) = self.queue.front()
         {
-            moments.push(Moment::Begun(front.id));
+            events.push(SpeechEvent::Started(front.id));
             self.state = State::Waiting(0.0);
         }
         if let State::Waiting(waited) = &mut self.state {
             *waited += dt;
             match self.queue.front().map(|front| front.phrases.get(self.phrase)) {
-                Some(Some(phrase)) if phrase.text.is_empty() || *waited > PATIENCE => {
-                    self.state = State::Playing { timeline: silent(phrase), time: 0.0, passed: 0 };
+                Some(Some(phrase)) if phrase.text.is_empty() || *waited > VOICE_TIMEOUT => {
+                    self.state = State::Playing { timeline: silent_timeline(phrase), time: 0.0, passed: 0 };
                 }
                 Some(Some(_)) => return 0.0,
-                Some(None) => self.finish(moments),
+                Some(None) => self.finish(events),
                 None => self.state = State::Idle,
             }
         }
@@ -142,7 +141,7 @@ impl Talk {
         while let Some(&(at, gesture)) = timeline.marks.get(*passed)
             && at <= *time + LEAD
         {
-            moments.push(Moment::Gesture(gesture));
+            events.push(SpeechEvent::Gesture(gesture));
             *passed += 1;
         }
         let mouth = timeline.opening(*time);
@@ -151,15 +150,15 @@ impl Talk {
             self.phrase += 1;
             self.state = State::Waiting(0.0);
             if self.queue.front().is_some_and(|front| self.phrase >= front.phrases.len()) {
-                self.finish(moments);
+                self.finish(events);
             }
             return 0.0;
         }
         mouth
     }
 
-    fn finish(&mut self, moments: &mut Vec<Moment>) {
-        moments.extend(self.queue.pop_front().map(|speech| Moment::Done(speech.id)));
+    fn finish(&mut self, events: &mut Vec<SpeechEvent>) {
+        events.extend(self.queue.pop_front().map(|text| SpeechEvent::Done(text.id)));
         self.phrase = 0;
         self.state = State::Idle;
     }

@@ -288,7 +288,8 @@ fn at_its_most(world: &mut World) -> Arc<Snapshot> {
         world.tick();
         let snapshot = world.snapshot();
         let distance = away(&snapshot);
-        let is_over = snapshot.view::<PuppetView>().is_none_or(|view| view.gestures == 0 && view.wanted.is_none());
+        let is_over =
+            snapshot.view::<PuppetView>().is_none_or(|view| view.gestures == 0 && view.speech_request.is_none());
         if distance > most.0 {
             most = (distance, snapshot);
         }

@@ -112,7 +112,7 @@ fn a_reset_of_the_world_is_one_of_the_puppet() {
     world.reset(None);
     let snapshot = world.take_snapshot();
     let view = snapshot.view::<PuppetView>().unwrap();
-    assert!(view.wanted.is_none() && view.expression == 0 && view.positions == rest());
+    assert!(view.speech_request.is_none() && view.expression == 0 && view.positions == rest());
 }
 
 #[test]

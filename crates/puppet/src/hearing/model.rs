@@ -8,7 +8,7 @@ use rten_tensor::{NdTensor, Tensor, prelude::*};
 
 use super::search::{Scorer, search};
 use super::tokens::Tokens;
-use super::{Heard, HearingError, MAX_OPTIONS, MAX_SECONDS, MAX_TEXT, RATE, wav, words};
+use super::{HearingError, Hypothesis, MAX_OPTIONS, MAX_SECONDS, MAX_TEXT, RATE, wav, words};
 
 /// Paths below the folder that `scripts/fetch-puppet hearing` downloads into.
 const ENCODER: &str = "package/dist/model/tiny/quantized/encoder_model.onnx";
@@ -86,7 +86,7 @@ impl Recogniser {
 
     /// Recognises an utterance (samples in -1..1 at [`RATE`]). Returns hypotheses with distinct words, sorted by descending
     /// confidence; empty if nothing was understood.
-    pub fn recognise(&self, samples: &[f32]) -> Result<Vec<Heard>, HearingError> {
+    pub fn recognise(&self, samples: &[f32]) -> Result<Vec<Hypothesis>, HearingError> {
         let seconds = samples.len() as f64 / f64::from(RATE);
         if samples.len() > MAX_SECONDS * RATE as usize {
             return Err(HearingError::TooLong { seconds });
@@ -102,7 +102,7 @@ impl Recogniser {
             cross_attention: Vec::new(),
         };
         let sequences = search(&mut decoding, max_tokens)?;
-        let options = sequences.iter().map(|text| Heard {
+        let options = sequences.iter().map(|text| Hypothesis {
             confidence: text.confidence() as f32,
             text: shortened(self.tokens.text(&text.tokens)),
         });
@@ -140,7 +140,7 @@ fn shortened(mut text: String) -> String {
 }
 
 /// Removes hypotheses with low confidence, without words, or with the same words as a better one.
-fn distinct(options: impl Iterator<Item = Heard>) -> Vec<Heard> {
+fn distinct(options: impl Iterator<Item = Hypothesis>) -> Vec<Hypothesis> {
     let (mut kept, mut seen) = (Vec::new(), Vec::new());
     for option in options {
         let words = words::words(&option.text);
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn hypotheses_with_the_same_words_are_merged() {
-        let heard = |confidence, text: &str| Heard { confidence, text: text.to_owned() };
+        let heard = |confidence, text: &str| Hypothesis { confidence, text: text.to_owned() };
         let given = [
             heard(0.9, "Don't stop."),
             heard(0.8, "don\u{2019}t stop!"),

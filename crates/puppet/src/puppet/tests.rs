@@ -1,25 +1,29 @@
 use super::*;
-use crate::servo::{index, rest};
+use crate::{
+    mixer::Subsystem,
+    servo::{index, rest},
+    speech::Timeline,
+};
 
 const DT: f32 = 0.005;
 
 fn puppet() -> Puppet {
-    Puppet::new(Parts { gestures: Gestures::shipped().unwrap(), blinks: 0.0, seed: 1 })
+    Puppet::new(PuppetParameters { gestures: Gestures::shipped().unwrap(), blinks: 0.0, seed: 1 })
 }
 
-/// Lets time pass, with a voice that takes half a second for each phrase, and tells what happens.
-fn run(puppet: &mut Puppet, seconds: f32) -> Vec<Happening> {
+/// Advances the puppet with a voice that takes half a second for each phrase, and returns the events.
+fn run(puppet: &mut Puppet, seconds: f32) -> Vec<PuppetEventKind> {
     let next = puppet.events().next();
     for _ in 0..(seconds / DT) as usize {
         puppet.step(DT);
-        if let Some(wanted) = puppet.view().wanted.filter(|_| !puppet.view().is_loud) {
-            let marks = wanted.words.marks.iter().map(|mark| (0.2, mark.gesture)).collect();
+        if let Some(wanted) = puppet.view().speech_request.filter(|_| !puppet.view().is_speaking) {
+            let marks = wanted.content.marks.iter().map(|mark| (0.2, mark.gesture)).collect();
             let timeline = Timeline { seconds: 0.5, marks, mouth: vec![(0.1, 1.0), (0.4, 0.0)] };
             // another may be wanted by now
             let _ = puppet.apply(PuppetOrder::Say { speech: wanted.speech, phrase: wanted.phrase, timeline });
         }
     }
-    puppet.events().since(next).unwrap().map(|event| event.what.clone()).collect()
+    puppet.events().since(next).unwrap().map(|event| event.kind.clone()).collect()
 }
 
 fn face(x: f32, y: f32, size: f32) -> Face {
@@ -33,8 +37,8 @@ fn each_text_is_begun_and_done_once_in_its_order() {
     puppet.apply(PuppetOrder::Speak(String::new())).unwrap();
     puppet.apply(PuppetOrder::Speak("[wob]".to_owned())).unwrap();
     let happened = run(&mut puppet, 5.0);
-    let of_speech: Vec<_> = happened.iter().filter(|what| !matches!(what, Happening::GestureDone(_))).collect();
-    use Happening::{SpeakBegun, SpeakDone, SpeakGesture};
+    let of_speech: Vec<_> = happened.iter().filter(|what| !matches!(what, PuppetEventKind::GestureDone(_))).collect();
+    use PuppetEventKind::{SpeakBegun, SpeakDone, SpeakGesture};
     assert_eq!(
         of_speech,
         [
@@ -49,7 +53,7 @@ fn each_text_is_begun_and_done_once_in_its_order() {
             &SpeakDone(2)
         ]
     );
-    let done = happened.iter().filter(|what| matches!(what, Happening::GestureDone(_))).count();
+    let done = happened.iter().filter(|what| matches!(what, PuppetEventKind::GestureDone(_))).count();
     assert_eq!(done, 3, "each gesture is done once");
 }
 
@@ -64,10 +68,15 @@ fn a_reset_stops_at_once_and_leaves_nobody_waiting() {
     run(&mut puppet, 0.4);
     let next = puppet.events().next();
     puppet.apply(PuppetOrder::Reset).unwrap();
-    let told: Vec<_> = puppet.events().since(next).unwrap().map(|event| event.what.clone()).collect();
-    assert_eq!(told, [Happening::SpeakDone(0), Happening::SpeakDone(1), Happening::GestureDone(6)]);
+    let told: Vec<_> = puppet.events().since(next).unwrap().map(|event| event.kind.clone()).collect();
+    assert_eq!(told, [PuppetEventKind::SpeakDone(0), PuppetEventKind::SpeakDone(1), PuppetEventKind::GestureDone(6)]);
     let view = puppet.view();
-    assert!(view.wanted.is_none() && !view.is_loud && view.expression == 0 && view.weights == Weights::default());
+    assert!(
+        view.speech_request.is_none()
+            && !view.is_speaking
+            && view.expression == 0
+            && view.weights == Weights::default()
+    );
     assert_eq!(run(&mut puppet, 5.0), []);
     assert!(puppet.positions().iter().zip(rest()).all(|(now, rest)| (now - rest).abs() < 1e-2), "back at rest");
 }
@@ -85,9 +94,9 @@ fn the_jaw_moves_with_the_voice_and_without_one() {
     };
     // nobody answers; after a while the robot moves its mouth in silence
     step(&mut puppet, 150);
-    assert!(puppet.view().wanted.is_some() && !puppet.view().is_loud);
+    assert!(puppet.view().speech_request.is_some() && !puppet.view().is_speaking);
     step(&mut puppet, 1000);
-    assert!(open > 0.1 && puppet.view().wanted.is_none(), "{open}");
+    assert!(open > 0.1 && puppet.view().speech_request.is_none(), "{open}");
 }
 
 #[test]
@@ -110,7 +119,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
             PuppetOrder::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] },
             "not a finite number",
         ),
-        (PuppetOrder::Hear(vec![Heard { confidence: f32::NAN, text: String::new() }]), "not a finite number"),
+        (PuppetOrder::Hear(vec![Hypothesis { confidence: f32::NAN, text: String::new() }]), "not a finite number"),
     ] {
         let mut puppet = puppet();
         let told = format!("{order:?}");
@@ -130,7 +139,7 @@ fn numbers_out_of_range_are_brought_back_into_it() {
     }
     for (order, pitch) in [(0.0, 0.5), (9.0, 2.0), (1.5, 1.5)] {
         puppet.apply(PuppetOrder::Pitch(order)).unwrap();
-        assert_eq!(puppet.view().manner.pitch, pitch);
+        assert_eq!(puppet.view().voice.pitch, pitch);
     }
     puppet.apply(PuppetOrder::Blink(1e9)).unwrap();
     assert_eq!(puppet.view().blinks, 10.0);
@@ -149,7 +158,7 @@ fn the_last_face_that_goes_is_told_once() {
     let next = puppet.events().next();
     puppet.apply(PuppetOrder::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(0.0, 0.0, 0.1); 40] }).unwrap();
     let told: Vec<_> = puppet.events().since(next).unwrap().collect();
-    assert!(matches!(&told[0].what, Happening::Faces(faces) if faces.len() == MAX_FOUND));
+    assert!(matches!(&told[0].kind, PuppetEventKind::Faces(faces) if faces.len() == MAX_FOUND));
 }
 
 /// A face stands still in the world; pictures of it come some ticks late.
@@ -164,7 +173,7 @@ fn the_head_turns_to_a_face_without_swinging() {
         for _ in 0..2 {
             puppet.step(DT);
         }
-        puppet.tick_over(tick);
+        puppet.end_tick(tick);
         let head = puppet.mixer.head();
         heads.push(head);
         seen.push_back((tick, [(head[0] - place[0]) * 2.0 / span[0], (head[1] - place[1]) * 2.0 / span[1]]));
@@ -193,14 +202,14 @@ fn events_that_are_no_longer_kept_are_missed() {
 }
 
 #[test]
-fn orders_survive_being_written_down() {
+fn orders_round_trip_through_json() {
     let order = AttributedOrder::new("127.0.0.1:5", PuppetOrder::Blink(0.1));
     let text = r#"{"who":"127.0.0.1:5","order":{"Blink":0.1}}"#;
     assert_eq!(serde_json::to_string(&order).unwrap(), text);
     assert_eq!(AttributedOrder::from_text(text).unwrap(), order);
     let order = AttributedOrder::new("", PuppetOrder::Servos(vec![0.1; COUNT]));
     assert_eq!(AttributedOrder::from_text(&serde_json::to_string(&order).unwrap()).unwrap(), order);
-    let order = AttributedOrder::new("x".repeat(MAX_SOURCE + 1), PuppetOrder::Reset);
+    let order = AttributedOrder::new("x".repeat(256 + 1), PuppetOrder::Reset);
     let error = AttributedOrder::from_text(&serde_json::to_string(&order).unwrap()).unwrap_err();
     assert!(matches!(error, OrderTextError::Refused(PuppetRefusal::SourceTooLong)), "{error}");
     for text in ["", "{}", "[1]", r#"{"who":"","order":{"Blink":null}}"#] {
@@ -209,7 +218,7 @@ fn orders_survive_being_written_down() {
 }
 
 #[test]
-fn too_much_is_refused_so_that_its_sender_can_be_told() {
+fn orders_beyond_the_limits_are_refused() {
     let mut puppet = puppet();
     let mut refused = |order: PuppetOrder, expected: PuppetRefusal| {
         let refusals = (0..1000).filter_map(|_| puppet.apply(order.clone()).err());
@@ -234,8 +243,8 @@ fn while_time_stands_still_only_the_latest_faces_count() {
     assert_eq!(puppet.events().next(), 1);
     puppet.step(DT);
     see(&mut puppet, 0.25);
-    let last = puppet.events().since(1).unwrap().next().unwrap().what.clone();
-    assert!(puppet.events().next() == 2 && matches!(&last, Happening::Faces(faces) if faces[0].x == 0.25));
+    let last = puppet.events().since(1).unwrap().next().unwrap().kind.clone();
+    assert!(puppet.events().next() == 2 && matches!(&last, PuppetEventKind::Faces(faces) if faces[0].x == 0.25));
 }
 
 #[test]
@@ -244,7 +253,7 @@ fn a_camera_that_stands_beside_the_robot_does_not_turn_with_its_head() {
     puppet.apply(PuppetOrder::LookAt(3)).unwrap();
     for tick in 0..400 {
         puppet.step(DT);
-        puppet.tick_over(tick);
+        puppet.end_tick(tick);
         puppet.apply(PuppetOrder::See { tick: None, span: [1.0, 0.8], faces: vec![face(-0.4, 0.0, 0.2)] }).unwrap();
     }
     assert!((puppet.mixer.head()[0] - 0.2).abs() < 0.01, "{:?}", puppet.mixer.head());

@@ -15,7 +15,7 @@ use std::{
 use espeak::frame::{self, Answer, EventKind, FrameError, NO_REQUEST, Request, Speech};
 
 use super::{
-    Manner, Phrase, SpokenPhrase, Timeline, Voice, VoiceError, mouth,
+    Phrase, SpokenPhrase, Timeline, Voice, VoiceError, VoiceSettings, mouth,
     timeline::{MAX_MARKS, MAX_MOUTH},
     voice_name,
 };
@@ -146,8 +146,8 @@ impl Espeak {
 }
 
 impl Voice for Espeak {
-    fn synthesise(&mut self, phrase: &Phrase, manner: Manner) -> Result<SpokenPhrase, VoiceError> {
-        let voice = voice_name(manner.voice)?.to_owned();
+    fn synthesise(&mut self, phrase: &Phrase, settings: VoiceSettings) -> Result<SpokenPhrase, VoiceError> {
+        let voice = voice_name(settings.voice)?.to_owned();
         let limits = [("bytes", phrase.text.len(), frame::MAX_TEXT), ("marks", phrase.marks.len(), MAX_MARKS)];
         if let Some((unit, count, limit)) = limits.into_iter().find(|(_, count, limit)| count > limit) {
             return Err(VoiceError::TooLong { reason: format!("{count} {unit}, at most {limit}") });
@@ -159,8 +159,8 @@ impl Voice for Espeak {
         let at = |at: usize| frame::Mark { at: at.min(phrase.text.len()) as u32 };
         let request = Request {
             id: NO_REQUEST,
-            pitch: clamped(manner.pitch, 0.5, 2.0),
-            volume: clamped(manner.volume, 0.0, 1.0),
+            pitch: clamped(settings.pitch, 0.5, 2.0),
+            volume: clamped(settings.volume, 0.0, 1.0),
             voice,
             text: phrase.text.clone(),
             marks: phrase.marks.iter().map(|mark| at(mark.at)).collect(),

@@ -43,7 +43,7 @@ pub struct Mark {
 /// Splits a text into phrases. `gesture` returns the number of a tag, which is in lower case.
 ///
 /// Phrases end at the end of a sentence if possible, else of a clause, else of a word. An empty text has no phrases.
-pub fn read(text: &str, gesture: impl Fn(&str) -> Option<u32>) -> Vec<Phrase> {
+pub fn parse(text: &str, gesture: impl Fn(&str) -> Option<u32>) -> Vec<Phrase> {
     let text = &text[..text.floor_char_boundary(MAX_TEXT)];
     split(strip(text, |tag| gesture(&tag.trim().to_ascii_lowercase())))
 }

@@ -1,6 +1,6 @@
 //! A voice without sound: gestures and jaw move as if the robot spoke.
 
-use super::{Manner, Mark, Phrase, SpokenPhrase, Timeline, Voice, VoiceError, mouth, timeline::*, voice_name};
+use super::{Mark, Phrase, SpokenPhrase, Timeline, Voice, VoiceError, VoiceSettings, mouth, timeline::*, voice_name};
 
 /// Time per letter, in s; with [`GAP`] and words of about five letters this is 175 words per minute.
 const LETTER: f32 = 0.06;
@@ -18,9 +18,9 @@ const STOP: f32 = 0.3;
 pub struct SilentVoice;
 
 impl Voice for SilentVoice {
-    fn synthesise(&mut self, phrase: &Phrase, manner: Manner) -> Result<SpokenPhrase, VoiceError> {
-        voice_name(manner.voice)?;
-        Ok(SpokenPhrase { timeline: silent(phrase), rate: 22_050, samples: Vec::new() })
+    fn synthesise(&mut self, phrase: &Phrase, settings: VoiceSettings) -> Result<SpokenPhrase, VoiceError> {
+        voice_name(settings.voice)?;
+        Ok(SpokenPhrase { timeline: silent_timeline(phrase), rate: 22_050, samples: Vec::new() })
     }
 
     fn name(&self) -> String {
@@ -29,7 +29,7 @@ impl Voice for SilentVoice {
 }
 
 /// Timeline of a phrase at a natural pace: about 175 words per minute, with pauses at punctuation.
-pub fn silent(phrase: &Phrase) -> Timeline {
+pub fn silent_timeline(phrase: &Phrase) -> Timeline {
     if phrase.text.trim().is_empty() {
         return Timeline::at_once(phrase.marks.iter().map(|mark| mark.gesture));
     }
@@ -89,7 +89,7 @@ mod tests {
     fn the_pace_is_natural() {
         let text =
             "When I was young it seemed that life was so wonderful, and all the birds in the trees sang playfully.";
-        let seconds = silent(&phrase(text, &[])).seconds;
+        let seconds = silent_timeline(&phrase(text, &[])).seconds;
         let minute = 60.0 * text.split(' ').count() as f32 / seconds;
         assert!((155.0..195.0).contains(&minute), "{minute} words per minute");
     }
@@ -97,8 +97,8 @@ mod tests {
     #[test]
     fn gestures_coincide_with_their_words() {
         let text = "Nope. I think you are right.";
-        let timeline = silent(&phrase(text, &[(0, 4), (0, 2), (6, 1), (10, 3), (28, 5)]));
-        assert!(timeline.is_sound(), "{timeline:?}");
+        let timeline = silent_timeline(&phrase(text, &[(0, 4), (0, 2), (6, 1), (10, 3), (28, 5)]));
+        assert!(timeline.is_valid(), "{timeline:?}");
         let gestures: Vec<u32> = timeline.marks.iter().map(|mark| mark.1).collect();
         assert_eq!(gestures, [4, 2, 1, 3, 5]);
         let times: Vec<f32> = timeline.marks.iter().map(|mark| mark.0).collect();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_jaw_moves_and_ends_closed() {
-        let timeline = silent(&phrase("Map", &[]));
+        let timeline = silent_timeline(&phrase("Map", &[]));
         let openings: Vec<f32> = timeline.mouth.iter().map(|opening| opening.1).collect();
         // starts closed, as for an m
         assert_eq!(openings, [1.0, 0.0]);
@@ -119,13 +119,14 @@ mod tests {
 
     #[test]
     fn without_words_gestures_start_at_once() {
-        let timeline = silent(&phrase("", &[(0, 4), (0, 2)]));
+        let timeline = silent_timeline(&phrase("", &[(0, 4), (0, 2)]));
         assert_eq!(timeline, Timeline { seconds: 0.0, marks: vec![(0.0, 4), (0.0, 2)], mouth: vec![] });
     }
 
     #[test]
     fn unknown_voices_are_refused() {
-        let say = |voice| SilentVoice.synthesise(&phrase("Hi", &[]), Manner { voice, ..Manner::default() });
+        let say =
+            |voice| SilentVoice.synthesise(&phrase("Hi", &[]), VoiceSettings { voice, ..VoiceSettings::default() });
         assert!(say(0).is_ok());
         assert!(matches!(say(1), Err(VoiceError::UnknownVoice { voice: 1 })));
     }
@@ -135,8 +136,8 @@ mod tests {
         fn every_timeline_is_valid(text in ".{0,3000}", mut at in prop::collection::vec(0..4_000_usize, 0..80)) {
             at.sort_unstable();
             let marks: Vec<_> = at.into_iter().map(|at| (at, 7)).collect();
-            let timeline = silent(&phrase(&text, &marks));
-            prop_assert!(timeline.is_sound(), "{timeline:?}");
+            let timeline = silent_timeline(&phrase(&text, &marks));
+            prop_assert!(timeline.is_valid(), "{timeline:?}");
             prop_assert_eq!(timeline.marks.len(), marks.len().min(MAX_MARKS));
         }
     }

@@ -23,7 +23,7 @@ pub struct Timeline {
 impl Timeline {
     /// Whether all numbers are in range and sorted, and both lists within their limits. Timelines from a recording must be
     /// checked.
-    pub fn is_sound(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         let fits = |time: f32| (0.0..=self.seconds).contains(&time);
         (0.0..=MAX_SECONDS).contains(&self.seconds)
             && self.marks.len() <= MAX_MARKS
@@ -66,7 +66,7 @@ mod tests {
         let check = |change: &dyn Fn(&mut Timeline), expected| {
             let mut changed = timeline();
             change(&mut changed);
-            assert_eq!(changed.is_sound(), expected, "{changed:?}");
+            assert_eq!(changed.is_valid(), expected, "{changed:?}");
         };
         check(&|_| {}, true);
         check(&|timeline| *timeline = Timeline::default(), true);

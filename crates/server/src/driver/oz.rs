@@ -1,19 +1,18 @@
-//! The robot's parts that work beside the world: voice, ears and eyes.
+//! Companion threads of the robot: voice, ears and eyes.
 //!
-//! Each has threads of its own, and knows the world as a session without a socket does: it looks at snapshots and gives
-//! orders to the puppet, which are recorded like an operator's. The world never waits for them.
+//! Each component has its own threads and accesses the world like a session without a socket: it reads snapshots and sends
+//! orders to the puppet, which are recorded like those of an operator. The world never waits for them.
 //!
 //! ```text
-//! view.wanted --> voice (espeak-ng in a process) --> PuppetOrder::Say, loudspeaker
-//! microphone  --> ears (cut into utterances, recognised) --> PuppetOrder::Hear
-//! scene, film --> eyes (picture, JPEG) --> operators
-//!                   `--> faces (found, followed, named) --> PuppetOrder::See
+//! speech request --> voice (espeak-ng process) --> PuppetOrder::Say, loudspeaker
+//! microphone     --> ears (segmentation, recognition) --> PuppetOrder::Hear
+//! scene, video   --> eyes (JPEG images) --> operators
+//!                      `--> faces (detection, tracking, recognition) --> PuppetOrder::See
 //! ```
 
 mod ears;
 mod eyes;
 mod frame_grabber;
-
 mod voice;
 
 pub use self::voice::HELPER;
@@ -37,15 +36,15 @@ use crate::{
     sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
 };
 
-/// Whether a configuration makes sense, before anything is opened.
+/// Validates a configuration before anything is opened.
 pub(crate) fn check(config: &Config) -> Result<(), String> {
     if !config.blink.is_finite() {
-        return Err("blink is not a number".to_owned());
+        return Err("`blink` is not a finite number".to_owned());
     }
     eyes::check(config)
 }
 
-/// Starts all parts. One that cannot work says so in the log and on the status page; the robot does without it.
+/// Starts all components. A component that fails reports it in the log and on the health page; the robot works without it.
 pub(crate) fn start(
     config: &Config,
     stage: &Arc<Stage>,
@@ -58,7 +57,7 @@ pub(crate) fn start(
     Ok(started)
 }
 
-/// Starts a thread of a part.
+/// Starts a companion thread.
 fn thread(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<Beside, ServeError> {
     spawn(name, run).map(Beside::new).map_err(ServeError::Thread)
 }
@@ -67,60 +66,60 @@ fn spawn(name: &'static str, run: impl FnOnce() + Send + 'static) -> io::Result<
     thread::Builder::new().name(name.to_owned()).spawn(run)
 }
 
-/// A part's line to the puppet.
-struct Line {
-    who: &'static str,
+/// A component's connection to the puppet.
+struct PuppetConnection {
+    component: &'static str,
     sim: SessionSender,
     answers: mpsc::Receiver<Delivery>,
 }
 
-impl Line {
-    fn open(who: &'static str, sim: &SimHandle, ticks: Ticks) -> Result<Self, ServeError> {
+impl PuppetConnection {
+    fn open(component: &'static str, sim: &SimHandle, ticks: Ticks) -> Result<Self, ServeError> {
         let (sim, answers) = sim.open(ticks)?;
-        Ok(Self { who, sim, answers })
+        Ok(Self { component, sim, answers })
     }
 
-    /// Gives an order. False if the world has ended.
-    fn tell(&mut self, order: PuppetOrder) -> bool {
-        let order = AttributedOrder::new(self.who, order);
+    /// Sends an order. Returns false if the world has ended.
+    fn send(&mut self, order: PuppetOrder) -> bool {
+        let order = AttributedOrder::new(self.component, order);
         match self.sim.send(Command::order::<PuppetDirector>(order)) {
             Ok(()) => true,
             Err(SendError::Full) => {
-                tracing::warn!(protocol = "oz", part = self.who, "{}; something was not told", SendError::Full);
+                tracing::warn!(protocol = "oz", part = self.component, "order dropped: {}", SendError::Full);
                 true
             }
             Err(SendError::Ended) => false,
         }
     }
 
-    /// Whether the world is gone.
+    /// Whether the world has ended.
     fn has_ended(&self) -> bool {
         self.answers.is_closed()
     }
 
-    /// Waits for the next tick, or for an answer.
+    /// Waits for the next tick or answer. `None` if the world has ended.
     fn next(&mut self) -> Option<Delivery> {
         self.answers.blocking_recv()
     }
 
-    /// Looks through the answers so far; an order that was refused is a mistake of ours or came too late.
-    fn read_answers(&mut self) {
+    /// Discards pending answers and logs refusals.
+    fn drain_answers(&mut self) {
         while let Ok(delivery) = self.answers.try_recv() {
-            if let Delivery::Answer(Answer::Refused(why)) = delivery {
-                tracing::debug!(protocol = "oz", part = self.who, "refused: {why}");
+            if let Delivery::Answer(Answer::Refused(refusal)) = delivery {
+                tracing::debug!(protocol = "oz", part = self.component, %refusal, "order refused");
             }
         }
     }
 }
 
-/// Says how a part is doing, in the log whenever that changes.
-fn note(health: &Health, part: &'static str, works: bool, words: impl Into<String>) {
-    let words = words.into();
-    if health.note(part, works, words.clone()) {
+/// Updates the health of a component, and logs changes.
+fn note(health: &Health, part: &'static str, works: bool, state: impl Into<String>) {
+    let state = state.into();
+    if health.note(part, works, state.clone()) {
         if works {
-            tracing::info!(protocol = "oz", part, "{words}");
+            tracing::info!(protocol = "oz", part, "{state}");
         } else {
-            tracing::warn!(protocol = "oz", part, "{words}");
+            tracing::warn!(protocol = "oz", part, "{state}");
         }
     }
 }

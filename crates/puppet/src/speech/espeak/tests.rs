@@ -49,14 +49,14 @@ fn gesture(tag: &str) -> Option<u32> {
 }
 
 fn phrase(text: &str) -> Phrase {
-    let mut phrases = script::read(text, gesture);
+    let mut phrases = script::parse(text, gesture);
     assert_eq!(phrases.len(), 1, "{text:?}");
     phrases.remove(0)
 }
 
 fn say(voice: &mut Espeak, text: &str) -> SpokenPhrase {
-    let spoken = voice.synthesise(&phrase(text), Manner::default()).expect("speech");
-    assert!(spoken.timeline.is_sound(), "{:?}", spoken.timeline);
+    let spoken = voice.synthesise(&phrase(text), VoiceSettings::default()).expect("speech");
+    assert!(spoken.timeline.is_valid(), "{:?}", spoken.timeline);
     spoken
 }
 
@@ -76,7 +76,7 @@ fn gestures_coincide_with_their_words() {
     let times: Vec<f32> = timeline.marks.iter().map(|mark| mark.0).collect();
     assert!(times.is_sorted_by(|one, other| one < other) && times[5] < timeline.seconds, "{times:?}");
     // the silent voice is about as fast
-    let silent = crate::speech::silent(&phrase("Nope. I think you are right, and we should go now."));
+    let silent = crate::speech::silent_timeline(&phrase("Nope. I think you are right, and we should go now."));
     assert!((0.75..1.35).contains(&(silent.seconds / timeline.seconds)), "{} {}", silent.seconds, timeline.seconds);
 }
 
@@ -95,18 +95,18 @@ fn lips_close_for_bilabials_and_open_for_vowels() {
 fn phrases_of_anything_fit_into_a_timeline() {
     let mut voice = real();
     for text in ["9", "漢", "😀", "@", "ж", "wonderful ", "w ", "é", "$1 ", "ﷺ", "\u{301}", "…", "A.B."] {
-        let longest = script::read(&text.repeat(400), gesture).remove(0);
-        let spoken = voice.synthesise(&longest, Manner::default()).expect("speech");
-        assert!(spoken.timeline.is_sound());
+        let longest = script::parse(&text.repeat(400), gesture).remove(0);
+        let spoken = voice.synthesise(&longest, VoiceSettings::default()).expect("speech");
+        assert!(spoken.timeline.is_valid());
         assert!(spoken.timeline.seconds < 110.0, "{text:?} takes {} s", spoken.timeline.seconds);
     }
     let whole = "So it goes on and on, [nos]you know. ".repeat(1_771);
-    let phrases = script::read(&whole, gesture);
+    let phrases = script::parse(&whole, gesture);
     let marks: usize = phrases.iter().map(|phrase| phrase.marks.len()).sum();
     assert_eq!(marks, 1_771);
     for phrase in &phrases[..20] {
-        let spoken = voice.synthesise(phrase, Manner::default()).expect("speech");
-        assert!(spoken.timeline.is_sound() && spoken.timeline.marks.len() == phrase.marks.len());
+        let spoken = voice.synthesise(phrase, VoiceSettings::default()).expect("speech");
+        assert!(spoken.timeline.is_valid() && spoken.timeline.marks.len() == phrase.marks.len());
     }
 }
 
@@ -114,8 +114,8 @@ fn phrases_of_anything_fit_into_a_timeline() {
 fn settings_are_clamped_and_unknown_voices_refused() {
     let mut voice = real();
     let mut say = |pitch, volume, voice_id| {
-        let manner = Manner { pitch, volume, voice: voice_id };
-        voice.synthesise(&phrase("Hello."), manner)
+        let settings = VoiceSettings { pitch, volume, voice: voice_id };
+        voice.synthesise(&phrase("Hello."), settings)
     };
     let loudest = |spoken: SpokenPhrase| spoken.samples.iter().map(|sample| sample.unsigned_abs()).max();
     assert_eq!(loudest(say(1.0, -3.0, 0).expect("speech")), Some(0));
@@ -130,9 +130,9 @@ fn gestures_without_words_need_no_process() {
     let spoken = say(&mut voice, "[nos][yess]");
     assert_eq!((spoken.timeline.marks, spoken.samples), (vec![(0.0, 2), (0.0, 1)], Vec::new()));
     let long = Phrase { text: "a".repeat(frame::MAX_TEXT + 1), marks: Vec::new() };
-    assert!(matches!(voice.synthesise(&long, Manner::default()), Err(VoiceError::TooLong { .. })));
+    assert!(matches!(voice.synthesise(&long, VoiceSettings::default()), Err(VoiceError::TooLong { .. })));
     let marked = Phrase { text: "a".into(), marks: vec![Mark { at: 0, gesture: 0 }; MAX_MARKS + 1] };
-    assert!(matches!(voice.synthesise(&marked, Manner::default()), Err(VoiceError::TooLong { .. })));
+    assert!(matches!(voice.synthesise(&marked, VoiceSettings::default()), Err(VoiceError::TooLong { .. })));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_hanging_process_is_restarted() {
     let command = shell(&format!("if [ -e {} ]; then serve; fi; exec sleep 1000", flag.display()));
     // a short deadline while it hangs, a long one once it works
     let mut voice = Espeak::new(command).with_times(Duration::from_millis(20), LONG);
-    let error = voice.synthesise(&phrase("Hello."), Manner::default()).expect_err("it hangs");
+    let error = voice.synthesise(&phrase("Hello."), VoiceSettings::default()).expect_err("it hangs");
     assert!(matches!(&error, VoiceError::Failing { reason } if reason.contains("no answer")), "{error}");
     fs::write(flag, "").expect("a file");
     voice.deadline = LONG;
@@ -195,14 +195,14 @@ fn a_process_that_always_fails_is_suspended() {
     let missing = vec![OsString::from("/nowhere/at/all")];
     for command in [hangs, dies, missing, Vec::new()] {
         let mut voice = Espeak::new(command).with_times(Duration::from_millis(20), LONG);
-        let mut say = || voice.synthesise(&phrase("Hello."), Manner::default()).expect_err("it fails");
+        let mut say = || voice.synthesise(&phrase("Hello."), VoiceSettings::default()).expect_err("it fails");
         for _ in 0..MAX_FAILURES / ATTEMPTS {
             assert!(matches!(say(), VoiceError::Failing { .. }));
         }
         assert!(matches!(say(), VoiceError::Suspended { failures: MAX_FAILURES }));
         voice.suspension = Duration::ZERO;
         voice.suspended_until = Some(now());
-        let again = voice.synthesise(&phrase("Hello."), Manner::default());
+        let again = voice.synthesise(&phrase("Hello."), VoiceSettings::default());
         assert!(matches!(again, Err(VoiceError::Failing { .. })), "it is restarted");
         assert_eq!(voice.process(), None);
     }
@@ -212,7 +212,7 @@ fn a_process_that_always_fails_is_suspended() {
 fn a_missing_library_is_reported() {
     let mut voice = Espeak::new(shell("export SPEECH_TEST_LIBRARY=/nowhere/libespeak-ng.so.1; serve"));
     voice.deadline = LONG;
-    let error = voice.synthesise(&phrase("Hello."), Manner::default()).expect_err("no library");
+    let error = voice.synthesise(&phrase("Hello."), VoiceSettings::default()).expect_err("no library");
     assert!(matches!(&error, VoiceError::Refused { reason } if reason.contains("/nowhere/libespeak")), "{error}");
 }
 

@@ -13,7 +13,7 @@ fn phrase(text: &str, marks: &[(usize, u32)]) -> Phrase {
 #[test]
 fn tags_become_marks() {
     let check = |text: &str, expected: &str, marks: &[(usize, u32)]| {
-        assert_eq!(read(text, gesture), [phrase(expected, marks)], "{text:?}");
+        assert_eq!(parse(text, gesture), [phrase(expected, marks)], "{text:?}");
     };
     check("Nope.", "Nope.", &[]);
     check("[braisel][nos]Nope.", "Nope.", &[(0, 0), (0, 2)]);
@@ -45,13 +45,13 @@ fn tags_become_marks() {
 #[test]
 fn no_text_gives_no_phrases() {
     for text in ["", "  \n", "[", "]", "[]", "[unknown]", "[[[", "]]]", "\u{0}\u{7}", "[\u{0}"] {
-        assert_eq!(read(text, gesture), [], "{text:?}");
+        assert_eq!(parse(text, gesture), [], "{text:?}");
     }
 }
 
 #[test]
 fn long_texts_end_with_sentences_then_clauses_then_words() {
-    let texts = |text: &str| -> Vec<String> { read(text, gesture).into_iter().map(|phrase| phrase.text).collect() };
+    let texts = |text: &str| -> Vec<String> { parse(text, gesture).into_iter().map(|phrase| phrase.text).collect() };
     let (sentence, clause, word) = ("So it goes on. ".repeat(15), "so it goes on, ".repeat(15), "goes ".repeat(50));
     let check = |text: String, first: &str| {
         assert_eq!(texts(&text)[0], first.trim_end(), "{text}");
@@ -70,7 +70,7 @@ fn long_texts_end_with_sentences_then_clauses_then_words() {
 #[test]
 fn marks_stay_with_their_words() {
     let filler = "So it goes on. ".repeat(19);
-    let phrases = read(&format!("{filler}Last one.[yess] [nos]First one.[wob]"), gesture);
+    let phrases = parse(&format!("{filler}Last one.[yess] [nos]First one.[wob]"), gesture);
     assert_eq!(phrases.len(), 2, "{phrases:?}");
     assert_eq!(phrases[0].marks, [Mark { at: phrases[0].text.len(), gesture: 1 }]);
     assert_eq!(phrases[1], phrase("First one.", &[(0, 2), (10, 3)]));
@@ -78,22 +78,22 @@ fn marks_stay_with_their_words() {
 
 #[test]
 fn the_longest_texts_are_parsed() {
-    let words = read(&"word ".repeat(13_107), gesture);
+    let words = parse(&"word ".repeat(13_107), gesture);
     assert_eq!(words.iter().map(|phrase| phrase.text.split(' ').count()).sum::<usize>(), 13_107);
     assert!(words.len() < 230, "{}", words.len());
     // one tag after the other: as many as a timeline may have
-    assert_eq!(read(&"[wob]".repeat(13_107), gesture), [phrase("", &[(0, 3); MAX_MARKS])]);
+    assert_eq!(parse(&"[wob]".repeat(13_107), gesture), [phrase("", &[(0, 3); MAX_MARKS])]);
     for text in ["[".repeat(MAX_TEXT), "]".repeat(MAX_TEXT), "[]".repeat(MAX_TEXT / 2), "[nos".repeat(MAX_TEXT / 4)] {
-        assert!(read(&text, gesture).len() <= 1);
+        assert!(parse(&text, gesture).len() <= 1);
     }
-    let letters: usize = read(&"ä".repeat(MAX_TEXT), gesture).iter().map(|phrase| phrase.text.chars().count()).sum();
+    let letters: usize = parse(&"ä".repeat(MAX_TEXT), gesture).iter().map(|phrase| phrase.text.chars().count()).sum();
     assert_eq!(letters, MAX_TEXT / 2);
 }
 
 proptest! {
     #[test]
     fn any_text_is_parsed(text in "(\\[|\\]|nos|\\[yess\\]| |\\PC|.|[.,!?]|\n){0,400}") {
-        for phrase in read(&text, gesture) {
+        for phrase in parse(&text, gesture) {
             prop_assert!(!phrase.text.contains(['[', ']']) && !phrase.text.contains(char::is_control));
             prop_assert_eq!(phrase.text.trim(), &phrase.text);
             prop_assert!(phrase.text.chars().map(letters).sum::<usize>() <= MAX_PHRASE);
@@ -110,7 +110,7 @@ proptest! {
             let tag = match tags.get(index) { Some(0..50) => "[nos]", Some(50..80) => "[what]", _ => "" };
             text.extend([tag, word, " "]);
         }
-        let phrases = read(&text, gesture);
+        let phrases = parse(&text, gesture);
         let spoken: Vec<&str> = phrases.iter().flat_map(|phrase| phrase.text.split(' ')).collect();
         prop_assert_eq!(spoken, words.iter().map(String::as_str).collect::<Vec<_>>());
     }

@@ -13,7 +13,7 @@ use anyhow::{Context, ensure};
 use client::oz::Oz;
 use puppet::{
     servo::index,
-    speech::{Manner, Voice, espeak::Espeak, find_espeak, script},
+    speech::{Voice, VoiceSettings, espeak::Espeak, find_espeak, script},
 };
 use server::{
     Scenario,
@@ -194,9 +194,9 @@ fn word_time() -> anyhow::Result<f64> {
     let (library, voices) = find_espeak().context("espeak-ng not found; run scripts/fetch-puppet voice")?;
     let program = std::env::current_exe()?;
     let command = vec![program.into(), server::driver::oz::HELPER.into(), library.into(), voices.into()];
-    let phrases = script::read(SENTENCE, |_| Some(NOD));
+    let phrases = script::parse(SENTENCE, |_| Some(NOD));
     let phrase = phrases.first().context("a phrase")?;
-    let spoken = Espeak::new(command).synthesise(phrase, Manner::default())?;
+    let spoken = Espeak::new(command).synthesise(phrase, VoiceSettings::default())?;
     let (time, _) = spoken.timeline.marks.first().context("a mark")?;
     Ok(f64::from(*time))
 }

@@ -13,7 +13,7 @@ use puppet::{
     faces::Face,
     gesture::Gestures,
     mixer::MAX_PLAYING,
-    puppet::{AttributedOrder, Event, Happening, Puppet, PuppetOrder},
+    puppet::{AttributedOrder, Puppet, PuppetEvent, PuppetEventKind, PuppetOrder},
 };
 use wire::oz::{LOOKATS, SERVOS};
 use world::{
@@ -158,7 +158,7 @@ struct Rerun {
 impl Rerun {
     fn new(config: &PuppetConfig, world: World) -> anyhow::Result<Self> {
         let mut puppet = config.puppet()?;
-        puppet.begin_anew(world.seed());
+        puppet.restart(world.seed());
         Ok(Self {
             robot: config.robot.clone(),
             gestures: config.all_gestures()?,
@@ -197,7 +197,7 @@ impl Rerun {
             }
             Entry::Reset { seed } => {
                 self.world.reset(Some(seed));
-                self.puppet.begin_anew(seed);
+                self.puppet.restart(seed);
                 self.note("", Kind::NewTry, format!("seed {seed}"), String::new());
                 self.take_events(Ending::Cut)?;
                 self.look_at_the_face();
@@ -219,7 +219,7 @@ impl Rerun {
             self.take_events(Ending::Done)?;
         }
         self.tick += 1;
-        self.puppet.tick_over(self.tick);
+        self.puppet.end_tick(self.tick);
         Ok(())
     }
 
@@ -295,22 +295,22 @@ impl Rerun {
             return Ok(());
         }
         let events = self.puppet.events().since(self.next_event).context("too many events at once")?;
-        let events: Vec<Event> = events.cloned().collect();
+        let events: Vec<PuppetEvent> = events.cloned().collect();
         self.next_event = self.puppet.events().next();
         for event in events {
-            match event.what {
-                Happening::SpeakBegun(text) => {
+            match event.kind {
+                PuppetEventKind::SpeakBegun(text) => {
                     self.texts.entry(text).and_modify(|text| text.1 = Some(event.time));
                 }
-                Happening::SpeakDone(text) => self.end_text(text, ending),
-                Happening::SpeakGesture(gesture) => self.playing.push((gesture, event.time)),
-                Happening::GestureDone(gesture) => self.end_gesture(gesture, ending),
-                Happening::Utterance(heard) => {
+                PuppetEventKind::SpeakDone(text) => self.end_text(text, ending),
+                PuppetEventKind::SpeakGesture(gesture) => self.playing.push((gesture, event.time)),
+                PuppetEventKind::GestureDone(gesture) => self.end_gesture(gesture, ending),
+                PuppetEventKind::Utterance(heard) => {
                     if let Some(best) = heard.into_iter().next() {
                         self.did(self.time, Kind::Utterance, format!("{:.2}", best.confidence), best.text);
                     }
                 }
-                Happening::Faces(faces) => self.see(&faces),
+                PuppetEventKind::Faces(faces) => self.see(&faces),
             }
         }
         Ok(())

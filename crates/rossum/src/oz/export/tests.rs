@@ -7,9 +7,9 @@ use physics::Pose;
 use puppet::{
     director::{PuppetConfig, PuppetDirector},
     faces::Face,
-    hearing::Heard,
+    hearing::Hypothesis,
     mixer::Subsystem,
-    puppet::{AttributedOrder, Event, Happening, PuppetOrder, PuppetView},
+    puppet::{AttributedOrder, PuppetEvent, PuppetEventKind, PuppetOrder, PuppetView},
     speech::Timeline,
 };
 use server::library::{ModelKind, model};
@@ -44,7 +44,7 @@ fn see(tick: u64, faces: Vec<Face>) -> Deed {
 }
 
 fn script() -> Vec<(u64, Deed)> {
-    let heard = |confidence, text: &str| Heard { confidence, text: text.to_owned() };
+    let heard = |confidence, text: &str| Hypothesis { confidence, text: text.to_owned() };
     let timeline = Timeline { seconds: 0.5, marks: vec![(0.2, 9)], mouth: vec![(0.1, 1.0), (0.4, 0.0)] };
     vec![
         (0, by_operator(PuppetOrder::Expression(1))),
@@ -79,7 +79,7 @@ fn script() -> Vec<(u64, Deed)> {
 }
 
 /// Runs the script in a world with physics. Gives the recording and what the robot told.
-fn record(script: &[(u64, Deed)], ticks: u64) -> (Vec<u8>, Vec<Event>) {
+fn record(script: &[(u64, Deed)], ticks: u64) -> (Vec<u8>, Vec<PuppetEvent>) {
     let config = PuppetConfig { robot: "Alice".to_owned(), blinks: 2.0, gestures: Vec::new() };
     let source = |kind, name| model(kind, name, Path::new("")).unwrap();
     let robot = Robot {
@@ -193,15 +193,15 @@ fn every_action_is_there_once_and_in_its_order() {
 fn what_the_robot_did_is_as_it_was() {
     let (recording, events) = record(&script(), 150);
     let session = Session::of(&recording).unwrap();
-    let times = |wanted: fn(&Happening) -> bool| -> Vec<f64> {
-        events.iter().filter(|event| wanted(&event.what)).map(|event| event.time).collect()
+    let times = |wanted: fn(&PuppetEventKind) -> bool| -> Vec<f64> {
+        events.iter().filter(|event| wanted(&event.kind)).map(|event| event.time).collect()
     };
     // to the last bit, although nothing of physics was run
     let speech = rows(&session, Kind::Speech);
     let begun: Vec<_> = speech.iter().filter(|row| row.what != "not begun").map(|row| row.begin).collect();
-    assert_eq!(begun, times(|what| matches!(what, Happening::SpeakBegun(_))));
+    assert_eq!(begun, times(|what| matches!(what, PuppetEventKind::SpeakBegun(_))));
     let ended: Vec<_> = speech.iter().filter(|row| row.what != "unfinished").map(|row| row.end).collect();
-    assert_eq!(ended, times(|what| matches!(what, Happening::SpeakDone(_))));
+    assert_eq!(ended, times(|what| matches!(what, PuppetEventKind::SpeakDone(_))));
     let said: Vec<_> = speech.iter().map(|row| (row.text.as_str(), row.what.as_str())).collect();
     assert_eq!(
         said,
@@ -215,7 +215,7 @@ fn what_the_robot_did_is_as_it_was() {
     let gestures = rows(&session, Kind::Gesture);
     let mut ended: Vec<_> = gestures.iter().filter(|row| row.text != "unfinished").map(|row| row.end).collect();
     ended.sort_by(f64::total_cmp);
-    assert_eq!(ended, times(|what| matches!(what, Happening::GestureDone(_))));
+    assert_eq!(ended, times(|what| matches!(what, PuppetEventKind::GestureDone(_))));
     let played: Vec<_> = gestures.iter().map(|row| (row.what.as_str(), row.text.as_str())).collect();
     assert_eq!(played, [("yess", ""), ("yess", ""), ("nos", ""), ("yesl3", "cut short"), ("wob", "unfinished")]);
     let both: Vec<_> = gestures[..2].iter().map(|row| row.end - row.begin).collect();

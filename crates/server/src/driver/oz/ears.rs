@@ -15,7 +15,7 @@ use puppet::{
     puppet::{PuppetOrder, PuppetView},
 };
 
-use super::{Line, note, spawn};
+use super::{PuppetConnection, note, spawn};
 use crate::{
     cpu_affinity,
     driver::{now, rest_until},
@@ -52,7 +52,7 @@ pub(super) fn start(
     }
     health.note(PART, true, "idle until an operator connects");
     health.note(RECOGNISER, true, "idle until something is heard");
-    let line = Line::open(RECOGNISER, sim, Ticks::Never)?;
+    let puppet = PuppetConnection::open(RECOGNISER, sim, Ticks::Never)?;
     let (queue, utterances) = sync_channel(QUEUE);
     let closing = Arc::new(Closing::default());
     let stage = Arc::clone(stage);
@@ -60,7 +60,7 @@ pub(super) fn start(
     let listener = spawn("oz-ears", move || ear.listen()).map_err(ServeError::Thread)?;
     let health = health.clone();
     let recogniser =
-        spawn("oz-recogniser", move || recognise(&utterances, line, &health)).map_err(ServeError::Thread)?;
+        spawn("oz-recogniser", move || recognise(&utterances, puppet, &health)).map_err(ServeError::Thread)?;
     // a thread that waits for audio does not notice that the world has ended
     Ok(vec![Beside::with_end(listener, move || closing.close()), Beside::new(recogniser)])
 }
@@ -181,8 +181,8 @@ impl Ear {
             if pace.is_none() && !self.stage.has_operators() {
                 return Ok(Pause::NoOperators);
             }
-            let is_loud = self.sim.latest().view::<PuppetView>().is_some_and(|view| view.wanted.is_some());
-            segmenter.mute(is_loud);
+            let is_speaking = self.sim.latest().view::<PuppetView>().is_some_and(|view| view.speech_request.is_some());
+            segmenter.mute(is_speaking);
             self.pass_on(segmenter.push(chunk.get(..count).unwrap_or_default()));
         }
     }
@@ -210,15 +210,15 @@ impl Pace {
 }
 
 /// Recognises utterances until the channel is closed. Loads the models with the first one.
-fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) {
+fn recognise(utterances: &Receiver<Utterance>, mut puppet: PuppetConnection, health: &Health) {
     cpu_affinity::avoid_first();
     let mut loaded = None;
     for utterance in utterances {
         // the rest of the queue no longer matters
-        if line.has_ended() {
+        if puppet.has_ended() {
             return;
         }
-        line.read_answers();
+        puppet.drain_answers();
         let recogniser = match &mut loaded {
             Some(recogniser) => recogniser,
             None => match Recogniser::load(&puppet::fetched_folder("hearing").unwrap_or_default()) {
@@ -232,7 +232,7 @@ fn recognise(utterances: &Receiver<Utterance>, mut line: Line, health: &Health) 
         match recogniser.recognise(&utterance.samples) {
             Ok(options) => {
                 note(health, RECOGNISER, true, "working");
-                if !options.is_empty() && !line.tell(PuppetOrder::Hear(options)) {
+                if !options.is_empty() && !puppet.send(PuppetOrder::Hear(options)) {
                     return;
                 }
             }

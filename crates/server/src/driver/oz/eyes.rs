@@ -17,7 +17,7 @@ use puppet::{
 use wire::oz::Jpeg;
 use world::Snapshot;
 
-use super::{Line, frame_grabber::FrameGrabber, note, thread};
+use super::{PuppetConnection, frame_grabber::FrameGrabber, note, thread};
 use crate::{
     cpu_affinity,
     driver::{now, rest_until},
@@ -79,7 +79,7 @@ pub(super) fn start(
     let people = config.people.iter().map(Person::read).collect::<Result<_, _>>().map_err(wrong)?;
     health.note(PART, true, "idle until an operator connects");
     health.note(FACES, true, "idle until there are images");
-    let line = Line::open(FACES, sim, Ticks::Never)?;
+    let puppet = PuppetConnection::open(FACES, sim, Ticks::Never)?;
     let (frames, to_watch) = sync_channel(1);
     let eyes = Eyes {
         source,
@@ -95,7 +95,7 @@ pub(super) fn start(
     let names = config.names.clone();
     let (watching, seen_by) = (health.clone(), sim.clone());
     let naming = Arc::clone(stage);
-    let faces = move || watch_faces(&to_watch, names.as_deref(), line, &naming, &seen_by, &watching);
+    let faces = move || watch_faces(&to_watch, names.as_deref(), puppet, &naming, &seen_by, &watching);
     Ok(vec![thread("oz-eyes", move || eyes.run())?, thread("oz-faces", faces)?])
 }
 
@@ -320,7 +320,7 @@ fn span() -> [f32; 2] {
 fn watch_faces(
     frames: &Receiver<Frame>,
     names: Option<&std::path::Path>,
-    mut line: Line,
+    mut puppet: PuppetConnection,
     stage: &Stage,
     sim: &SimHandle,
     health: &Health,
@@ -343,7 +343,7 @@ fn watch_faces(
     note(health, FACES, true, "working");
     let (mut had_faces, mut last_view) = (false, None);
     for Frame { image, tick, dt, span, view } in std::iter::once(first).chain(frames) {
-        line.read_answers();
+        puppet.drain_answers();
         if let (Some(from), Some(to)) = (std::mem::replace(&mut last_view, view), view) {
             watcher.compensate_rotation(turn(from, to), span);
         }
@@ -354,7 +354,7 @@ fn watch_faces(
             stage.note_known(watcher.names().iter().map(str::to_owned).collect());
         }
         let has_faces = !faces.is_empty();
-        if (has_faces || had_faces) && !line.tell(PuppetOrder::See { tick, span, faces }) {
+        if (has_faces || had_faces) && !puppet.send(PuppetOrder::See { tick, span, faces }) {
             return;
         }
         had_faces = has_faces;

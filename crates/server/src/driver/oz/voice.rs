@@ -1,4 +1,4 @@
-//! The voice: says what the puppet wants to say, and tells it the timing.
+//! The voice: synthesises and plays the puppet's phrases, and sends it their timing.
 
 use std::{
     ffi::OsString,
@@ -14,12 +14,12 @@ use puppet::{
         find_espeak,
         sink::{AudioOutput, MuteSink, Sink},
     },
-    talk::Wanted,
+    talk::SpeechRequest,
 };
 use tracing::{info, warn};
 use world::Answer;
 
-use super::{Line, note, thread};
+use super::{PuppetConnection, note, thread};
 use crate::{
     cpu_affinity,
     driver::now,
@@ -34,14 +34,14 @@ use crate::{
 
 const PART: &str = "voice";
 const LOUDSPEAKER: &str = "loudspeaker";
-/// How long the engine may take for a phrase. It is tried twice, and both have to fit into the puppet's own patience.
+/// Timeout for synthesising a phrase. Two attempts must fit into the puppet's timeout for the voice.
 const DEADLINE: Duration = Duration::from_millis(1_200);
-/// How long an engine that fails again and again is left alone.
-const REST: Duration = Duration::from_secs(10);
-/// A phrase that has no more than this left is let finish.
-const NEARLY: Duration = Duration::from_millis(60);
+/// Suspension of an engine that fails repeatedly.
+const SUSPENSION: Duration = Duration::from_secs(10);
+/// A phrase with at most this much time left is not stopped.
+const NEARLY_DONE: Duration = Duration::from_millis(60);
 
-/// The subcommand of this program that speaks, with the engine's library and its voices.
+/// The hidden subcommand of this program that runs the speech engine.
 pub const HELPER: &str = "speak-for-oz";
 
 pub(super) fn start(
@@ -50,102 +50,103 @@ pub(super) fn start(
     sim: &SimHandle,
     health: &Health,
 ) -> Result<Beside, ServeError> {
-    let line = Line::open(PART, sim, Ticks::WhenFree)?;
+    let puppet = PuppetConnection::open(PART, sim, Ticks::WhenFree)?;
     let (config, stage, health) = (config.clone(), Arc::clone(stage), health.clone());
     thread("oz-voice", move || {
-        // also for the engine's process, which comes from here
+        // inherited by the engine's process
         cpu_affinity::avoid_first();
-        let (voice, voice_words) = find_voice(config.voice);
-        let (sink, sink_words) = open_sink(&config.sound);
-        // for whoever looks; the log is told when somebody wants to hear it
-        for (part, words) in [(PART, &voice_words), (LOUDSPEAKER, &sink_words)] {
-            let (Ok(text) | Err(text)) = words;
-            health.note(part, words.is_ok(), text.clone());
+        let (voice, voice_state) = find_voice(config.voice);
+        let (sink, sink_state) = open_sink(&config.sound);
+        // logged only when the robot first speaks
+        for (part, state) in [(PART, &voice_state), (LOUDSPEAKER, &sink_state)] {
+            let (Ok(text) | Err(text)) = state;
+            health.note(part, state.is_ok(), text.clone());
         }
-        let mut mouth = Mouth {
+        let mut speaker = Speaker {
             voice,
-            voice_words,
+            voice_state,
             sink,
-            sink_words,
+            sink_state,
             has_spoken: false,
-            line,
+            puppet,
             stage,
             health,
-            saying: None,
+            current: None,
             began: now(),
             ends: now(),
         };
-        mouth.run();
+        speaker.run();
     })
 }
 
-/// The best voice there is, and what to say of it.
+/// The best available voice, and its state or the reason why it is silent.
 fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
     if config == VoiceConfig::Silent {
         return (Box::new(SilentVoice), Ok("silent, as configured".to_owned()));
     }
-    let missing = "there is no espeak-ng, so the robot moves its mouth in silence; \
-                   run scripts/fetch-puppet voice, or install libespeak-ng1";
+    let missing = "espeak-ng not found, the robot is silent; run scripts/fetch-puppet voice, or install libespeak-ng1";
     match (find_espeak(), std::env::current_exe()) {
         (Some((library, data)), Ok(program)) => {
             let command = [program.into_os_string(), OsString::from(HELPER), library.into(), data.into()];
-            let voice = Espeak::new(command.to_vec()).with_times(DEADLINE, REST);
+            let voice = Espeak::new(command.to_vec()).with_times(DEADLINE, SUSPENSION);
             let name = voice.name();
             (Box::new(voice), Ok(name))
         }
         (None, _) => (Box::new(SilentVoice), Err(missing.to_owned())),
-        (_, Err(error)) => (Box::new(SilentVoice), Err(format!("this program cannot find itself: {error}"))),
+        (_, Err(error)) => {
+            (Box::new(SilentVoice), Err(format!("failed to determine the path of this program: {error}")))
+        }
     }
 }
 
-/// Where the voice is heard, and what to say of it.
+/// Opens the audio output, and describes its state or the reason why it is muted.
 fn open_sink(output: &AudioOutput) -> (Box<dyn Sink>, Result<String, String>) {
-    let words = match output {
+    let state = match output {
         AudioOutput::None => "none, as configured".to_owned(),
         AudioOutput::Speaker => "the default device".to_owned(),
         AudioOutput::File(path) => format!("the file {}", path.display()),
     };
     match output.open() {
-        Ok(sink) => (sink, Ok(words)),
+        Ok(sink) => (sink, Ok(state)),
         Err(error) => (Box::new(MuteSink), Err(error.to_string())),
     }
 }
 
-struct Mouth {
+struct Speaker {
     voice: Box<dyn Voice>,
-    voice_words: Result<String, String>,
+    voice_state: Result<String, String>,
     sink: Box<dyn Sink>,
-    sink_words: Result<String, String>,
+    sink_state: Result<String, String>,
     has_spoken: bool,
-    line: Line,
-    /// Where others listen.
+    puppet: PuppetConnection,
+    /// Distributes the audio to browsers.
     stage: Arc<Stage>,
     health: Health,
-    /// Text and phrase that are being said.
-    saying: Option<(u64, usize)>,
+    /// Text and phrase that are being spoken.
+    current: Option<(u64, usize)>,
     began: Instant,
-    /// When the sound of the phrase is over.
+    /// End of the audio of the current phrase.
     ends: Instant,
 }
 
-impl Mouth {
-    /// Until the world ends.
+impl Speaker {
+    /// Speaks until the world ends.
     fn run(&mut self) {
-        while let Some(delivery) = self.line.next() {
+        while let Some(delivery) = self.puppet.next() {
             match delivery {
                 Delivery::Tick(snapshot) => {
                     let Some(view) = snapshot.view::<PuppetView>() else { continue };
                     if let Err(error) = self.sink.check() {
                         note(&self.health, LOUDSPEAKER, false, error.to_string());
                     }
-                    if !self.attend(view.wanted.as_ref()) {
+                    if !self.handle_request(view.speech_request.as_ref()) {
                         break;
                     }
                 }
-                // the phrase came too late, or is no longer wanted; another one may be under way already
+                // the answer was late; another phrase may have been requested already
                 Delivery::Answer(Answer::Refused(refusal)) => {
                     if let Some(&PuppetRefusal::TooLate { speech, phrase }) = refusal.by_director()
-                        && self.saying == Some((speech, phrase))
+                        && self.current == Some((speech, phrase))
                     {
                         self.fall_silent();
                     }
@@ -156,22 +157,22 @@ impl Mouth {
         self.fall_silent();
     }
 
-    /// Sees to what is wanted. False if the world has ended.
-    fn attend(&mut self, wanted: Option<&Wanted>) -> bool {
-        let next = wanted.map(|wanted| (wanted.speech, wanted.phrase));
-        if next == self.saying {
+    /// Handles a change of the requested phrase. Returns false if the world has ended.
+    fn handle_request(&mut self, request: Option<&SpeechRequest>) -> bool {
+        let next = request.map(|request| (request.speech, request.phrase));
+        if next == self.current {
             return true;
         }
-        let goes_on = matches!((self.saying, next), (Some((before, _)), Some((now, _))) if before == now);
-        if !goes_on {
+        let continues = matches!((self.current, next), (Some((before, _)), Some((now, _))) if before == now);
+        if !continues {
             self.fall_silent();
         }
-        self.saying = next;
-        let Some(wanted) = wanted.filter(|wanted| !wanted.words.text.is_empty()) else { return true };
-        let SpokenPhrase { timeline, rate, samples } = self.speak(wanted);
-        let (speech, phrase) = (wanted.speech, wanted.phrase);
+        self.current = next;
+        let Some(request) = request.filter(|request| !request.content.text.is_empty()) else { return true };
+        let SpokenPhrase { timeline, rate, samples } = self.synthesise(request);
+        let (speech, phrase) = (request.speech, request.phrase);
         self.ends = now() + Duration::from_secs_f32(timeline.seconds.max(0.0));
-        if !self.line.tell(PuppetOrder::Say { speech, phrase, timeline }) {
+        if !self.puppet.send(PuppetOrder::Say { speech, phrase, timeline }) {
             return false;
         }
         if !samples.is_empty() {
@@ -179,57 +180,57 @@ impl Mouth {
                 Err(error) => note(&self.health, LOUDSPEAKER, false, error.to_string()),
                 Ok(()) => self.report_sink(),
             }
-            self.stage.sound(!goes_on, rate, samples.into());
+            self.stage.sound(!continues, rate, samples.into());
         }
         true
     }
 
-    /// Says a phrase, in silence if the voice fails.
-    fn speak(&mut self, wanted: &Wanted) -> SpokenPhrase {
+    /// Synthesises a phrase; a silent one if the voice fails.
+    fn synthesise(&mut self, request: &SpeechRequest) -> SpokenPhrase {
         if !std::mem::replace(&mut self.has_spoken, true) {
-            for (part, words) in [(PART, &self.voice_words), (LOUDSPEAKER, &self.sink_words)] {
-                match words {
-                    Ok(words) => info!(protocol = "oz", part, "{words}"),
-                    Err(words) => warn!(protocol = "oz", part, "{words}"),
+            for (part, state) in [(PART, &self.voice_state), (LOUDSPEAKER, &self.sink_state)] {
+                match state {
+                    Ok(state) => info!(protocol = "oz", part, "{state}"),
+                    Err(state) => warn!(protocol = "oz", part, "{state}"),
                 }
             }
         }
-        match self.voice.synthesise(&wanted.words, wanted.manner) {
+        match self.voice.synthesise(&request.content, request.settings) {
             Ok(spoken) => {
                 self.report(None);
                 spoken
             }
             Err(error) => {
                 self.report(Some(error.to_string()));
-                let silent = puppet::speech::silent(&wanted.words);
-                SpokenPhrase { timeline: silent, rate: 0, samples: Vec::new() }
+                let timeline = puppet::speech::silent_timeline(&request.content);
+                SpokenPhrase { timeline, rate: 0, samples: Vec::new() }
             }
         }
     }
 
     fn report_sink(&self) {
-        if let Ok(words) = &self.sink_words {
-            note(&self.health, LOUDSPEAKER, true, words.clone());
+        if let Ok(state) = &self.sink_state {
+            note(&self.health, LOUDSPEAKER, true, state.clone());
         }
     }
 
     fn report(&self, failure: Option<String>) {
-        match (failure, &self.voice_words) {
-            (Some(words), _) => note(&self.health, PART, false, format!("{words}; the mouth moves in silence")),
-            (None, Ok(words)) => note(&self.health, PART, true, words.clone()),
-            (None, Err(words)) => note(&self.health, PART, false, words.clone()),
+        match (failure, &self.voice_state) {
+            (Some(failure), _) => note(&self.health, PART, false, format!("{failure}; the robot is silent")),
+            (None, Ok(state)) => note(&self.health, PART, true, state.clone()),
+            (None, Err(state)) => note(&self.health, PART, false, state.clone()),
         }
     }
 
-    /// Ends the sound, unless it is about to end by itself: a loudspeaker is a little behind.
+    /// Stops the audio, unless it is about to end by itself; the loudspeaker has some latency.
     fn fall_silent(&mut self) {
-        if self.ends < now() + NEARLY {
+        if self.ends < now() + NEARLY_DONE {
             return;
         }
         self.ends = now();
         self.stage.sound(true, 0, Arc::default());
         if let Err(error) = self.sink.stop(now().duration_since(self.began).as_secs_f64()) {
-            warn!(protocol = "oz", part = PART, "stopping the sound: {error}");
+            warn!(protocol = "oz", part = PART, "failed to stop the audio: {error}");
         }
     }
 }

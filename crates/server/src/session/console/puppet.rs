@@ -5,7 +5,7 @@ use puppet::{
     expression::EXPRESSIONS,
     gaze::LOOK_ATS,
     mixer::{Subsystem, Weights},
-    puppet::{AttributedOrder, Happening, PuppetOrder as Order, PuppetView},
+    puppet::{AttributedOrder, PuppetEventKind as EventKind, PuppetOrder as Order, PuppetView},
     servo::SERVOS,
 };
 use wire::console::{
@@ -143,9 +143,9 @@ pub(super) fn state(view: &PuppetView, desk: &Desk, in_control: Option<u64>) -> 
         expression: view.expression,
         look_at: u32::try_from(look_at).unwrap_or_default(),
         blinks: view.blinks,
-        volume: view.manner.volume,
-        pitch: view.manner.pitch,
-        speaking: view.wanted.is_some(),
+        volume: view.voice.volume,
+        pitch: view.voice.pitch,
+        speaking: view.speech_request.is_some(),
         gestures: view.gestures,
         faces: view
             .faces
@@ -172,19 +172,19 @@ pub(super) fn events(view: &PuppetView, from: u64) -> (Vec<PuppetEvent>, u64) {
     let from = if view.events.since(from).is_some() { from } else { view.events.oldest() };
     let events = view.events.since(from).into_iter().flatten();
     let told = events.filter_map(|event| {
-        let what = match &event.what {
-            Happening::SpeakBegun(speech) => PuppetEventKind::SpeakBegun { speech: *speech },
-            Happening::SpeakDone(speech) => PuppetEventKind::SpeakDone { speech: *speech },
-            Happening::SpeakGesture(gesture) => PuppetEventKind::SpeakGesture { gesture: *gesture },
-            Happening::GestureDone(gesture) => PuppetEventKind::GestureDone { gesture: *gesture },
-            Happening::Utterance(options) => PuppetEventKind::Utterance {
+        let what = match &event.kind {
+            EventKind::SpeakBegun(speech) => PuppetEventKind::SpeakBegun { speech: *speech },
+            EventKind::SpeakDone(speech) => PuppetEventKind::SpeakDone { speech: *speech },
+            EventKind::SpeakGesture(gesture) => PuppetEventKind::SpeakGesture { gesture: *gesture },
+            EventKind::GestureDone(gesture) => PuppetEventKind::GestureDone { gesture: *gesture },
+            EventKind::Utterance(options) => PuppetEventKind::Utterance {
                 options: options
                     .iter()
                     .map(|heard| Hypothesis { text: heard.text.clone(), confidence: heard.confidence })
                     .collect(),
             },
             // they are part of how the puppet is
-            Happening::Faces(_) => return None,
+            EventKind::Faces(_) => return None,
         };
         Some(PuppetEvent { number: event.number, time: event.time, what })
     });

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use puppet::{
     director::PuppetDirector,
     mixer::Subsystem,
-    puppet::{AttributedOrder, Happening, PuppetOrder, PuppetRefusal, PuppetView},
+    puppet::{AttributedOrder, PuppetEventKind, PuppetOrder, PuppetRefusal, PuppetView},
 };
 use wire::oz::{Event, Face, Faces, Hypothesis, Reply, Request, Text, Utterance, Welcome, is_supported_version};
 use world::{Answer, Command, CommandRefusal, Snapshot};
@@ -181,7 +181,7 @@ impl OperatorSession {
         };
         for event in events.take(EVENTS_PER_TICK) {
             seat.next_event = event.number + 1;
-            event_from_happening(&event.what).into_iter().for_each(|event| out.send(self.peer, Reply::Event(event)));
+            event_from_kind(&event.kind).into_iter().for_each(|event| out.send(self.peer, Reply::Event(event)));
         }
         seat.orders_left = (seat.orders_left + ORDERS_PER_TICK).min(ORDERS_AT_ONCE);
         if let Some(frame) = self.stage.frame().filter(|frame| frame.number != seat.frame) {
@@ -231,16 +231,16 @@ pub(crate) fn is_finite(order: &PuppetOrder) -> bool {
 }
 
 /// What operators are told of what happens, if anything.
-fn event_from_happening(what: &Happening) -> Option<Event> {
+fn event_from_kind(what: &PuppetEventKind) -> Option<Event> {
     Some(match what {
-        Happening::SpeakBegun(_) => return None,
-        Happening::SpeakGesture(gesture) => Event::SpeakGesture(*gesture),
-        Happening::SpeakDone(_) => Event::SpeakDone,
-        Happening::GestureDone(_) => Event::GestureDone,
-        Happening::Utterance(options) => Event::Utterance(Utterance::new(
+        PuppetEventKind::SpeakBegun(_) => return None,
+        PuppetEventKind::SpeakGesture(gesture) => Event::SpeakGesture(*gesture),
+        PuppetEventKind::SpeakDone(_) => Event::SpeakDone,
+        PuppetEventKind::GestureDone(_) => Event::GestureDone,
+        PuppetEventKind::Utterance(options) => Event::Utterance(Utterance::new(
             options.iter().map(|heard| Hypothesis { confidence: heard.confidence, text: Text::truncated(&heard.text) }),
         )?),
-        Happening::Faces(faces) => Event::Faces(Faces::new(faces.iter().map(|face| Face {
+        PuppetEventKind::Faces(faces) => Event::Faces(Faces::new(faces.iter().map(|face| Face {
             confidence: face.confidence,
             x: face.x,
             y: face.y,

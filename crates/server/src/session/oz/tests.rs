@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 
 use puppet::{
-    hearing::Heard,
+    hearing::Hypothesis,
     mixer::{MAX_PLAYING, Subsystem},
     puppet::{AttributedOrder, KEPT_EVENTS, PuppetOrder, PuppetView},
     talk::MAX_WAITING,
@@ -466,7 +466,7 @@ fn who_orders_without_end_harms_nobody() {
 fn who_is_too_far_behind_is_closed() {
     let mut play = Play::new();
     let peer = play.join();
-    let options = vec![Heard { confidence: 0.5, text: "Hello".to_owned() }];
+    let options = vec![Hypothesis { confidence: 0.5, text: "Hello".to_owned() }];
     let heard = AttributedOrder::new("test", PuppetOrder::Hear(options));
     for _ in 0..KEPT_EVENTS {
         play.world.order::<PuppetDirector>(heard.clone()).unwrap();

@@ -1,8 +1,8 @@
-//! Engine errors made into values.
+//! Turns engine errors into values.
 //!
-//! MuJoCo reports an error it cannot go on from by calling a log handler, and ends the process when that handler
-//! returns. Ours does not return: it unwinds, out of the C code and into [`guarded`]. All calls that may raise such an
-//! error are declared `C-unwind` in [`engine`] and made inside `guarded`.
+//! MuJoCo reports a fatal error to a log handler, and exits the process when the handler returns. The handler here does not
+//! return: it unwinds out of the C code into [`guarded`]. All functions that may raise such an error are declared `C-unwind`
+//! in [`engine`] and called inside `guarded`.
 
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -12,18 +12,18 @@ use std::{
 
 use mujoco_rs::mujoco_c::{mjLogMessage, mjfLogHandler};
 
-use crate::engine;
+use crate::{engine, error::EngineError};
 
-/// Why a step did not happen. The simulation goes on from the state it had before.
+/// Why a step failed. The simulation continues from the state before it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
-    /// The engine itself gave up, or a state was offered that it cannot take.
+    /// The engine reported an error, or a state does not fit the model.
     #[error("the physics engine refused: {cause}")]
     Engine {
-        /// The engine's own words.
+        /// The engine's message.
         cause: String,
     },
-    /// A number left the range the engine can work with: not finite, or beyond ±1e10.
+    /// A value left the range of the engine: it is not finite, or beyond ±1e10.
     #[error("{quantity} of {what} is {value}")]
     NotFinite {
         /// Name of the joint, actuator or body, with the prefix of the robot it belongs to; "number N" when unnamed.
@@ -35,13 +35,13 @@ pub enum Fault {
     },
 }
 
-/// What unwinds out of the engine: its own words.
-struct EngineError(String);
+/// What unwinds out of the engine: its message.
+struct EngineMessage(String);
 
-/// Level of a message after which MuJoCo does not go on.
+/// Level of a message after which MuJoCo does not continue.
 const LEVEL_ERROR: c_int = mujoco_rs::mujoco_c::mjtLogLevel::mjLOG_ERROR as c_int;
 
-/// The first fields of `mjLogMessage`, which are all we read.
+/// The first fields of `mjLogMessage`, the ones read here.
 #[repr(C)]
 struct Message {
     level: c_int,
@@ -49,20 +49,20 @@ struct Message {
     subject: [c_char; 1024],
 }
 
-/// Errors unwind. All else is dropped: warnings are counted in the data of the world they belong to, and nothing is
-/// printed or written to a file.
+/// Errors unwind. Other messages are dropped: the engine counts warnings in its data, and nothing is printed or written to a
+/// file.
 unsafe extern "C-unwind" fn on_message(message: *const mjLogMessage) {
     // SAFETY: MuJoCo hands over a valid message whose first three fields are those of `Message`
     let message = unsafe { &*message.cast::<Message>() };
     if message.level == LEVEL_ERROR {
         // SAFETY: MuJoCo ends the subject with a zero inside the array
         let subject = unsafe { CStr::from_ptr(message.subject.as_ptr()) };
-        // not a panic!: the panic hook has nothing to say here
-        panic::resume_unwind(Box::new(EngineError(one_line(&subject.to_string_lossy()))));
+        // not `panic!`, which would call the panic hook
+        panic::resume_unwind(Box::new(EngineMessage(one_line(&subject.to_string_lossy()))));
     }
 }
 
-/// Installs the log handler. Called before anything else is asked of the engine.
+/// Installs the log handler. Called before any other call into the engine.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -76,29 +76,29 @@ pub(crate) fn install() {
     });
 }
 
-/// Runs `work`; an engine error inside it is returned as the engine's own words. Our own panics pass through.
+/// Runs `work` and returns an engine error inside it. Other panics pass through.
 ///
-/// What the engine was working on may be half done: the caller throws it away or puts it back.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+/// After an error, the data the engine was working on is in an undefined state: the caller discards or restores it.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, EngineError> {
     install();
-    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<EngineError>() {
-        Ok(error) => error.0,
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<EngineMessage>() {
+        Ok(message) => EngineError::Reported(message.0),
         Err(ours) => panic::resume_unwind(ours),
     })
 }
 
-/// The engine's words without line breaks.
-pub(crate) fn one_line(words: &str) -> String {
-    let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+/// A message of the engine without line breaks.
+pub(crate) fn one_line(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ")
 }
 
-/// Largest magnitude the engine takes for sound; it calls anything beyond, infinite or NaN, bad.
+/// Largest magnitude that the engine accepts (`mjMAXVAL`); anything beyond it, infinite or NaN is unsound.
 const MAX_SOUND: f64 = 1e10;
 
 /// First value that is not finite or beyond the engine's range, with its index.
 pub(crate) fn first_unsound(values: &[f64]) -> Option<(usize, f64)> {
-    // the common case without a branch per element
+    // the common case, without a branch per element
     let all_sound = values.iter().fold(true, |sound, v| sound & (v.abs() <= MAX_SOUND));
     if all_sound {
         return None;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_put_on_one_line() {
+    fn messages_are_put_on_one_line() {
         for (words, line) in [("", ""), ("a", "a"), ("a\nb\n", "a; b"), (" a \r\n\n  b", "a; b")] {
             assert_eq!(one_line(words), line, "{words:?}");
         }

@@ -69,34 +69,34 @@ impl Model {
     }
 
     /// The same body in another model.
-    pub(crate) fn twin_body(&self, body: BodyId, other: &Self) -> Option<BodyId> {
+    pub(crate) fn matching_body(&self, body: BodyId, other: &Self) -> Option<BodyId> {
         other.body_named(self.body_name(body))
     }
 
     /// The same joint in another model.
-    pub(crate) fn twin_joint(&self, joint: JointId, other: &Self) -> Option<JointId> {
+    pub(crate) fn matching_joint(&self, joint: JointId, other: &Self) -> Option<JointId> {
         let name = self.joint_name(joint);
         if !name.is_empty() {
             return other.joint_named(name);
         }
         let body = self.joint_body(joint);
         let place = self.body_joints(body).position(|j| j == joint)?;
-        other.body_joints(self.twin_body(body, other)?).nth(place).filter(|j| other.joint_name(*j).is_empty())
+        other.body_joints(self.matching_body(body, other)?).nth(place).filter(|j| other.joint_name(*j).is_empty())
     }
 
     /// The same geom in another model.
-    pub(crate) fn twin_geom(&self, geom: GeomId, other: &Self) -> Option<GeomId> {
+    pub(crate) fn matching_geom(&self, geom: GeomId, other: &Self) -> Option<GeomId> {
         let name = self.geom_name(geom);
         if !name.is_empty() {
             return other.geom_named(name);
         }
         let body = self.geom_body(geom);
         let place = self.body_geoms(body).position(|g| g == geom)?;
-        other.body_geoms(self.twin_body(body, other)?).nth(place).filter(|g| other.geom_name(*g).is_empty())
+        other.body_geoms(self.matching_body(body, other)?).nth(place).filter(|g| other.geom_name(*g).is_empty())
     }
 
     /// The same actuator in another model.
-    pub(crate) fn twin_actuator(&self, actuator: ActuatorId, other: &Self) -> Option<ActuatorId> {
+    pub(crate) fn matching_actuator(&self, actuator: ActuatorId, other: &Self) -> Option<ActuatorId> {
         other.actuator_named(self.actuator_name(actuator))
     }
 }

@@ -247,7 +247,7 @@ impl Sim {
 
     /// The simulation's own copy of the model, to write values to.
     fn tune(&mut self) -> &mut MjModel {
-        self.forget_begun();
+        self.discard_prepared();
         // SAFETY: callers in this file write plain values and change no size, index or address
         unsafe { self.data.model_mut() }
     }

@@ -72,7 +72,7 @@ impl<'a> Scene<'a> {
 
     /// Whether the geom is not fully transparent.
     pub(crate) fn is_visible(&self, geom: GeomId) -> bool {
-        // materials are looks, which the model of a simulation has not
+        // materials are discarded from the model of a simulation
         self.model.geom_rgba()[geom.index()][3] != 0.0
     }
 
@@ -102,7 +102,7 @@ impl<'a> Scene<'a> {
         Some(self.bounds[geom.index()] * 1.000_001).filter(|bound| *bound > 0.0)
     }
 
-    /// Whether the ray comes near the geom before it has gone so far: a quick look, before the geom itself is asked.
+    /// Whether the ray passes near the geom within `range`: a cheap test before the exact one.
     fn may_meet(&self, geom: GeomId, ray: &Ray, range: f64) -> bool {
         let Some(bound) = self.bound(geom) else { return true };
         let way = sub(self.centres[geom.index()], ray.origin);

@@ -1,7 +1,7 @@
-//! Reads model text the way the engine will, without building anything, and refuses what would harm us.
+//! Checks model text before the engine parses it, and refuses what could harm the server.
 //!
-//! The scan is stricter than the engine: a count must be a plain number, a path must stay in the model's folder. What
-//! it does not know, it leaves to the engine to refuse.
+//! The scan is stricter than the engine: a count must be a plain number, a path must stay in the model's folder. Elements
+//! that it does not know are left to the engine.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ use crate::{
     source::{TextFile, read_text},
 };
 
-mod room;
+mod reservations;
 
-use room::Room;
+use self::reservations::Reservations;
 
 /// Elements that load code, or whole models that would escape the scan.
 const UNSUPPORTED: [&str; 4] = ["extension", "plugin", "attach", "model"];
@@ -24,7 +24,7 @@ const UNSUPPORTED: [&str; 4] = ["extension", "plugin", "attach", "model"];
 /// Attributes of any element that name a folder.
 const FOLDERS: [&str; 3] = ["meshdir", "texturedir", "assetdir"];
 
-/// Scans `main` and all it includes; returns all text, `main` first.
+/// Scans `main` and the files it includes; returns all of them, `main` first.
 pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> Result<Vec<TextFile>, ModelError> {
     let mut scan = Scan {
         main: main.path.clone(),
@@ -36,10 +36,10 @@ pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> 
         folders: vec![String::new()],
         assets: Vec::new(),
         budget: Budget::default(),
-        room: Room::default(),
+        reservations: Reservations::default(),
     };
-    scan.text(&main, Place { multiplicity: 1, depth: 0, include_depth: 0, in_default: false })?;
-    at_most(&scan.main, "number of values it reserves room for", scan.room.total(), limits.values_in_all)?;
+    scan.text(&main, Context { multiplicity: 1, depth: 0, include_depth: 0, in_default: false })?;
+    at_most(&scan.main, "number of values it reserves memory for", scan.reservations.total(), limits.values_in_all)?;
     for reference in &scan.assets {
         asset::check(reference, folder, &scan.folders, &mut scan.budget, limits)?;
     }
@@ -57,26 +57,26 @@ struct Scan<'a> {
     text_bytes: u64,
     elements: u64,
     included: Vec<TextFile>,
-    /// Every folder that asset files may be looked for in, relative to the model's.
+    /// Folders that asset files may be in, relative to the model's.
     folders: Vec<String>,
     assets: Vec<asset::Reference>,
     budget: Budget,
-    room: Room,
+    reservations: Reservations,
 }
 
-/// Where in the document the scan is.
+/// Position of the scan in the document.
 #[derive(Clone, Copy)]
-struct Place {
-    /// How often the engine will make what stands here.
+struct Context {
+    /// How many copies the engine will make of an element here.
     multiplicity: u64,
     depth: u32,
     include_depth: u32,
-    /// Inside `<default>`: nothing is made here, but what is written holds elsewhere.
+    /// Inside of `<default>`: elements make nothing themselves, but set values for others.
     in_default: bool,
 }
 
 impl Scan<'_> {
-    fn text(&mut self, file: &TextFile, place: Place) -> Result<(), ModelError> {
+    fn text(&mut self, file: &TextFile, context: Context) -> Result<(), ModelError> {
         self.text_bytes = self.text_bytes.saturating_add(file.text.len() as u64);
         at_most(&file.path, "model text in bytes", self.text_bytes, self.limits.text_bytes)?;
         let not_xml = |reason: String| ModelError::NotXml { file: file.path.clone(), reason };
@@ -85,29 +85,29 @@ impl Scan<'_> {
         }
         let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
         let document = Document::parse_with_options(&file.text, options).map_err(|e| not_xml(e.to_string()))?;
-        self.element(file, document.root_element(), place)
+        self.element(file, document.root_element(), context)
     }
 
-    fn element(&mut self, file: &TextFile, node: Node<'_, '_>, place: Place) -> Result<(), ModelError> {
-        at_most(&file.path, "nesting of elements", place.depth.into(), self.limits.depth.into())?;
+    fn element(&mut self, file: &TextFile, node: Node<'_, '_>, context: Context) -> Result<(), ModelError> {
+        at_most(&file.path, "nesting of elements", context.depth.into(), self.limits.depth.into())?;
         let tag = node.tag_name().name();
         let attributes = Attributes { file, node, tag };
         if UNSUPPORTED.contains(&tag) {
             return Err(attributes.unsupported(tag));
         }
-        let made = place.multiplicity.saturating_mul(self.made_by(&attributes)?);
+        let made = context.multiplicity.saturating_mul(self.made_by(&attributes)?);
         self.elements = self.elements.saturating_add(made);
         at_most(&file.path, "number of elements after expansion", self.elements, self.limits.elements)?;
         self.check_numbers(&attributes, made)?;
-        self.room.note(&attributes, made, place.in_default, self.limits)?;
+        self.reservations.add_element(&attributes, made, context.in_default, self.limits)?;
         self.check_paths(&attributes)?;
 
         let repeats = if tag == "replicate" { attributes.product("count")?.unwrap_or(1).max(1) } else { 1 };
-        let inside = Place {
-            multiplicity: place.multiplicity.saturating_mul(repeats),
-            depth: place.depth + 1,
-            in_default: place.in_default || tag == "default",
-            ..place
+        let inside = Context {
+            multiplicity: context.multiplicity.saturating_mul(repeats),
+            depth: context.depth + 1,
+            in_default: context.in_default || tag == "default",
+            ..context
         };
         if tag == "include" {
             self.include(&attributes, inside)?;
@@ -115,9 +115,9 @@ impl Scan<'_> {
         node.children().filter(Node::is_element).try_for_each(|child| self.element(file, child, inside))
     }
 
-    /// How many elements this one stands for by itself, its children not counted.
+    /// Number of elements that the engine makes of this one, its children not counted.
     fn made_by(&self, attributes: &Attributes<'_, '_, '_>) -> Result<u64, ModelError> {
-        /// What a `flexcomp` without a count makes.
+        /// Assumed for a `flexcomp` without a count.
         const FLEX_DEFAULT: u64 = 1_000;
         Ok(match attributes.tag {
             "composite" => attributes.product("count")?.unwrap_or(1),
@@ -132,7 +132,7 @@ impl Scan<'_> {
         .max(1))
     }
 
-    /// Counts that make the engine reserve room or work long, of an element that is made this often.
+    /// Checks counts that make the engine allocate memory or compute for long; `made` is the number of copies of the element.
     fn check_numbers(&mut self, attributes: &Attributes<'_, '_, '_>, made: u64) -> Result<(), ModelError> {
         let limits = self.limits;
         match attributes.tag {
@@ -155,9 +155,9 @@ impl Scan<'_> {
             }
             "texture" if attributes.node.attribute("builtin").is_some_and(|b| b != "none") => {
                 let width = attributes.product("width")?.unwrap_or(0);
-                // a cube or sky without a height gets six squares
+                // a cube or skybox without a height has six square faces
                 let height = attributes.product("height")?.unwrap_or_else(|| width.saturating_mul(6));
-                // four channels are a pixel
+                // limits count pixels of four channels
                 let layers = attributes.product("nchannel")?.unwrap_or(1).div_ceil(4);
                 let pixels = width.saturating_mul(height).saturating_mul(layers);
                 self.budget.texture_pixels = self.budget.texture_pixels.saturating_add(pixels);
@@ -177,7 +177,7 @@ impl Scan<'_> {
             _ => {}
         }
         if attributes.tag == "rangefinder" && attributes.node.attribute("camera").is_some() {
-            // a ray per pixel and step
+            // casts a ray per pixel and step
             return Err(attributes.unsupported("rangefinder camera"));
         }
         let pixels = attributes.product("resolution")?.unwrap_or(0);
@@ -186,7 +186,7 @@ impl Scan<'_> {
         attributes.at_most("maxhullvert", vertices, limits.values)
     }
 
-    /// Notes the files and folders an element refers to.
+    /// Collects the files and folders an element refers to.
     fn check_paths(&mut self, attributes: &Attributes<'_, '_, '_>) -> Result<(), ModelError> {
         for attribute in attributes.node.attributes() {
             let (name, value) = (attribute.name(), attribute.value());
@@ -199,7 +199,7 @@ impl Scan<'_> {
                 if self.folder.is_none() {
                     return Err(attributes.file_in_text(value));
                 }
-                // URDF names files by package; the engine keeps what follows
+                // a URDF package prefix, which the engine strips as well
                 let value = value.strip_prefix("package://").unwrap_or(value);
                 self.assets.push(asset::Reference {
                     file: attributes.file.path.clone(),
@@ -211,7 +211,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn include(&mut self, attributes: &Attributes<'_, '_, '_>, place: Place) -> Result<(), ModelError> {
+    fn include(&mut self, attributes: &Attributes<'_, '_, '_>, context: Context) -> Result<(), ModelError> {
         let value = attributes.node.attribute("file").unwrap_or_default();
         let Some(folder) = self.folder else { return Err(attributes.file_in_text(value)) };
         let relative = attributes.inside_folder(value)?;
@@ -223,17 +223,17 @@ impl Scan<'_> {
             return Err(ModelError::IncludedTwice { file: file.clone(), path: value.to_owned() });
         }
         at_most(file, "number of includes", self.included.len() as u64 + 1, self.limits.includes.into())?;
-        let depth = place.include_depth + 1;
+        let depth = context.include_depth + 1;
         at_most(file, "nesting of includes", depth.into(), self.limits.include_depth.into())?;
         let text = read_text(&path, self.limits.text_bytes)?;
         let included = TextFile { path: engine_path, text };
-        // noted first, so that a file which includes itself is seen to
+        // before it is scanned, so that a file that includes itself is found
         self.included.push(included.clone());
-        self.text(&included, Place { include_depth: depth, ..place })
+        self.text(&included, Context { include_depth: depth, ..context })
     }
 }
 
-/// The attributes of one element, and what to say about them.
+/// The attributes of one element.
 struct Attributes<'a, 'd, 'i> {
     file: &'a TextFile,
     node: Node<'d, 'i>,
@@ -241,13 +241,13 @@ struct Attributes<'a, 'd, 'i> {
 }
 
 impl Attributes<'_, '_, '_> {
-    /// The numbers of a list multiplied, each at least 1; none when there is no such attribute.
+    /// Product of a list of numbers, each counted as at least 1; `None` if there is no such attribute.
     fn product(&self, name: &str) -> Result<Option<u64>, ModelError> {
         let Some(value) = self.node.attribute(name) else { return Ok(None) };
         value
             .split_ascii_whitespace()
             .try_fold(1_u64, |product, word| {
-                // only digits: what the engine makes of a sign, a hexadecimal or a fraction is not for us to guess
+                // digits only, since the engine may read a sign, a hexadecimal number or a fraction differently
                 let plain = word.bytes().all(|b| b.is_ascii_digit());
                 let number = word.parse::<u64>().ok().filter(|_| plain).ok_or_else(|| self.bad_number(name, value))?;
                 Ok(product.saturating_mul(number.max(1)))
@@ -255,13 +255,14 @@ impl Attributes<'_, '_, '_> {
             .map(Some)
     }
 
-    /// As [`product`](Self::product); none, too, when it is empty or -1, which means "as many as needed".
+    /// Like [`product`](Self::product), but also `None` if it is empty or -1, which means "as many as needed".
     fn count(&self, name: &str) -> Result<Option<u64>, ModelError> {
         let value = self.node.attribute(name).map_or("", str::trim);
         if value.is_empty() || value == "-1" { Ok(None) } else { self.product(name) }
     }
 
-    /// How many vertices the engine makes of a mesh's `builtin` and `params`, at most; what takes longer counts as more.
+    /// Upper bound of the vertices that the engine makes from a mesh's `builtin` and `params`; shapes that take longer to
+    /// compute count as more.
     fn builtin_vertices(&self) -> Result<u64, ModelError> {
         let params = self.list("params")?;
         let builtin = self.node.attribute("builtin").map_or("none", str::trim);
@@ -269,7 +270,7 @@ impl Attributes<'_, '_, '_> {
             // the engine does not check them all
             return Err(self.bad_number("params", self.node.attribute("params").unwrap_or_default()));
         }
-        let size = |place: usize| params.get(place).copied().unwrap_or(0.0);
+        let size = |index: usize| params.get(index).copied().unwrap_or(0.0);
         // a grid has one more line than it has cells
         let grid = |a: f64, b: f64| (a + 1.0) * (b + 1.0);
         let vertices = match builtin {
@@ -283,7 +284,7 @@ impl Attributes<'_, '_, '_> {
             "wedge" | "plate" => grid(size(0), size(1)),
             _ => params.iter().map(|p| p.max(1.0)).product::<f64>().powi(2),
         };
-        // a float too large for u64 becomes the largest one
+        // saturates
         Ok(vertices as u64)
     }
 
@@ -320,7 +321,8 @@ impl Attributes<'_, '_, '_> {
         ModelError::OutsideFolder { file: self.file.path.clone(), path: path.to_owned() }
     }
 
-    /// The path, if it is relative and does not climb. A colon or backslash could start a scheme, a drive or a climb.
+    /// The path, if it is relative and stays in the folder. Colons and backslashes are refused: they could mean a scheme, a
+    /// drive or a parent folder.
     fn inside_folder(&self, path: &str) -> Result<String, ModelError> {
         let climbs = path.split('/').any(|part| part == "..");
         if path.starts_with('/') || path.contains(['\\', ':']) || climbs {
@@ -330,8 +332,8 @@ impl Attributes<'_, '_, '_> {
     }
 }
 
-/// The true path of a file below `folder`; none when a link leads out of it. A file that does not exist is returned
-/// as it is named, for the reader to complain about.
+/// The canonical path of a file below `folder`; `None` if a link points outside of it. The path of a missing file is returned
+/// as it is: reading it reports the error.
 pub(crate) fn resolve(folder: &Path, relative: &str) -> Option<PathBuf> {
     let named = folder.join(relative);
     match (named.canonicalize(), folder.canonicalize()) {
@@ -347,7 +349,7 @@ pub(crate) fn at_most(file: &str, what: &str, amount: u64, limit: u64) -> Result
     Err(ModelError::OverLimit { file: file.to_owned(), what: what.to_owned(), amount, limit })
 }
 
-/// Bytes of a memory size as MJCF writes it: digits, then perhaps K, M, G, T, P or E. -1 means "as much as needed".
+/// Parses a memory size of MJCF, in bytes: digits and an optional K, M, G, T, P or E. -1 means "as much as needed".
 fn parse_memory(text: &str) -> Option<u64> {
     let text = text.trim();
     if text == "-1" {

@@ -1,6 +1,6 @@
-//! One world that moves: model and state, stepped under guard.
+//! A simulation: model and state, stepped under guard.
 
-mod ahead;
+mod prepared;
 
 use std::{collections::BTreeSet, ffi::c_int, ops::Range};
 
@@ -9,76 +9,76 @@ use mujoco_rs::{
     wrappers::{MjData, MjModel, MjtObjBase},
 };
 
-use self::ahead::{Ahead, Sight};
+use self::prepared::{PreparedStep, Sensing};
 use crate::{
-    distance::DistanceSensors,
-    engine,
+    alloc, engine,
+    error::EngineError,
     guard::{Fault, first_unsound, guarded},
     id::{ActuatorId, BodyId, GeomId, JointId, LightId, SensorId, SiteId},
     model::{JointKind, Model, at},
     parameter::Parameter,
     pose::Pose,
-    room,
+    rangefinder::Rangefinders,
     sensor::SensorKind,
     state::{self, State},
 };
 
-/// What is saved, restored and hashed: all that the next step depends on. Forces applied from outside are left out:
-/// they are never written here, and make up half of the state.
+/// The components of the state that are saved, restored and hashed: everything the next step depends on. Forces applied
+/// from outside are left out: they are never set here, and would double the size.
 const STATE: c_int = mjtState::mjSTATE_INTEGRATION as c_int
     & !(mjtState::mjSTATE_QFRC_APPLIED as c_int | mjtState::mjSTATE_XFRC_APPLIED as c_int);
 
-/// One world. It belongs to one thread at a time.
+/// A simulation of one world.
 ///
 /// *When values are up to date.* Poses, sensor values, contacts and actuator forces follow from the state. A step
 /// computes them for the state it starts from and then moves on, so after [`step`](Self::step) they are one time step
 /// older than the joint positions; after a write to the state they are those before it. [`forward`](Self::forward)
 /// brings them up to date and changes nothing else.
 ///
-/// *Values that are not finite.* Whoever writes one into a simulation has a bug, which debug builds assert. The next
-/// step refuses it, names it and puts back what was there.
+/// *Values that are not finite.* Writing one is a bug of the caller, which debug builds assert. The next step returns a
+/// [`Fault`] that names the value, and restores the last finite one.
 #[derive(Debug)]
 pub struct Sim {
     pub(crate) model: Model,
     pub(crate) data: MjData<Box<MjModel>>,
-    /// The state after the last thing that went well.
+    /// The last state known to be sound.
     good: Vec<f64>,
-    /// The state a step starts from, while it runs.
+    /// The state that the current step starts from.
     before: Vec<f64>,
-    /// Where the controls are in a state.
+    /// Index range of the controls in a state.
     controls: Range<usize>,
-    /// The next step, as far as it has been taken already.
-    ahead: Option<Ahead>,
-    distance_sensors: DistanceSensors,
-    /// Values of user sensors, which the engine clears each time it evaluates the state.
+    /// The next step, as far as it has been computed in advance.
+    prepared: Option<PreparedStep>,
+    rangefinders: Rangefinders,
+    /// Values of user sensors, which the engine clears whenever it evaluates the state.
     user_sensors: Vec<(Range<usize>, Box<[f64]>)>,
-    /// Counted in data that has been replaced or reset since.
+    /// Warnings counted in data that has been replaced or reset since.
     earlier_warnings: u64,
-    /// Parameters that differ from the compiled model's.
+    /// Parameters that have been changed since the model was compiled.
     pub(crate) tuned: BTreeSet<(Parameter, u32)>,
-    /// Met where no fault can be returned; the next step does.
+    /// A fault from a function that cannot return it; the next step does.
     pub(crate) pending: Option<Fault>,
 }
 
-/// How fast a body moves.
+/// Velocity of a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Velocity {
-    /// In m/s, world frame.
+    /// Linear velocity, in m/s, world frame.
     pub linear: [f64; 3],
-    /// In rad/s, world frame.
+    /// Angular velocity, in rad/s, world frame.
     pub angular: [f64; 3],
 }
 
 impl Sim {
-    /// A world at the model's start: joints at their reference, at rest, time 0.
+    /// Starts a simulation in the model's initial state: joints at their reference, at rest, time 0.
     ///
     /// # Errors
-    /// When the engine has no room for it, or cannot evaluate that state.
+    /// If there is not enough memory, or the engine cannot evaluate that state.
     pub fn new(model: Model) -> Result<Self, Fault> {
-        let mut own = room::copy(model.compiled()).map_err(engine_fault)?;
-        let distance_sensors = DistanceSensors::of(&model);
-        distance_sensors.take_over(&mut own);
-        let data = room::make_data(own).map_err(engine_fault)?;
+        let mut own = alloc::copy(model.compiled()).map_err(engine_fault)?;
+        let rangefinders = Rangefinders::of(&model);
+        rangefinders.disable_in(&mut own);
+        let data = alloc::make_data(own).map_err(engine_fault)?;
         let user_sensors = model
             .sensors()
             .filter(|sensor| model.sensor_kind(*sensor) == SensorKind::User)
@@ -92,30 +92,30 @@ impl Sim {
             good: Vec::new(),
             before: Vec::new(),
             controls: 0..0,
-            ahead: None,
-            distance_sensors,
+            prepared: None,
+            rangefinders,
             earlier_warnings: 0,
             tuned: BTreeSet::new(),
             pending: None,
         };
         sim.good = vec![0.0; sim.size_of(STATE)?];
         sim.before = sim.good.clone();
-        // a state is in the order of its parts' numbers
+        // the components of a state are in the order of their flags
         let controls = mjtState::mjSTATE_CTRL as c_int;
         let before = sim.size_of(STATE & (controls - 1))?;
         sim.controls = before..before + sim.size_of(controls)?;
-        sim.note_good();
+        sim.save_good();
         sim.forward()?;
         Ok(sim)
     }
 
-    /// Numbers in this part of the state.
-    fn size_of(&self, part: c_int) -> Result<usize, Fault> {
+    /// Number of values in these components of the state.
+    fn size_of(&self, components: c_int) -> Result<usize, Fault> {
         // SAFETY: the model is valid
-        guarded(|| unsafe { engine::mj_stateSize(self.raw_model(), part) }).map(at).map_err(engine_fault)
+        guarded(|| unsafe { engine::mj_stateSize(self.raw_model(), components) }).map(at).map_err(engine_fault)
     }
 
-    /// The model as it was compiled. Parameters changed since are read here, from the simulation.
+    /// The model as compiled. Current values of parameters are read from the simulation.
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -133,7 +133,7 @@ impl Sim {
     /// Sets the length of a step, in s; positive.
     pub fn set_timestep(&mut self, seconds: f64) {
         debug_assert!(seconds.is_finite() && seconds > 0.0, "a time step is positive, not {seconds}");
-        self.forget_begun();
+        self.discard_prepared();
         self.data.model_opt_mut().timestep = seconds;
         self.tuned.insert((Parameter::Timestep, 0));
     }
@@ -146,66 +146,67 @@ impl Sim {
     /// Sets gravity, in m/s², world frame.
     pub fn set_gravity(&mut self, gravity: [f64; 3]) {
         debug_assert!(gravity.iter().all(|g| g.is_finite()), "gravity is finite, not {gravity:?}");
-        self.forget_begun();
+        self.discard_prepared();
         self.data.model_opt_mut().gravity = gravity;
         self.tuned.insert((Parameter::Gravity, 0));
     }
 
-    /// Warnings of the engine since this simulation was made: contacts it had no room for, matrices it could not
-    /// invert. They are not printed.
+    /// Number of warnings of the engine since this simulation was created: contacts dropped for lack of memory, singular
+    /// matrices.
     pub fn warnings(&self) -> u64 {
-        self.earlier_warnings + count_warnings(&self.data) + self.ahead.as_ref().map_or(0, Ahead::warnings)
+        self.earlier_warnings + count_warnings(&self.data) + self.prepared.as_ref().map_or(0, PreparedStep::warnings)
     }
 
-    /// Moves the world on by one time step.
+    /// Advances the simulation by one time step.
     ///
     /// # Errors
-    /// When the engine gives up or a value leaves its range. The state, time included, is then the one before the call,
-    /// with any value that was unsound already replaced by the last sound one, and the simulation can go on. Poses,
-    /// sensor values and contacts are those of that state.
+    /// If the engine reports an error or a value leaves its range. The state, including the time, is then the one before the
+    /// call, with values that were unsound already replaced by the last sound ones. Poses, sensor values and contacts are
+    /// those of that state, and the simulation can continue.
     pub fn step(&mut self) -> Result<(), Fault> {
-        self.step_with(Sight::Seeing)
+        self.step_with(Sensing::On)
     }
 
-    /// A step whose sensor values nobody will read: they stay as they are. The state is the same, to the last bit.
+    /// Like [`step`](Self::step), but leaves the sensor values as they are. The state is bit for bit the same.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
-    pub fn step_blind(&mut self) -> Result<(), Fault> {
-        self.step_with(self.sight(true))
+    pub fn step_without_sensors(&mut self) -> Result<(), Fault> {
+        self.step_with(self.sensing(true))
     }
 
-    fn step_with(&mut self, sight: Sight) -> Result<(), Fault> {
-        self.ready()?;
+    fn step_with(&mut self, sensing: Sensing) -> Result<(), Fault> {
+        self.check_start()?;
         std::mem::swap(&mut self.good, &mut self.before);
-        if let Err(cause) = self.finish_step(sight) {
+        if let Err(cause) = self.finish_step(sensing) {
             self.rebuild();
             return Err(engine_fault(cause));
         }
         if let Some(fault) = self.unsound_state().or_else(|| self.unsound_motion()) {
-            self.go_back();
+            self.restore_good();
             return Err(fault);
         }
-        self.note_good();
+        self.save_good();
         self.write_user_sensors();
         Ok(())
     }
 
-    /// A plain `mj_step`, without guard or check: the yardstick of benchmarks, nothing else.
+    /// A plain `mj_step` without guard or checks, as a baseline for benchmarks.
     ///
-    /// An engine error unwinds as a panic and leaves the simulation in no known state.
-    pub fn step_bare(&mut self) {
+    /// # Panics
+    /// On an engine error, which leaves the simulation in an undefined state.
+    pub fn step_unguarded(&mut self) {
         let (model, data) = self.raw();
         // SAFETY: model and data are valid and belong together
         unsafe { engine::mj_step(model, data) }
     }
 
-    /// Computes poses, sensor values, contacts and forces for the present state, which stays as it is to the last bit.
+    /// Computes poses, sensor values, contacts and forces for the current state, which stays bit for bit the same.
     ///
     /// # Errors
     /// As for [`step`](Self::step).
     pub fn forward(&mut self) -> Result<(), Fault> {
-        self.ready()?;
+        self.check_start()?;
         std::mem::swap(&mut self.good, &mut self.before);
         if let Err(cause) = self.evaluate() {
             self.rebuild();
@@ -214,7 +215,8 @@ impl Sim {
         Ok(())
     }
 
-    /// Back to the model's start: joints at their reference, at rest, controls 0, time 0. Parameters stay as they are.
+    /// Returns to the model's initial state: joints at their reference, at rest, controls 0, time 0. Parameters keep their
+    /// values.
     pub fn reset(&mut self) {
         self.user_sensors.iter_mut().for_each(|(_, values)| values.fill(0.0));
         self.earlier_warnings += count_warnings(&self.data);
@@ -222,50 +224,50 @@ impl Sim {
         // SAFETY: model and data are valid and belong together
         let done = guarded(|| unsafe { engine::mj_resetData(model, data) });
         let done = done.map_err(engine_fault).and_then(|()| {
-            self.note_good();
+            self.save_good();
             self.forward()
         });
         self.pending = done.err();
     }
 
-    /// Everything the next step depends on, apart from the model.
+    /// Saves everything the next step depends on, except for the model and its parameters.
     pub fn state(&self) -> State {
         let mut values = vec![0.0; self.good.len()];
         read_state(&self.data, &mut values);
         State { values: values.into(), fingerprint: self.model.fingerprint() }
     }
 
-    /// Goes back to a saved state; what follows is the same, bit for bit, as what followed when it was saved, provided
-    /// that the parameters are the same.
+    /// Restores a saved state. If the parameters are the same, the simulation then continues bit for bit as it did from
+    /// there.
     ///
     /// # Errors
-    /// When the state belongs to another model or holds unsound values; nothing is changed then.
+    /// If the state belongs to another model or holds unsound values; nothing is changed then.
     pub fn restore(&mut self, state: &State) -> Result<(), Fault> {
         if state.fingerprint != self.model.fingerprint() || state.values.len() != self.good.len() {
             return Err(Fault::Engine { cause: "the state belongs to another model".to_owned() });
         }
-        let mut present = vec![0.0; self.good.len()];
-        read_state(&self.data, &mut present);
+        let mut current = vec![0.0; self.good.len()];
+        read_state(&self.data, &mut current);
         write_state(&mut self.data, &state.values);
         let outcome = match self.unsound_state() {
             Some(fault) => Err(fault),
             None => self.forward(),
         };
         if outcome.is_err() {
-            write_state(&mut self.data, &present);
+            write_state(&mut self.data, &current);
         }
-        self.note_good();
+        self.save_good();
         outcome
     }
 
-    /// Hash of the state: equal states have equal numbers.
+    /// Hash of the state; equal states have equal hashes.
     pub fn hash(&self) -> u64 {
         let mut values = vec![0.0; self.good.len()];
         read_state(&self.data, &mut values);
         state::hash(&values)
     }
 
-    /// Where a body is when the simulation starts, world frame.
+    /// Pose of a body in the model's initial state, world frame.
     pub fn start_pose(&self, body: BodyId) -> Pose {
         let model = &self.model;
         if let Some(joint) = model.body_free_joint(body) {
@@ -333,23 +335,22 @@ impl Sim {
         self.data.qvel()[self.model.joint_dof_index(joint)]
     }
 
-    /// Moves a hinge (rad) or slide (m) at once.
+    /// Sets the position of a hinge (rad) or slide (m).
     pub fn set_joint_position(&mut self, joint: JointId, position: f64) {
         debug_assert!(position.is_finite(), "a position is finite, not {position}");
         let index = self.model.joint_qpos_index(joint);
         self.data.qpos_mut()[index] = position;
     }
 
-    /// Sets the velocity of a hinge (rad/s) or slide (m/s) at once.
+    /// Sets the velocity of a hinge (rad/s) or slide (m/s).
     pub fn set_joint_velocity(&mut self, joint: JointId, velocity: f64) {
         debug_assert!(velocity.is_finite(), "a velocity is finite, not {velocity}");
         let index = self.model.joint_dof_index(joint);
         self.data.qvel_mut()[index] = velocity;
     }
 
-    /// Puts a body with a free joint at `pose` (world frame); it and all that hangs on it comes to rest.
-    ///
-    /// `false`, and nothing done, when the body has no free joint.
+    /// Moves a body with a free joint to `pose` (world frame) and stops its whole subtree. Returns `false` if the body has
+    /// no free joint.
     pub fn place(&mut self, root: BodyId, pose: Pose) -> bool {
         debug_assert!(pose.pos.iter().chain(&pose.quat).all(|v| v.is_finite()), "a pose is finite, not {pose:?}");
         let Some(joint) = self.model.body_free_joint(root) else { return false };
@@ -361,24 +362,23 @@ impl Sim {
         true
     }
 
-    /// Sets the velocity of a body with a free joint, world frame; what hangs on it keeps its own relative velocity.
-    ///
-    /// `false`, and nothing done, when the body has no free joint.
+    /// Sets the velocity of a body with a free joint, world frame; its subtree keeps its relative velocity. Returns `false` if
+    /// the body has no free joint.
     pub fn set_free_velocity(&mut self, root: BodyId, velocity: Velocity) -> bool {
         let finite = velocity.linear.iter().chain(&velocity.angular).all(|v| v.is_finite());
         debug_assert!(finite, "a velocity is finite, not {velocity:?}");
         let Some(joint) = self.model.body_free_joint(root) else { return false };
-        let turn = self.data.qpos()[self.model.joint_qpos_range(joint)].last_chunk().copied().unwrap_or_default();
-        // the engine turns a free body about its own axes
-        let turning = Pose { pos: [0.0; 3], quat: turn }.inverse().turn(velocity.angular);
+        let quat = self.data.qpos()[self.model.joint_qpos_range(joint)].last_chunk().copied().unwrap_or_default();
+        // the engine keeps the angular velocity of a free joint in the body's frame
+        let local = Pose { pos: [0.0; 3], quat }.inverse().turn(velocity.angular);
         let range = self.model.joint_dof_range(joint);
         let (linear, angular) = self.data.qvel_mut()[range].split_at_mut(3);
         linear.copy_from_slice(&velocity.linear);
-        angular.copy_from_slice(&turning);
+        angular.copy_from_slice(&local);
         true
     }
 
-    /// Brings a body and all that hangs on it into the reference pose and to rest; a free joint stays where it is.
+    /// Moves the joints of a subtree to their reference and stops them; a free joint keeps its pose.
     pub fn rest(&mut self, root: BodyId) {
         for body in self.model.subtree(root) {
             for joint in self.model.body_joints(body) {
@@ -392,7 +392,7 @@ impl Sim {
         self.stop(root);
     }
 
-    /// Zero velocity, warm start and activation for a body and all that hangs on it.
+    /// Sets velocity, warm start and activation of a subtree to zero.
     fn stop(&mut self, root: BodyId) {
         let bodies = self.model.subtree(root);
         let joints: Vec<JointId> = bodies.flat_map(|body| self.model.body_joints(body)).collect();
@@ -426,32 +426,32 @@ impl Sim {
         &self.data.sensordata()[self.model.sensor_range(sensor)]
     }
 
-    /// Writes the values of a sensor of kind [`User`](crate::SensorKind::User), as many as it has. They stay until the
-    /// next write or [`reset`](Self::reset). They are not part of the [`State`].
+    /// Sets the values of a sensor of kind [`User`](crate::SensorKind::User). They stay until the next call or
+    /// [`reset`](Self::reset), and are not part of the [`State`].
     ///
     /// # Panics
-    /// When the sensor is of another kind, or has another number of values.
+    /// If the sensor is of another kind, or has another number of values.
     pub fn set_sensor(&mut self, sensor: SensorId, values: &[f64]) {
         let range = self.model.sensor_range(sensor);
-        let place = self.user_sensors.binary_search_by_key(&range.start, |(range, _)| range.start);
-        let place = place.expect("only user sensors are written from outside");
-        self.user_sensors[place].1.copy_from_slice(values);
+        let found = self.user_sensors.binary_search_by_key(&range.start, |(range, _)| range.start);
+        let index = found.expect("only user sensors can be set");
+        self.user_sensors[index].1.copy_from_slice(values);
         self.data.sensordata_mut()[range].copy_from_slice(values);
     }
 
-    /// Puts the values of user sensors back, which the engine has cleared.
+    /// Restores the values of user sensors after the engine has cleared them.
     fn write_user_sensors(&mut self) {
         for (range, values) in &self.user_sensors {
             self.data.sensordata_mut()[range.clone()].copy_from_slice(values);
         }
     }
 
-    /// Control of an actuator; what it means depends on the actuator.
+    /// Control of an actuator, in the actuator's own unit.
     pub fn ctrl(&self, actuator: ActuatorId) -> f64 {
         self.data.ctrl()[self.model.actuator_ctrl_index(actuator)]
     }
 
-    /// Sets the control of an actuator; holds until replaced. The engine clamps it to the actuator's range.
+    /// Sets the control of an actuator, which stays until it is set again. The engine clamps it to the actuator's range.
     pub fn set_ctrl(&mut self, actuator: ActuatorId, value: f64) {
         debug_assert!(value.is_finite(), "a control is finite, not {value}");
         let index = self.model.actuator_ctrl_index(actuator);
@@ -468,7 +468,7 @@ impl Sim {
         self.data.light_xpos()[light.index()]
     }
 
-    /// Where a light points, a unit vector, world frame.
+    /// Direction of a light, a unit vector, world frame.
     pub fn light_direction(&self, light: LightId) -> [f64; 3] {
         self.data.light_xdir()[light.index()]
     }
@@ -480,13 +480,13 @@ impl Sim {
     /// Model and data for a call into the engine.
     pub(crate) fn raw(&mut self) -> (*const mjModel, *mut mjData) {
         let model = self.raw_model();
-        // SAFETY: only handed to the engine, which keeps what it needs in order
+        // SAFETY: only passed to the engine, which keeps its invariants
         let data = unsafe { self.data.ffi_mut() };
         (model, data)
     }
 
-    /// Checks what a step starts from and notes it in `before`; puts unsound values back.
-    fn ready(&mut self) -> Result<(), Fault> {
+    /// Checks the state a step starts from and saves it in `before`; replaces unsound values.
+    fn check_start(&mut self) -> Result<(), Fault> {
         if let Some(fault) = self.pending.take() {
             return Err(fault);
         }
@@ -502,42 +502,42 @@ impl Sim {
             }
         }
         self.good.copy_from_slice(&self.before);
-        self.go_back();
+        self.restore_good();
         Err(fault)
     }
 
-    /// Runs `mj_forward` and keeps its hands off the warm start.
-    fn evaluate(&mut self) -> Result<(), String> {
+    /// Runs `mj_forward` without changing the warm start.
+    fn evaluate(&mut self) -> Result<(), EngineError> {
         let warm_start = self.data.qacc_warmstart().to_vec();
         let (model, data) = self.raw();
         // SAFETY: as for the step
         guarded(|| unsafe { engine::mj_forward(model, data) })?;
         self.data.qacc_warmstart_mut().copy_from_slice(&warm_start);
-        self.distance_sensors.read(&mut self.data);
+        self.rangefinders.measure(&mut self.data);
         self.write_user_sensors();
         Ok(())
     }
 
-    /// Notes the present state as the one to go back to.
-    pub(crate) fn note_good(&mut self) {
+    /// Saves the current state as the last good one.
+    pub(crate) fn save_good(&mut self) {
         read_state(&self.data, &mut self.good);
     }
 
-    /// Goes back to the last good state, in data that is in order.
-    fn go_back(&mut self) {
+    /// Restores the last good state in data that is intact.
+    fn restore_good(&mut self) {
         write_state(&mut self.data, &self.good);
         if self.evaluate().is_err() {
             self.rebuild();
         }
     }
 
-    /// Goes back to the last good state after the engine stopped half way, in new data.
+    /// Restores the last good state in new data, after an engine error has left the old data in an undefined state.
     fn rebuild(&mut self) {
         self.earlier_warnings += count_warnings(&self.data);
-        match room::copy(self.data.model()).and_then(room::make_data) {
+        match alloc::copy(self.data.model()).and_then(alloc::make_data) {
             Ok(data) => self.data = data,
             Err(cause) => {
-                // no room for new data: what there is must do
+                // out of memory: reuse the old data
                 let (model, data) = self.raw();
                 // SAFETY: model and data are valid and belong together
                 self.pending =
@@ -546,12 +546,12 @@ impl Sim {
         }
         write_state(&mut self.data, &self.good);
         if self.evaluate().is_err() {
-            // values that follow from the state cannot be had; the state itself is right
+            // derived values are not available, but the state itself is right
             write_state(&mut self.data, &self.good);
         }
     }
 
-    /// The first unsound value among those the caller or the last step wrote.
+    /// The first unsound value of the state.
     fn unsound_state(&self) -> Option<Fault> {
         let (d, m) = (&self.data, &self.model);
         let time = [d.time()];
@@ -570,8 +570,8 @@ impl Sim {
     }
 }
 
-pub(crate) fn engine_fault(cause: String) -> Fault {
-    Fault::Engine { cause }
+pub(crate) fn engine_fault(cause: EngineError) -> Fault {
+    Fault::Engine { cause: cause.to_string() }
 }
 
 fn unsound(values: &[f64], quantity: &'static str, name: impl Fn(usize) -> String) -> Option<Fault> {
@@ -582,13 +582,13 @@ fn count_warnings(data: &MjData<Box<MjModel>>) -> u64 {
     data.warning().iter().map(|w| u64::try_from(w.number).unwrap_or_default()).sum()
 }
 
-/// Reads the state; `values` has its size.
+/// `values` must have the size of the state.
 fn read_state(data: &MjData<Box<MjModel>>, values: &mut [f64]) {
     // SAFETY: model and data are valid and belong together, and the buffer was sized for this model
     unsafe { engine::mj_getState(data.model().ffi(), data.ffi(), values.as_mut_ptr(), STATE) }
 }
 
-/// Writes the state; `values` has its size.
+/// `values` must have the size of the state.
 fn write_state(data: &mut MjData<Box<MjModel>>, values: &[f64]) {
     let model: *const mjModel = data.model().ffi();
     // SAFETY: model and data are valid and belong together, and the buffer was sized for this model

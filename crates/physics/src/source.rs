@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{assembly::looks::Wardrobe, error::ModelError, limits::Limits, scan};
+use crate::{assembly::visuals::VisualCache, error::ModelError, limits::Limits, scan};
 
 /// A model as its author wrote it, in MJCF or URDF, scanned and accepted. Cloning is cheap.
 ///
@@ -22,7 +22,7 @@ struct Inner {
     path: Option<PathBuf>,
     /// The model's own text first, then what it includes.
     files: Vec<TextFile>,
-    wardrobe: Wardrobe,
+    visual_cache: VisualCache,
 }
 
 /// One file of model text.
@@ -52,7 +52,7 @@ impl Source {
         let engine_path = path.to_str().ok_or_else(|| unreadable("its path is not UTF-8".to_owned()))?.to_owned();
         let main = TextFile { path: engine_path, text };
         let files = scan::accept(main, Some(&folder), limits)?;
-        Ok(Self(Arc::new(Inner { name, path: Some(path), files, wardrobe: Wardrobe::default() })))
+        Ok(Self(Arc::new(Inner { name, path: Some(path), files, visual_cache: VisualCache::default() })))
     }
 
     /// Scans model text that stands by itself: it may refer to no file at all.
@@ -65,7 +65,7 @@ impl Source {
         let main =
             TextFile { path: format!("{}.xml", name.replace(['/', '\\', ':', '\0'], "_")), text: text.to_owned() };
         let files = scan::accept(main, None, limits)?;
-        Ok(Self(Arc::new(Inner { name: name.to_owned(), path: None, files, wardrobe: Wardrobe::default() })))
+        Ok(Self(Arc::new(Inner { name: name.to_owned(), path: None, files, visual_cache: VisualCache::default() })))
     }
 
     /// What messages call this model: the file's name without its ending, or the name given with the text.
@@ -88,9 +88,9 @@ impl Source {
         &self.0.files
     }
 
-    /// What it looks like, as far as that is known.
-    pub(crate) fn wardrobe(&self) -> &Wardrobe {
-        &self.0.wardrobe
+    /// The visuals that have been computed so far.
+    pub(crate) fn visual_cache(&self) -> &VisualCache {
+        &self.0.visual_cache
     }
 
     /// Whether both are clones of one source, or were made from the same text of the same place.

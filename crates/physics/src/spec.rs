@@ -1,4 +1,4 @@
-//! A model that can still be changed: parsed, attached to, edited, then compiled.
+//! A model before it is compiled: MuJoCo's `mjSpec`.
 
 use std::{
     collections::BTreeSet,
@@ -13,32 +13,34 @@ use mujoco_rs::{
 
 use crate::{
     engine,
+    error::EngineError,
     guard::guarded,
     pose::Pose,
     source::{Source, TextFile},
 };
 
-/// An `mjSpec` that we own. Errors are the engine's own words.
-pub(crate) struct Spec(NonNull<mjSpec>);
+/// An owned `mjSpec`: parsed, attached to, edited, then compiled.
+pub(crate) struct ModelSpec(NonNull<mjSpec>);
 
-/// Files the engine finds in memory and so does not look for on disk.
+/// Files that the engine reads from memory instead of from disk.
 struct MemoryFiles(mjVFS);
 
 impl MemoryFiles {
-    fn new(files: &[TextFile]) -> Result<Self, String> {
+    fn new(files: &[TextFile]) -> Result<Self, EngineError> {
         let mut vfs = mjVFS { impl_: ptr::null_mut() };
-        // SAFETY: `vfs` is ours and is initialised here, before anything else uses it
+        // SAFETY: `vfs` is initialised here, before its first use
         guarded(|| unsafe { engine::mj_defaultVFS(&raw mut vfs) })?;
         let mut memory = Self(vfs);
         for file in files {
             let name = c_string(&file.path)?;
-            let length = c_int::try_from(file.text.len()).map_err(|_| format!("{} is too long", file.path))?;
+            let too_long = |_| EngineError::TooLong { file: file.path.clone() };
+            let length = c_int::try_from(file.text.len()).map_err(too_long)?;
             // SAFETY: name and text outlive the call, which copies the text; `length` is its length
             let status = guarded(|| unsafe {
                 engine::mj_addBufferVFS(&raw mut memory.0, name.as_ptr(), file.text.as_ptr().cast::<c_void>(), length)
             })?;
             if status != 0 {
-                return Err(format!("{} cannot be handed to the engine (status {status})", file.path));
+                return Err(EngineError::FileRefused { file: file.path.clone(), status });
             }
         }
         Ok(memory)
@@ -52,11 +54,11 @@ impl Drop for MemoryFiles {
     }
 }
 
-impl Spec {
+impl ModelSpec {
     /// Parses the text of a source. Mesh and texture files are read from its folder when it is compiled.
-    pub(crate) fn parse(source: &Source) -> Result<Self, String> {
+    pub(crate) fn parse(source: &Source) -> Result<Self, EngineError> {
         let files = source.text_files();
-        let Some(main) = files.first() else { return Err("the source is empty".to_owned()) };
+        let Some(main) = files.first() else { return Err(EngineError::EmptySource) };
         let memory = MemoryFiles::new(files)?;
         let name = c_string(&main.path)?;
         let mut error = [0 as c_char; 1024];
@@ -65,82 +67,81 @@ impl Spec {
             unsafe { engine::mj_parseXML(name.as_ptr(), &raw const memory.0, error.as_mut_ptr(), 1024) }
         })?;
         NonNull::new(spec).map(Self).ok_or_else(|| {
-            // SAFETY: MuJoCo ends what it writes to the buffer with a zero, and the buffer starts out as zeros
-            unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy().into_owned()
+            // SAFETY: the buffer is initialised with zeros, and MuJoCo terminates what it writes with one
+            let message = unsafe { CStr::from_ptr(error.as_ptr()) };
+            EngineError::Reported(message.to_string_lossy().into_owned())
         })
     }
 
-    /// A model of nothing.
-    pub(crate) fn empty() -> Result<Self, String> {
-        // SAFETY: takes nothing and gives a spec that is ours
+    /// An empty model.
+    pub(crate) fn empty() -> Result<Self, EngineError> {
+        // SAFETY: takes no argument and returns a new spec
         let spec = guarded(|| unsafe { engine::mj_makeSpec() })?;
-        NonNull::new(spec).map(Self).ok_or_else(|| "there is no room for a model".to_owned())
+        NonNull::new(spec).map(Self).ok_or_else(|| EngineError::OutOfMemory { what: "a model".to_owned() })
     }
 
-    /// Removes what has no influence on the motion: geoms that touch nothing, textures, materials, meshes nobody uses.
-    /// Bodies keep the inertia those geoms gave them.
-    pub(crate) fn discard_visual(&mut self) -> Result<(), String> {
+    /// Removes what does not affect the motion: geoms that cannot collide, textures, materials, unused meshes. Bodies keep
+    /// the inertia of the removed geoms.
+    pub(crate) fn discard_visual(&mut self) -> Result<(), EngineError> {
         // SAFETY: the spec is valid
         let removed = guarded(|| unsafe { engine::mjs_discardVisual(self.0.as_ptr(), ptr::null()) })?;
         if removed < 0 { Err(self.error()) } else { Ok(()) }
     }
 
-    /// Sets what every model of ours has in common, whatever its author wrote.
-    pub(crate) fn settle_options(&mut self) {
-        // SAFETY: the spec is valid and nobody else has it
+    /// Sets the options that are the same for all models, whatever the author wrote.
+    pub(crate) fn set_common_options(&mut self) {
+        // SAFETY: the spec is valid, and `self` is borrowed mutably
         let spec = unsafe { self.0.as_mut() };
         // the arena is sized after compiling, see `assembly`
         spec.memory = -1;
         spec.nstack = -1;
         spec.njmax = -1;
         spec.nconmax = -1;
-        // a state that went bad is for us to deal with
+        // `Sim` handles an invalid state itself
         spec.option.disableflags |= mjtDisableBit::mjDSBL_AUTORESET as c_int;
-        // what sleeps is not part of the state that is saved and restored
+        // whether a body sleeps is not part of the state that is saved and restored
         spec.option.enableflags &= !(mjtEnableBit::mjENBL_SLEEP as c_int);
-        // an engine error on a thread that is not ours could not be caught
+        // an engine error on a thread of the engine could not be caught
         self.compiler().set_usethread(false);
     }
 
-    /// Keeps the geoms that touch nothing, whatever the author wrote.
+    /// Keeps the geoms that cannot collide, whatever the author wrote.
     pub(crate) fn keep_visual(&mut self) {
         self.compiler().set_discardvisual(false);
     }
 
-    /// Whether bodies that cannot move become one with what they are fixed to.
-    pub(crate) fn fuses(&mut self) -> bool {
+    /// Whether bodies without joints are merged into their parents (`fusestatic`).
+    pub(crate) fn fuses_static(&mut self) -> bool {
         self.compiler().fusestatic()
     }
 
-    /// Says whether they do.
-    pub(crate) fn set_fuses(&mut self, fuses: bool) {
-        self.compiler().set_fusestatic(fuses);
+    pub(crate) fn set_fuses_static(&mut self, fuses_static: bool) {
+        self.compiler().set_fusestatic(fuses_static);
     }
 
     fn compiler(&mut self) -> &mut MjsCompiler {
-        // SAFETY: the spec is valid; the handle stands for the settings at this address, which live as long as the spec
+        // SAFETY: the spec is valid; the handle is a view of the settings at this address, which live as long as the spec
         unsafe { &mut *(&raw mut self.0.as_mut().compiler).cast::<MjsCompiler>() }
     }
 
-    /// Names the actuators and sensors that have no name, so that they can be found by prefix once attached: after the
-    /// joint, site or body they belong to while that name is free, else `actuator1`, `sensor1` and so on.
-    pub(crate) fn name_all(&mut self) -> Result<(), String> {
-        // SAFETY: the element is an actuator, and nobody else has a handle to it
+    /// Names the unnamed actuators and sensors, so that they can be found by prefix once attached: after the joint, site or
+    /// body they belong to if that name is free, else `actuator1`, `sensor1` and so on.
+    pub(crate) fn name_unnamed(&mut self) -> Result<(), EngineError> {
+        // SAFETY: the element is an actuator, and there is no other handle to it
         let of_actuator =
             |element| unsafe { &*engine::mjs_asActuator(element).cast::<MjsActuator>() }.target().to_owned();
-        self.name_kind(mjtObj::mjOBJ_ACTUATOR, "actuator", of_actuator)?;
-        // SAFETY: the element is a sensor, and nobody else has a handle to it
+        self.name_unnamed_of_kind(mjtObj::mjOBJ_ACTUATOR, "actuator", of_actuator)?;
+        // SAFETY: the element is a sensor, and there is no other handle to it
         let of_sensor = |element| unsafe { &*engine::mjs_asSensor(element).cast::<MjsSensor>() }.objname().to_owned();
-        self.name_kind(mjtObj::mjOBJ_SENSOR, "sensor", of_sensor)
+        self.name_unnamed_of_kind(mjtObj::mjOBJ_SENSOR, "sensor", of_sensor)
     }
 
-    /// Names what has no name among the elements of one kind.
-    fn name_kind(
+    fn name_unnamed_of_kind(
         &mut self,
         kind: mjtObj,
         word: &str,
         target: impl Fn(*mut mjsElement) -> String,
-    ) -> Result<(), String> {
+    ) -> Result<(), EngineError> {
         let (mut taken, mut unnamed) = (BTreeSet::new(), Vec::new());
         // SAFETY: the spec is valid, and so are its elements, none of which is added or removed here; names are copied
         guarded(|| unsafe {
@@ -169,10 +170,8 @@ impl Spec {
         Ok(())
     }
 
-    /// Puts all bodies of this model's world into one frame, so that they can be attached together.
-    ///
-    /// Returns nothing when there are none.
-    pub(crate) fn bundle_bodies(&mut self) -> Result<Option<Bundle>, String> {
+    /// Puts all bodies of the worldbody into one frame, so that they can be attached together. `None` if there are none.
+    pub(crate) fn bundle_bodies(&mut self) -> Result<Option<Bundle>, EngineError> {
         guarded(|| {
             // SAFETY: the spec is valid; every element below belongs to it and outlives this function
             unsafe {
@@ -180,7 +179,7 @@ impl Spec {
                 let mut tops = Vec::new();
                 let mut body = engine::mjs_firstChild(world, mjtObj::mjOBJ_BODY, 0);
                 while !body.is_null() {
-                    // a body in a frame of its author's comes along with the outermost such frame
+                    // a body that the author put into frames is moved with the outermost one
                     let mut top = body;
                     let mut frame = engine::mjs_getFrame(top);
                     while !frame.is_null() {
@@ -206,9 +205,15 @@ impl Spec {
 
     /// Attaches a copy of a bundle of another spec to the world of this one; every name gets the prefix.
     ///
-    /// `owner` is the spec the bundle was made of.
-    pub(crate) fn attach(&mut self, owner: &Spec, bundle: &Bundle, prefix: &str, pose: Pose) -> Result<(), String> {
-        debug_assert!(owner.0 != self.0, "a model is not attached to itself");
+    /// `owner` is the spec the bundle was made from.
+    pub(crate) fn attach(
+        &mut self,
+        owner: &ModelSpec,
+        bundle: &Bundle,
+        prefix: &str,
+        pose: Pose,
+    ) -> Result<(), EngineError> {
+        debug_assert!(owner.0 != self.0, "a model cannot be attached to itself");
         let prefix = c_string(prefix)?;
         let attached = guarded(|| {
             // SAFETY: both specs are valid, and so is the bundle, which lives as long as `owner`. The frame was just
@@ -226,8 +231,8 @@ impl Spec {
         if attached.is_null() { Err(self.error()) } else { Ok(()) }
     }
 
-    /// Sets the size of a geom; `false` when there is no geom of that name.
-    pub(crate) fn set_geom_size(&mut self, geom: &str, size: [f64; 3]) -> Result<bool, String> {
+    /// Sets the size of a geom; `false` if there is no geom of that name.
+    pub(crate) fn set_geom_size(&mut self, geom: &str, size: [f64; 3]) -> Result<bool, EngineError> {
         let geom = c_string(geom)?;
         guarded(|| {
             // SAFETY: the spec is valid; the handle is the only one to that geom
@@ -240,8 +245,8 @@ impl Spec {
                 let keep_length = !handle.fromto()[0].is_nan();
                 *handle.size_mut() = size;
                 if keep_length {
-                    // size wins over the two end points; those still say where the geom is
-                    settle_end_points(handle);
+                    // the size takes precedence over the two end points, which still define the pose
+                    replace_end_points(handle);
                 }
                 true
             }
@@ -249,7 +254,7 @@ impl Spec {
     }
 
     /// Compiles to the bytes of a model file.
-    pub(crate) fn compile(&mut self) -> Result<Vec<u8>, String> {
+    pub(crate) fn compile(&mut self) -> Result<Vec<u8>, EngineError> {
         // SAFETY: the spec is valid
         let model = guarded(|| unsafe { engine::mj_compile(self.0.as_ptr(), ptr::null()) })?;
         if model.is_null() {
@@ -257,50 +262,51 @@ impl Spec {
         }
         // SAFETY: the model is valid
         let saved = guarded(|| unsafe { save(model) });
-        // SAFETY: the model is ours and is not used after this
+        // SAFETY: the model was made above, and is not used after this
         guarded(|| unsafe { engine::mj_deleteModel(model) })?;
         saved?
     }
 
-    fn error(&self) -> String {
+    fn error(&self) -> EngineError {
         // SAFETY: the spec is valid; the text it returns is zero-terminated and copied at once
         unsafe {
             let text = engine::mjs_getError(self.0.as_ptr());
             if text.is_null() {
-                return "no reason given".to_owned();
+                return EngineError::Reported("no reason given".to_owned());
             }
-            CStr::from_ptr(text).to_string_lossy().trim().to_owned()
+            EngineError::Reported(CStr::from_ptr(text).to_string_lossy().trim().to_owned())
         }
     }
 }
 
-impl Drop for Spec {
+impl Drop for ModelSpec {
     fn drop(&mut self) {
-        // SAFETY: the spec is ours and is not used after this
+        // SAFETY: the spec is owned, and not used after this
         unsafe { engine::mj_deleteSpec(self.0.as_ptr()) }
     }
 }
 
-/// All bodies of one model's world, ready to be attached; belongs to the [`Spec`] it was made of.
+/// All bodies of one model's worldbody, ready to be attached; valid as long as the [`ModelSpec`] it was made from.
 pub(crate) struct Bundle(*mut mjsElement);
 
 /// The bytes of a model file.
 ///
 /// # Safety
 /// The model must be valid.
-unsafe fn save(model: *const mjModel) -> Result<Vec<u8>, String> {
+unsafe fn save(model: *const mjModel) -> Result<Vec<u8>, EngineError> {
     // SAFETY: the model is valid
     let size = unsafe { engine::mj_sizeModel(model) };
     let length = usize::try_from(size).unwrap_or(0);
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(length).map_err(|_| format!("there is no room for its {length} bytes"))?;
+    let out_of_memory = |_| EngineError::OutOfMemory { what: format!("its {length} bytes") };
+    bytes.try_reserve_exact(length).map_err(out_of_memory)?;
     bytes.resize(length, 0_u8);
     // SAFETY: the model is valid, and the buffer has the size it asks for
     unsafe { engine::mj_saveModel(model, ptr::null(), bytes.as_mut_ptr().cast::<c_void>(), size) };
     Ok(bytes)
 }
 
-/// The element a frame stands for.
+/// The frame as an element.
 ///
 /// # Safety
 /// The frame must be valid.
@@ -309,8 +315,8 @@ unsafe fn element_of(frame: *mut mjsFrame) -> *mut mjsElement {
     unsafe { *frame.cast::<*mut mjsElement>() }
 }
 
-/// Replaces a geom's two end points by the pose they mean, so that its size is free.
-fn settle_end_points(geom: &mut MjsGeom) {
+/// Replaces a geom's two end points by the equivalent pose, so that its length can be set.
+fn replace_end_points(geom: &mut MjsGeom) {
     let [ax, ay, az, bx, by, bz] = *geom.fromto();
     *geom.pos_mut() = [(ax + bx) / 2.0, (ay + by) / 2.0, (az + bz) / 2.0];
     *geom.quat_mut() = Pose::quat_of_z_axis([ax - bx, ay - by, az - bz]);
@@ -318,6 +324,6 @@ fn settle_end_points(geom: &mut MjsGeom) {
     *geom.fromto_mut() = [f64::NAN; 6];
 }
 
-fn c_string(text: &str) -> Result<CString, String> {
-    CString::new(text).map_err(|_| format!("{text:?} contains a zero character"))
+fn c_string(text: &str) -> Result<CString, EngineError> {
+    CString::new(text).map_err(|_| EngineError::ZeroCharacter(text.to_owned()))
 }

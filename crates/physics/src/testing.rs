@@ -1,6 +1,6 @@
 //! Small models and short ways to build them, for tests.
 
-use crate::{Assembly, Limits, Model, ModelError, Part, Pose, Sim, Source};
+use crate::{Assembly, Attachment, Limits, Model, ModelError, Pose, Sim, Source};
 
 /// A floor, and nothing on it.
 pub(crate) const FLOOR: &str = r#"<mujoco>
@@ -21,7 +21,7 @@ pub(crate) const BOX: &str = r#"<mujoco>
   </worldbody>
 </mujoco>"#;
 
-/// A body with two driven hinges, a filtered actuator, a gyro, a user sensor and looks.
+/// A body with two driven hinges, a filtered actuator, a gyro, a user sensor and visual geoms.
 pub(crate) const WALKER: &str = r#"<mujoco>
   <default>
     <joint damping="0.1"/>
@@ -60,17 +60,17 @@ pub(crate) fn source(name: &str, text: &str) -> Source {
     Source::from_text(name, text, &Limits::default()).unwrap()
 }
 
-pub(crate) fn part(prefix: &str, text: &str, pose: Pose) -> Part {
-    Part { prefix: prefix.to_owned(), source: source("part", text), pose }
+pub(crate) fn attachment(prefix: &str, text: &str, pose: Pose) -> Attachment {
+    Attachment { prefix: prefix.to_owned(), source: source("part", text), pose }
 }
 
 /// The floor with these on it.
-pub(crate) fn compile(parts: &[Part]) -> Result<Model, ModelError> {
-    Assembly { parts: parts.to_vec(), ..Assembly::new(source("floor", FLOOR)) }.compile()
+pub(crate) fn compile(attachments: &[Attachment]) -> Result<Model, ModelError> {
+    Assembly { attachments: attachments.to_vec(), ..Assembly::new(source("floor", FLOOR)) }.compile()
 }
 
-pub(crate) fn sim(parts: &[Part]) -> Sim {
-    Sim::new(compile(parts).unwrap()).unwrap()
+pub(crate) fn sim(attachments: &[Attachment]) -> Sim {
+    Sim::new(compile(attachments).unwrap()).unwrap()
 }
 
 /// A model of this text alone.

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use physics::{Assembly, Limits, ModelError, Part, Pose, Sim, Source};
+use physics::{Assembly, Attachment, Limits, ModelError, Pose, Sim, Source};
 use world::interface::{Interface, InterfaceValue, Role};
 
 use crate::interrupt;
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 fn as_robot(source: &Source) -> Result<Sim, ModelError> {
     let empty = Source::from_text("empty", "<mujoco><worldbody/></mujoco>", &Limits::default())?;
     let mut assembly = Assembly::new(empty);
-    assembly.parts.push(Part { prefix: PREFIX.to_owned(), source: source.clone(), pose: Pose::IDENTITY });
+    assembly.attachments.push(Attachment { prefix: PREFIX.to_owned(), source: source.clone(), pose: Pose::IDENTITY });
     let unfit =
         |fault: physics::Fault| ModelError::Engine { model: source.name().to_owned(), reason: fault.to_string() };
     Sim::new(assembly.compile()?).map_err(unfit)

@@ -2,7 +2,7 @@
 
 use std::{any::Any, collections::BTreeMap, sync::Arc};
 
-use physics::{Look, Pose};
+use physics::{Pose, Visual};
 use serde::Serialize;
 
 use crate::{
@@ -73,7 +73,7 @@ impl Snapshot {
     }
 
     /// Where something to be seen is, world frame.
-    pub fn look_pose(&self, look: &Look) -> Option<Pose> {
+    pub fn look_pose(&self, look: &Visual) -> Option<Pose> {
         Some(self.body_pose(look.body)?.then(&look.pose))
     }
 
@@ -108,8 +108,8 @@ pub struct Catalogue {
     pub bodies: Vec<String>,
     /// The body each body hangs on, by its place in [`Catalogue::bodies`]; the world, at 0, hangs on itself.
     pub parents: Vec<usize>,
-    /// Everything to be seen, by body; [`Look::body`] is a place in [`Catalogue::bodies`].
-    pub looks: Arc<[Look]>,
+    /// Everything to be seen, by body; [`Visual::body`] is a place in [`Catalogue::bodies`].
+    pub looks: Arc<[Visual]>,
     /// All sites, as in the model.
     pub sites: Vec<SiteCard>,
 }

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use physics::{Assembly, Edit, Fault, Model, ModelError, Part, Pose, Sim, SiteId};
+use physics::{Assembly, Attachment, Edit, Fault, Model, ModelError, Pose, Sim, SiteId};
 
 use crate::{
     access::{POSITIONS, QUATERNION_LENGTHS, TIMESTEPS},
@@ -121,7 +121,7 @@ impl Blueprint {
         }
         let id = AgentId(self.next_agent);
         self.next_agent += 1;
-        self.assembly.parts.push(Part {
+        self.assembly.attachments.push(Attachment {
             prefix: prefix_of(&robot.name),
             source: robot.source.clone(),
             pose: robot.pose,
@@ -138,7 +138,7 @@ impl Blueprint {
     pub(crate) fn remove(&mut self, agent: AgentId) -> bool {
         let Some(index) = self.residents.iter().position(|resident| resident.id == agent) else { return false };
         let prefix = self.residents.remove(index).prefix();
-        self.assembly.parts.retain(|part| part.prefix != prefix);
+        self.assembly.attachments.retain(|part| part.prefix != prefix);
         self.assembly.edits.retain(|Edit::GeomSize { geom, .. }| !geom.starts_with(&prefix));
         true
     }
@@ -151,7 +151,7 @@ impl Blueprint {
     /// Compiles the model and everything that follows from it. Takes its time; runs on any thread.
     pub fn build(mut self) -> Result<Structure, BuildError> {
         let model = self.assembly.compile()?;
-        let looks = self.assembly.looks()?.into();
+        let looks = self.assembly.visuals()?.into();
         let mut sim = Sim::new(model)?;
         let seconds = self.timestep.unwrap_or(sim.timestep());
         if !(TIMESTEPS.0..=TIMESTEPS.1).contains(&seconds) {

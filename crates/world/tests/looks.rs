@@ -2,7 +2,7 @@
 
 mod worlds;
 
-use physics::{Look, LookShape};
+use physics::{Visual, VisualShape};
 use world::{
     Value, World,
     change::{Change, Changed},
@@ -18,11 +18,11 @@ fn seen(world: &World) -> Vec<&str> {
     names
 }
 
-fn of_agent(world: &World, agent: &str) -> Vec<Look> {
+fn of_agent(world: &World, agent: &str) -> Vec<Visual> {
     let catalogue = world.catalogue();
-    let own = |look: &&Look| catalogue.bodies[look.body].starts_with(&format!("{agent}:"));
+    let own = |look: &&Visual| catalogue.bodies[look.body].starts_with(&format!("{agent}:"));
     // the body's place changes when others come and go
-    catalogue.looks.iter().filter(own).map(|look| Look { body: 0, ..look.clone() }).collect()
+    catalogue.looks.iter().filter(own).map(|look| Visual { body: 0, ..look.clone() }).collect()
 }
 
 #[test]
@@ -58,12 +58,12 @@ fn a_new_size_shows_and_things_are_seen_where_they_are() {
     let mut world = bench();
     let ball = |world: &World| {
         let catalogue = world.catalogue();
-        let ball = |look: &&Look| catalogue.bodies[look.body] == "ball";
+        let ball = |look: &&Visual| catalogue.bodies[look.body] == "ball";
         catalogue.looks.iter().find(ball).cloned().unwrap()
     };
-    assert_eq!(ball(&world).shape, LookShape::Sphere { radius: 0.1 });
+    assert_eq!(ball(&world).shape, VisualShape::Sphere { radius: 0.1 });
     write(&mut world, "/Sim/World/ball/Size", Value::Point3D([0.5; 3]));
-    assert_eq!(ball(&world).shape, LookShape::Sphere { radius: 0.25 });
+    assert_eq!(ball(&world).shape, VisualShape::Sphere { radius: 0.25 });
     ticks(&mut world, 10);
     let snapshot = world.take_snapshot();
     let place = snapshot.look_pose(&ball(&world)).unwrap().pos;

@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::{
     Edit, JointKind, Limits, SensorKind, Shape, Sim,
-    testing::{BOX, FLOOR, WALKER, compile, part, source},
+    testing::{BOX, FLOOR, WALKER, attachment, compile, source},
 };
 
 fn close(a: &[f64], b: &[f64]) -> bool {
@@ -13,14 +13,14 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 #[test]
 fn parts_are_found_under_their_prefix() {
     let robot = source("walker", WALKER);
-    let parts: Vec<Part> = (0..2)
-        .map(|i| Part {
+    let attachments: Vec<Attachment> = (0..2)
+        .map(|i| Attachment {
             prefix: format!("r{i}/"),
             source: robot.clone(),
             pose: Pose::facing(f64::from(i), 2.0, 0.0, 1.0),
         })
         .collect();
-    let model = compile(&parts).unwrap();
+    let model = compile(&attachments).unwrap();
     let names = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(
         names(model.bodies().map(|b| model.body_name(b)).collect()),
@@ -31,7 +31,7 @@ fn parts_are_found_under_their_prefix() {
         ["r0/left", "r0/right", "r1/left", "r1/right"]
     );
     assert_eq!(names(model.lights().map(|l| model.light_name(l)).collect()), ["sun"]);
-    assert_eq!(model.geom_named("r1/paint"), None, "looks are left out");
+    assert_eq!(model.geom_named("r1/paint"), None, "visual geoms are left out");
     assert_eq!((model.body_named(""), model.body_named("a\0b"), model.joint_named("none")), (None, None, None));
 
     let torso = model.body_named("r1/torso").unwrap();
@@ -68,7 +68,7 @@ fn parts_are_found_under_their_prefix() {
 #[test]
 fn the_pose_is_where_the_models_origin_goes() {
     let check = |text: &str, pose: Pose, body: &str, expected: [f64; 3]| {
-        let sim = Sim::new(compile(&[part("a-", text, pose)]).unwrap()).unwrap();
+        let sim = Sim::new(compile(&[attachment("a-", text, pose)]).unwrap()).unwrap();
         let body = sim.model().body_named(body).unwrap();
         assert!(close(&sim.body_pose(body).pos, &expected), "{:?}", sim.body_pose(body));
     };
@@ -97,10 +97,10 @@ fn several_bodies_come_with_what_connects_them() {
       <sensor><tendonpos name="s" tendon="t"/></sensor>
     </mujoco>"#;
     let robot = source("pair", pair);
-    let parts: Vec<Part> = ["x.", "y."]
-        .map(|prefix| Part { prefix: prefix.to_owned(), source: robot.clone(), pose: Pose::IDENTITY })
+    let attachments: Vec<Attachment> = ["x.", "y."]
+        .map(|prefix| Attachment { prefix: prefix.to_owned(), source: robot.clone(), pose: Pose::IDENTITY })
         .to_vec();
-    let model = compile(&parts).unwrap();
+    let model = compile(&attachments).unwrap();
     let m = model.compiled();
     assert_eq!((m.nbody(), m.ntendon(), m.neq(), m.npair(), m.nactuator(), m.nsensor()), (7, 2, 2, 2, 2, 2));
     assert!(model.body_named("y.m").is_some() && model.sensor_named("y.s").is_some());
@@ -109,9 +109,9 @@ fn several_bodies_come_with_what_connects_them() {
 
 #[test]
 fn equal_assemblies_have_equal_fingerprints() {
-    let one = compile(&[part("a-", WALKER, Pose::IDENTITY)]).unwrap();
-    let same = compile(&[part("a-", WALKER, Pose::IDENTITY)]).unwrap();
-    let other = compile(&[part("b-", WALKER, Pose::IDENTITY)]).unwrap();
+    let one = compile(&[attachment("a-", WALKER, Pose::IDENTITY)]).unwrap();
+    let same = compile(&[attachment("a-", WALKER, Pose::IDENTITY)]).unwrap();
+    let other = compile(&[attachment("b-", WALKER, Pose::IDENTITY)]).unwrap();
     assert_eq!(one.fingerprint(), same.fingerprint());
     assert_ne!(one.fingerprint(), other.fingerprint());
     fn shareable<T: Send + Sync>() {}
@@ -123,8 +123,8 @@ fn equal_assemblies_have_equal_fingerprints() {
 fn a_size_edit_takes_effect() {
     let size = |geom: &str, size: [f64; 3]| {
         let edits = vec![Edit::GeomSize { geom: geom.to_owned(), size }];
-        let parts = vec![part("a-", BOX, Pose::IDENTITY), part("b-", WALKER, Pose::IDENTITY)];
-        Assembly { parts, edits, ..Assembly::new(source("floor", FLOOR)) }.compile()
+        let attachments = vec![attachment("a-", BOX, Pose::IDENTITY), attachment("b-", WALKER, Pose::IDENTITY)];
+        Assembly { attachments, edits, ..Assembly::new(source("floor", FLOOR)) }.compile()
     };
     let sim = Sim::new(size("a-shell", [0.3, 0.2, 0.1]).unwrap()).unwrap();
     assert_eq!(sim.geom_size(sim.model().geom_named("a-shell").unwrap()), [0.3, 0.2, 0.1]);
@@ -149,7 +149,7 @@ fn a_size_edit_frees_a_capsule_from_its_end_points() {
 
 #[test]
 fn what_the_engine_refuses_comes_back_as_words() {
-    let check = |text: &str, words: &str| match compile(&[part("a-", text, Pose::IDENTITY)]) {
+    let check = |text: &str, words: &str| match compile(&[attachment("a-", text, Pose::IDENTITY)]) {
         Err(error) => assert!(error.to_string().contains(words), "{error}"),
         Ok(_) => panic!("{text} compiled"),
     };
@@ -160,30 +160,31 @@ fn what_the_engine_refuses_comes_back_as_words() {
     check(&body("<freejoint/>"), "mass");
     check(&body("<geom size='0.1' nonsense='1'/>"), "nonsense");
     check(&body("<geom type='mesh' mesh='none'/>"), "none");
-    let twice = [part("a-", BOX, Pose::IDENTITY), part("a-", BOX, Pose::IDENTITY)];
+    let twice = [attachment("a-", BOX, Pose::IDENTITY), attachment("a-", BOX, Pose::IDENTITY)];
     assert!(matches!(compile(&twice), Err(ModelError::Engine { .. })));
-    assert!(matches!(compile(&[part("a\0", BOX, Pose::IDENTITY)]), Err(ModelError::Engine { .. })));
+    assert!(matches!(compile(&[attachment("a\0", BOX, Pose::IDENTITY)]), Err(ModelError::Engine { .. })));
     let backwards = "<mujoco><option timestep='-1'/><worldbody/></mujoco>";
     assert!(matches!(Assembly::new(source("b", backwards)).compile(), Err(ModelError::Engine { .. })));
 }
 
 #[test]
 fn words_of_the_engine_name_the_model_they_are_about() {
-    let check = |base: &str, parts: &[Part], edits: &[Edit], model: &str| {
-        let assembly = Assembly { base: source("field", base), parts: parts.to_vec(), edits: edits.to_vec() };
+    let check = |base: &str, attachments: &[Attachment], edits: &[Edit], model: &str| {
+        let assembly =
+            Assembly { base: source("field", base), attachments: attachments.to_vec(), edits: edits.to_vec() };
         let Err(ModelError::Engine { model: named, reason }) = assembly.compile() else { panic!("{model} compiled") };
         assert_eq!(named, model, "{reason}");
         assert!(!reason.contains('\n') && !reason.is_empty(), "{reason:?}");
     };
     let bad = "<mujoco><worldbody><body><geom size='-1'/></body></worldbody></mujoco>";
-    let good = part("a-", BOX, Pose::IDENTITY);
+    let good = attachment("a-", BOX, Pose::IDENTITY);
     check(bad, std::slice::from_ref(&good), &[], "field");
-    check(FLOOR, &[good.clone(), part("b-", bad, Pose::IDENTITY)], &[], "part");
-    check(FLOOR, &[good.clone(), part("a-", BOX, Pose::IDENTITY)], &[], r#"part as "a-""#);
+    check(FLOOR, &[good.clone(), attachment("b-", bad, Pose::IDENTITY)], &[], "part");
+    check(FLOOR, &[good.clone(), attachment("a-", BOX, Pose::IDENTITY)], &[], r#"part as "a-""#);
     let nothing = Edit::GeomSize { geom: "b-shell".to_owned(), size: [0.0; 3] };
-    check(FLOOR, &[good.clone(), part("b-", BOX, Pose::IDENTITY)], &[nothing], r#"part as "b-""#);
+    check(FLOOR, &[good.clone(), attachment("b-", BOX, Pose::IDENTITY)], &[nothing], r#"part as "b-""#);
     // words that mention no prefix
-    let ball = part("", "<mujoco><worldbody><body name='box'/></worldbody></mujoco>", Pose::IDENTITY);
+    let ball = attachment("", "<mujoco><worldbody><body name='box'/></worldbody></mujoco>", Pose::IDENTITY);
     check(FLOOR, &[good, ball.clone(), ball], &[], r#"part as """#);
 }
 
@@ -197,11 +198,12 @@ fn unnamed_actuators_and_sensors_get_names() {
          <motor name='actuator1' joint='hip'/><motor site='tip'/></actuator>
          <sensor><jointpos joint='hip'/><jointvel joint='hip'/><user dim='2'/><gyro site='tip'/></sensor></mujoco>",
     );
-    let parts = |prefixes: &[&str]| -> Vec<Part> {
-        let part = |prefix: &&str| Part { prefix: (*prefix).to_owned(), source: robot.clone(), pose: Pose::IDENTITY };
-        prefixes.iter().map(part).collect()
+    let attachments = |prefixes: &[&str]| -> Vec<Attachment> {
+        let attachment =
+            |prefix: &&str| Attachment { prefix: (*prefix).to_owned(), source: robot.clone(), pose: Pose::IDENTITY };
+        prefixes.iter().map(attachment).collect()
     };
-    let model = compile(&parts(&["a-", "b-"])).unwrap();
+    let model = compile(&attachments(&["a-", "b-"])).unwrap();
     let actuators: Vec<&str> = model.actuators().map(|id| model.actuator_name(id)).collect();
     let sensors: Vec<&str> = model.sensors().map(|id| model.sensor_name(id)).collect();
     let both = |names: &[&str]| -> Vec<String> {
@@ -216,7 +218,7 @@ fn unnamed_actuators_and_sensors_get_names() {
     }
     old.set_sensor(old.model().sensor_named("b-sensor2").unwrap(), &[1.0, 2.0]);
     old.step().unwrap();
-    let mut new = Sim::new(compile(&parts(&["b-", "c-"])).unwrap()).unwrap();
+    let mut new = Sim::new(compile(&attachments(&["b-", "c-"])).unwrap()).unwrap();
     new.carry_over(&old);
     for name in ["b-hip", "b-knee", "b-actuator2", "b-tip"] {
         let [before, after] = [&old, &new].map(|sim| {
@@ -289,7 +291,7 @@ fn files_are_read_from_the_models_folder() {
     // what was scanned is what is compiled
     write("parts/leg.xml", "<mujocoinclude><nonsense/></mujocoinclude>");
     write("robot.xml", "<nonsense/>");
-    let model = compile(&[Part { prefix: "a-".to_owned(), source: robot, pose: Pose::IDENTITY }]).unwrap();
+    let model = compile(&[Attachment { prefix: "a-".to_owned(), source: robot, pose: Pose::IDENTITY }]).unwrap();
     assert_eq!(model.geom_shape(model.geom_named("a-leg").unwrap()), Shape::Mesh);
 }
 
@@ -307,7 +309,7 @@ fn urdf_loads() {
     let path = folder.path().join("arm.urdf");
     fs::write(&path, urdf).unwrap();
     let source = Source::from_file(&path, &Limits::default()).unwrap();
-    let arm = Part { prefix: "u-".to_owned(), source, pose: Pose::at(0.0, 0.0, 1.0) };
+    let arm = Attachment { prefix: "u-".to_owned(), source, pose: Pose::at(0.0, 0.0, 1.0) };
     let mut sim = Sim::new(compile(&[arm]).unwrap()).unwrap();
     let joint = sim.model().joint_named("u-shoulder").unwrap();
     assert_eq!(sim.model().joint_range(joint), Some([-1.0, 1.0]));
@@ -322,7 +324,7 @@ fn urdf_loads() {
 fn the_bases_options_hold() {
     let robot = "<mujoco><option timestep='0.01' gravity='0 0 1'/><size memory='20K'/><worldbody>
         <body name='b'><freejoint/><geom size='0.1'/></body></worldbody></mujoco>";
-    let sim = Sim::new(compile(&[part("a-", robot, Pose::IDENTITY)]).unwrap()).unwrap();
+    let sim = Sim::new(compile(&[attachment("a-", robot, Pose::IDENTITY)]).unwrap()).unwrap();
     assert_eq!((sim.timestep(), sim.gravity()), (0.002, [0.0, 0.0, -9.81]));
     assert!(sim.model().compiled().narena() > 1 << 20, "the model's own memory size is not used");
 }
@@ -334,10 +336,10 @@ fn key_frames_do_not_stand_in_the_way() {
     let robot = "<mujoco><worldbody><body name='b'><joint name='j'/><geom size='0.1'/></body></worldbody>
         <keyframe><key name='home' qpos='0.5'/></keyframe></mujoco>";
     let robot = source("robot", robot);
-    let parts: Vec<Part> = ["x-", "y-"]
-        .map(|prefix| Part { prefix: prefix.to_owned(), source: robot.clone(), pose: Pose::IDENTITY })
+    let attachments: Vec<Attachment> = ["x-", "y-"]
+        .map(|prefix| Attachment { prefix: prefix.to_owned(), source: robot.clone(), pose: Pose::IDENTITY })
         .to_vec();
-    let sim = Sim::new(Assembly { parts, ..Assembly::new(source("base", base)) }.compile().unwrap()).unwrap();
+    let sim = Sim::new(Assembly { attachments, ..Assembly::new(source("base", base)) }.compile().unwrap()).unwrap();
     assert_eq!(sim.qpos(), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }
 
@@ -348,7 +350,7 @@ fn geoms_that_something_needs_are_kept() {
         <body name='b'><freejoint/><geom name='other' contype='1'/></body></worldbody>
         <contact><pair geom1='paired' geom2='other'/></contact>
         <sensor><framepos objtype='geom' objname='measured'/></sensor></mujoco>";
-    let model = compile(&[part("", robot, Pose::IDENTITY)]).unwrap();
+    let model = compile(&[attachment("", robot, Pose::IDENTITY)]).unwrap();
     let found = ["paired", "measured", "idle", "other"].map(|name| model.geom_named(name).is_some());
     assert_eq!(found, [true, true, false, true]);
     let sphere = 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.1_f64.powi(3);

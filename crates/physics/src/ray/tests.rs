@@ -114,7 +114,7 @@ fn distance_sensors_read_what_the_engines_would_up_to_their_range() {
             0 => {}
             1 => sim.step().unwrap(),
             _ => {
-                sim.begin_step(false);
+                sim.prepare_step(false);
                 sim.step().unwrap();
             }
         }

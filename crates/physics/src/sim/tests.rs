@@ -3,13 +3,13 @@ use std::f64::consts::{FRAC_PI_2, SQRT_2};
 use super::*;
 use crate::{
     Assembly, RayHit, SensorKind,
-    testing::{BOX, FLOOR, WALKER, compile, part, sim, sim_of, source},
+    testing::{BOX, FLOOR, WALKER, attachment, compile, sim, sim_of, source},
 };
 
 fn walkers(count: usize) -> Sim {
-    let parts: Vec<_> =
-        (0..count).map(|i| part(&format!("r{i}-"), WALKER, Pose::at(2.0 * i as f64, 0.0, 0.0))).collect();
-    sim(&parts)
+    let attachments: Vec<_> =
+        (0..count).map(|i| attachment(&format!("r{i}-"), WALKER, Pose::at(2.0 * i as f64, 0.0, 0.0))).collect();
+    sim(&attachments)
 }
 
 /// Moves the legs, differently at each step.
@@ -94,14 +94,14 @@ fn a_step_begun_ahead_leads_to_the_same_and_shows_nothing_before() {
                 (sim.positions().to_vec(), sim.sensor_values().to_vec(), sim.contacts().count(), sim.hash())
             };
             // a step of another sight than the one begun is taken as a whole
-            ahead.begin_step(step % 5 == 0);
+            ahead.prepare_step(step % 5 == 0);
             assert_eq!(seen(&ahead), seen(&plain), "{what}, step {step}, begun");
             for sim in [&mut ahead, &mut plain] {
                 if step % 10 == 9 {
                     change(sim, step);
                 }
                 wave(sim);
-                if step % 3 == 0 { sim.step_blind() } else { sim.step() }.unwrap();
+                if step % 3 == 0 { sim.step_without_sensors() } else { sim.step() }.unwrap();
             }
             assert_eq!(seen(&ahead), seen(&plain), "{what}, step {step}");
         }
@@ -118,16 +118,16 @@ fn an_engine_error_in_a_step_begun_ahead_is_met_by_the_step() {
         heap.place(*body, Pose::at(0.0, 0.0, 0.09 + i as f64 * 0.01));
     }
     // so that the heap is what a step would be begun from
-    heap.note_good();
+    heap.save_good();
     let before = (heap.time(), heap.hash());
-    heap.begin_step(false);
+    heap.prepare_step(false);
     let fault = heap.step().unwrap_err();
     assert!(matches!(&fault, Fault::Engine { cause } if cause.contains("stack")), "{fault}");
     assert_eq!((heap.time(), heap.hash()), before);
     for (i, body) in boxes.iter().enumerate() {
         heap.place(*body, Pose::at(i as f64, 0.0, 0.5));
     }
-    heap.begin_step(false);
+    heap.prepare_step(false);
     heap.step().unwrap();
     assert!(heap.time() > before.0);
 }
@@ -206,7 +206,7 @@ fn warnings_are_counted() {
     assert_eq!(sim.warnings(), 0);
     // the engine warns of an unsound velocity, and resets itself if let
     sim.data.qvel_mut()[0] = f64::NAN;
-    sim.step_bare();
+    sim.step_unguarded();
     assert_eq!(sim.time(), sim.timestep() * 6.0);
     let counted = sim.warnings();
     assert!(counted > 0);
@@ -233,7 +233,7 @@ fn equal_runs_are_equal_to_the_last_bit() {
     let mut bare = walkers(3);
     for _ in 0..1000 {
         wave(&mut bare);
-        bare.step_bare();
+        bare.step_unguarded();
     }
     assert_eq!(bare.hash(), one.hash());
 }
@@ -247,7 +247,7 @@ fn a_blind_step_goes_the_same_way_and_senses_nothing() {
         }
         let sensed = blind.sensor_values().to_vec();
         seeing.step().unwrap();
-        blind.step_blind().unwrap();
+        blind.step_without_sensors().unwrap();
         assert_eq!(seeing.hash(), blind.hash());
         assert_eq!(blind.sensor_values(), sensed);
         // and the next one sees again
@@ -299,7 +299,7 @@ fn reset_goes_back_to_the_start_and_keeps_parameters() {
 
 #[test]
 fn a_box_at_rest_is_carried_by_its_contacts() {
-    let mut sim = sim(&[part("a-", BOX, Pose::IDENTITY)]);
+    let mut sim = sim(&[attachment("a-", BOX, Pose::IDENTITY)]);
     for _ in 0..2000 {
         sim.step().unwrap();
     }
@@ -317,7 +317,7 @@ fn a_box_at_rest_is_carried_by_its_contacts() {
 
 #[test]
 fn rays_see_others_and_not_oneself() {
-    let sim = sim(&[part("a-", WALKER, Pose::IDENTITY), part("b-", BOX, Pose::at(2.0, 0.0, 0.4))]);
+    let sim = sim(&[attachment("a-", WALKER, Pose::IDENTITY), attachment("b-", BOX, Pose::at(2.0, 0.0, 0.4))]);
     let m = sim.model();
     let (torso, leg) = (m.body_named("a-torso").unwrap(), m.body_named("a-left").unwrap());
     let check = |origin, direction, exclude, expected: Option<(&str, f64)>| {
@@ -474,7 +474,7 @@ fn simulations_move_between_threads() {
 
 #[test]
 fn a_free_body_gets_the_velocity_it_is_given() {
-    let mut sim = sim(&[part("", BOX, Pose::IDENTITY)]);
+    let mut sim = sim(&[attachment("", BOX, Pose::IDENTITY)]);
     let body = sim.model().bodies().find(|&body| sim.model().body_free_joint(body).is_some()).unwrap();
     // lying on its side, so that its own axes are not the world's
     let lying = Pose { pos: [0.0, 0.0, 2.0], quat: [SQRT_2 / 2.0, SQRT_2 / 2.0, 0.0, 0.0] };

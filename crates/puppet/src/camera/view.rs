@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
-use physics::{Look, LookShape, Pose};
+use physics::{Pose, Visual, VisualShape};
 use world::Snapshot;
 
 use super::{
@@ -95,20 +95,20 @@ enum PrimitiveShape {
 }
 
 impl Primitive {
-    fn of(look: &Look, meshes: &mut Vec<TriangleMesh>) -> Self {
+    fn of(look: &Visual, meshes: &mut Vec<TriangleMesh>) -> Self {
         let size = |sizes: [f64; 3]| Vec3::from(sizes.map(|size| size as f32));
         let (shape, scale, lift) = match &look.shape {
-            LookShape::Plane { half_sizes: [x, y] } => (PrimitiveShape::Plane, size([*x, *y, 0.0]), 0.0),
-            LookShape::Sphere { radius } => (PrimitiveShape::Capsule, size([*radius; 3]), 0.0),
-            LookShape::Capsule { radius, half_length } => {
+            VisualShape::Plane { half_sizes: [x, y] } => (PrimitiveShape::Plane, size([*x, *y, 0.0]), 0.0),
+            VisualShape::Sphere { radius } => (PrimitiveShape::Capsule, size([*radius; 3]), 0.0),
+            VisualShape::Capsule { radius, half_length } => {
                 (PrimitiveShape::Capsule, size([*radius; 3]), *half_length as f32)
             }
-            LookShape::Cylinder { radius, half_length } => {
+            VisualShape::Cylinder { radius, half_length } => {
                 (PrimitiveShape::Cylinder, size([*radius, *radius, *half_length]), 0.0)
             }
-            LookShape::Ellipsoid { radii } => (PrimitiveShape::Capsule, size(*radii), 0.0),
-            LookShape::Box { half_sizes } => (PrimitiveShape::Cube, size(*half_sizes), 0.0),
-            LookShape::Mesh(mesh) => {
+            VisualShape::Ellipsoid { radii } => (PrimitiveShape::Capsule, size(*radii), 0.0),
+            VisualShape::Box { half_sizes } => (PrimitiveShape::Cube, size(*half_sizes), 0.0),
+            VisualShape::Mesh(mesh) => {
                 meshes.push(mesh::from_model(mesh));
                 (PrimitiveShape::Mesh(meshes.len() - 1), Vec3::ONE, 0.0)
             }
@@ -141,7 +141,7 @@ pub struct Renderer {
     sky: Sky,
     shapes: UnitShapes,
     /// What the primitives were built from.
-    looks: Option<Arc<[Look]>>,
+    looks: Option<Arc<[Visual]>>,
     primitives: Vec<Primitive>,
     meshes: Vec<TriangleMesh>,
     vertices: Vec<(Vertex<1>, Option<ScreenVertex<1>>)>,
@@ -219,7 +219,7 @@ impl Renderer {
     }
 
     /// Makes primitives of new looks; most frames have the same as the one before.
-    fn prepare(&mut self, looks: &Arc<[Look]>) {
+    fn prepare(&mut self, looks: &Arc<[Visual]>) {
         if self.looks.as_ref().is_some_and(|known| Arc::ptr_eq(known, looks)) {
             return;
         }
@@ -229,7 +229,7 @@ impl Renderer {
     }
 
     /// Where a look is for the camera. `None` where it cannot be seen.
-    fn index(&self, index: usize, look: &Look, snapshot: &Snapshot, eye: (DVec3, DQuat)) -> Option<PlacedPrimitive> {
+    fn index(&self, index: usize, look: &Visual, snapshot: &Snapshot, eye: (DVec3, DQuat)) -> Option<PlacedPrimitive> {
         let primitive = self.primitives.get(index)?;
         let (position, turn) = frame(&snapshot.look_pose(look)?)?;
         let camera_from_world = eye.1.inverse();

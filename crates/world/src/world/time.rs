@@ -30,7 +30,7 @@ impl World {
             }
             self.for_each_director(|director, world| director.before_step(world));
             // sensors are read when the tick is over
-            self.physics_step(if left > 0 { Sim::step_blind } else { Sim::step });
+            self.physics_step(if left > 0 { Sim::step_without_sensors } else { Sim::step });
             (self.after_step)();
         }
         self.for_each_director(|director, world| director.after_physics(world));
@@ -46,7 +46,7 @@ impl World {
     /// that can be read changes before it.
     pub fn prepare(&mut self) {
         if self.failed.is_none() {
-            self.structure.sim.begin_step(self.steps_per_tick > 1);
+            self.structure.sim.prepare_step(self.steps_per_tick > 1);
         }
     }
 

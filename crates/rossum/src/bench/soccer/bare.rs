@@ -49,7 +49,7 @@ impl Bare {
                 self.twin.set_ctrl(*actuator, *value);
             }
             for _ in 0..self.steps_per_tick {
-                self.twin.step_bare();
+                self.twin.step_unguarded();
             }
         }
         let took = now().duration_since(begin);

@@ -287,7 +287,7 @@ fn field(is_long: bool) -> &'static [Visual] {
     let [short, long] = &FIELDS;
     let (of, name) = if is_long { (long, "fifa") } else { (short, "fifa7vs7") };
     of.get_or_init(|| {
-        let looks = named_model(ModelKind::Field, name).ok().and_then(|source| Assembly::new(source).looks().ok());
+        let looks = named_model(ModelKind::Field, name).ok().and_then(|source| Assembly::new(source).visuals().ok());
         let looks = looks.unwrap_or_default().into_iter().filter(|look| look.body == 0).collect::<Vec<_>>();
         scene::scene(&Catalogue { looks: looks.into(), ..Catalogue::default() }).looks
     })

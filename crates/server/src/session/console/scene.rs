@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use physics::{Look, LookShape as Shape, Mesh};
+use physics::{Mesh, Visual, VisualShape as Shape};
 use wire::console::{self, Scene, VisualShape};
 use world::{
     Catalogue, Snapshot,
@@ -31,7 +31,7 @@ pub(crate) fn scene(catalogue: &Catalogue) -> Scene {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "nobody sees more than a float holds")]
-fn look(look: &Look, meshes: &mut Vec<Arc<Mesh>>) -> console::Visual {
+fn look(look: &Visual, meshes: &mut Vec<Arc<Mesh>>) -> console::Visual {
     let (shape, size) = match &look.shape {
         Shape::Plane { half_sizes } => (VisualShape::Plane, half_sizes.to_vec()),
         Shape::Sphere { radius } => (VisualShape::Sphere, vec![*radius]),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use physics::{Assembly, Limits, Part, Pose, Source};
+use physics::{Assembly, Attachment, Limits, Pose, Source};
 
 use crate::library::{self, LibraryError, ModelKind};
 
@@ -19,7 +19,11 @@ impl Models {
         for (name, source) in &models.0 {
             // better now than when somebody wants to play
             let mut world = Assembly::new(ground.clone());
-            world.parts.push(Part { prefix: format!("{name}:"), source: source.clone(), pose: Pose::IDENTITY });
+            world.attachments.push(Attachment {
+                prefix: format!("{name}:"),
+                source: source.clone(),
+                pose: Pose::IDENTITY,
+            });
             world.compile().map_err(|error| error.to_string())?;
         }
         Ok(models)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
-use physics::{Look, LookShape, Pose};
+use physics::{Pose, Visual, VisualShape};
 use soccer::{Side, game::GameView};
 use wire::soccer::{Mesh, Name, Node, NodeKind, Surface, Transform};
 use world::{Catalogue, Snapshot};
@@ -150,7 +150,7 @@ fn affine(pose: &Pose) -> DAffine3 {
 }
 
 /// A look as monitors draw it; none for the ground, which they draw themselves.
-fn drawn(look: &Look, side: Option<Side>) -> Option<Node> {
+fn drawn(look: &Visual, side: Option<Side>) -> Option<Node> {
     let surface = surface(look, side);
     let solid = |shape: &str, scale: [f64; 3]| {
         let shape = Name::new(shape).ok()?;
@@ -161,17 +161,17 @@ fn drawn(look: &Look, side: Option<Side>) -> Option<Node> {
     let cuboid = |half_sizes: [f64; 3]| solid("StdUnitBox", half_sizes.map(|half| 2.0 * half));
     let tube = |radius: f64, half_length: f64| solid("StdUnitCylinder", [radius, radius, 2.0 * half_length]);
     let children = match &look.shape {
-        LookShape::Plane { .. } => return None,
-        LookShape::Sphere { radius } => vec![ball([*radius; 3])?],
-        LookShape::Ellipsoid { radii } => vec![ball(*radii)?],
-        LookShape::Box { half_sizes } => vec![cuboid(*half_sizes)?],
-        LookShape::Cylinder { radius, half_length } => vec![tube(*radius, *half_length)?],
-        LookShape::Capsule { radius, half_length } => {
+        VisualShape::Plane { .. } => return None,
+        VisualShape::Sphere { radius } => vec![ball([*radius; 3])?],
+        VisualShape::Ellipsoid { radii } => vec![ball(*radii)?],
+        VisualShape::Box { half_sizes } => vec![cuboid(*half_sizes)?],
+        VisualShape::Cylinder { radius, half_length } => vec![tube(*radius, *half_length)?],
+        VisualShape::Capsule { radius, half_length } => {
             let end =
                 |z: f64| Some(turned(DAffine3::from_translation(DVec3::new(0.0, 0.0, z)), vec![ball([*radius; 3])?]));
             vec![tube(*radius, *half_length)?, end(*half_length)?, end(-half_length)?]
         }
-        LookShape::Mesh(mesh) => {
+        VisualShape::Mesh(mesh) => {
             let corners = mesh.vertices.iter().map(|&vertex| DVec3::from(vertex.map(f64::from)));
             let (least, most) = corners.fold((DVec3::MAX, DVec3::MIN), |(a, b), corner| (a.min(corner), b.max(corner)));
             if !(most - least).is_finite() {
@@ -194,7 +194,7 @@ fn turned(by: DAffine3, children: Vec<Node>) -> Node {
 }
 
 /// The monitors' own material, where they have one; else the colour.
-fn surface(look: &Look, side: Option<Side>) -> Surface {
+fn surface(look: &Visual, side: Option<Side>) -> Surface {
     let material = match (look.material.as_deref(), side) {
         (Some(TEAM_MATERIAL), Some(Side::Left)) => Some("matLeft"),
         (Some(TEAM_MATERIAL), Some(Side::Right)) => Some("matRight"),

@@ -1,4 +1,4 @@
-//! What a model looks like: shapes and colours, for those who draw it.
+//! What a model looks like: shapes and colours for renderers.
 
 use std::sync::Arc;
 
@@ -9,39 +9,39 @@ use mujoco_rs::{
 
 use crate::{model::at, pose::Pose};
 
-/// Something to draw, fixed to a body.
+/// A shape to draw, fixed to a body.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
-    /// Place of the body in [`Model::bodies`](crate::Model::bodies); 0 is the world.
+pub struct Visual {
+    /// Index of the body in [`Model::bodies`](crate::Model::bodies); 0 is the world.
     pub body: usize,
-    /// Where it is on the body.
+    /// Pose in the body's frame.
     pub pose: Pose,
-    /// Its shape.
-    pub shape: LookShape,
-    /// Red, green, blue and opacity, each 0 to 1. What is covered with a picture has the picture's mean colour.
+    /// Shape, about the origin of `pose`.
+    pub shape: VisualShape,
+    /// Red, green, blue and opacity, each 0 to 1. A texture is replaced by its mean colour.
     pub rgba: [f32; 4],
-    /// Name of its material as its author wrote it, without the prefix of the part.
+    /// Name of its material as written in the model, without a prefix.
     pub material: Option<Arc<str>>,
 }
 
-/// Shape of something to draw, about the origin of its pose. Lengths are in m.
+/// Shape of a [`Visual`], about the origin of its pose. Lengths are in m.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LookShape {
-    /// A rectangle in the plane of x and y, seen from above.
+pub enum VisualShape {
+    /// A rectangle in the xy plane, visible from above.
     Plane {
-        /// Half lengths along x and y; 0 is without end.
+        /// Half lengths along x and y; 0 means infinite.
         half_sizes: [f64; 2],
     },
-    /// A ball.
+    /// A sphere.
     Sphere {
         /// Its radius.
         radius: f64,
     },
-    /// A cylinder along z with half a ball on either end.
+    /// A cylinder along z with a hemisphere on either end.
     Capsule {
-        /// Radius of the cylinder and of the balls.
+        /// Radius of the cylinder and of the hemispheres.
         radius: f64,
-        /// Half length of the cylinder, the balls not counted.
+        /// Half length of the cylinder, without the hemispheres.
         half_length: f64,
     },
     /// A cylinder along z.
@@ -51,9 +51,9 @@ pub enum LookShape {
         /// Half its length.
         half_length: f64,
     },
-    /// A ball with three radii.
+    /// An ellipsoid.
     Ellipsoid {
-        /// Along x, y and z.
+        /// Radii along x, y and z.
         radii: [f64; 3],
     },
     /// A box.
@@ -61,64 +61,64 @@ pub enum LookShape {
         /// Half lengths along x, y and z.
         half_sizes: [f64; 3],
     },
-    /// Triangles; those of a height field are the ground, without its sides.
+    /// Triangles; those of a height field are its surface, without its sides.
     Mesh(Arc<Mesh>),
 }
 
-/// Triangles. All looks of one source that use a mesh share it.
+/// Triangles. All visuals of one source that use a mesh share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
-    /// Corners, in m.
+    /// Vertices, in m.
     pub vertices: Vec<[f32; 3]>,
-    /// Places of three corners each, counter-clockwise seen from outside.
+    /// Indices of three vertices each, counter-clockwise seen from outside.
     pub faces: Vec<[u32; 3]>,
 }
 
-/// The first group that is not shown.
+/// The first geom group that is not shown.
 const FIRST_HIDDEN_GROUP: i32 = 3;
 
-/// Colour of a geom whose author gave none.
+/// Colour of a geom that has none of its own.
 const NO_COLOUR: [f32; 4] = [0.5, 0.5, 0.5, 1.0];
 
-/// All that can be seen in a model, by body: geoms of the groups 0 to 2 that are not fully transparent.
-pub(crate) fn looks_of(model: &MjModel) -> Vec<Look> {
+/// The visible geoms of a model, sorted by body: those of the groups 0 to 2 that are not fully transparent.
+pub(crate) fn visuals_of(model: &MjModel) -> Vec<Visual> {
     let materials: Vec<Material> = (0..model.mat_rgba().len()).map(|index| Material::of(model, index)).collect();
     let (meshes, fields) = (model.mesh_vertadr().len(), model.hfield_adr().len());
     let meshes: Vec<Arc<Mesh>> = (0..meshes).map(|index| Arc::new(mesh(model, index))).collect();
     let fields: Vec<Arc<Mesh>> = (0..fields).map(|index| Arc::new(height_field(model, index))).collect();
-    let look = |geom: usize| {
+    let visual = |geom: usize| {
         if model.geom_group()[geom] >= FIRST_HIDDEN_GROUP {
             return None;
         }
         let material = usize::try_from(model.geom_matid()[geom]).ok().and_then(|index| materials.get(index));
         let own = model.geom_rgba()[geom];
-        // as the engine has it: a colour of the geom's own comes before that of its material
+        // as in the engine, a geom's own colour takes precedence over that of its material
         let rgba = material.filter(|_| own == NO_COLOUR).map_or(own, |material| material.rgba);
         let (size, data) = (model.geom_size()[geom], at(model.geom_dataid()[geom]));
         let shape = match model.geom_type()[geom] {
-            // made of triangles both; the second one touches differently
-            MjtGeomBase::mjGEOM_MESH | MjtGeomBase::mjGEOM_SDF => LookShape::Mesh(meshes.get(data)?.clone()),
-            MjtGeomBase::mjGEOM_HFIELD => LookShape::Mesh(fields.get(data)?.clone()),
+            // both are made of triangles; they only collide differently
+            MjtGeomBase::mjGEOM_MESH | MjtGeomBase::mjGEOM_SDF => VisualShape::Mesh(meshes.get(data)?.clone()),
+            MjtGeomBase::mjGEOM_HFIELD => VisualShape::Mesh(fields.get(data)?.clone()),
             kind => primitive(kind, size)?,
         };
         let pose = Pose { pos: model.geom_pos()[geom], quat: model.geom_quat()[geom] };
         let material = material.map(|material| material.name.clone());
-        (rgba[3] > 0.0).then(|| Look { body: at(model.geom_bodyid()[geom]), pose, shape, rgba, material })
+        (rgba[3] > 0.0).then(|| Visual { body: at(model.geom_bodyid()[geom]), pose, shape, rgba, material })
     };
     // the engine keeps geoms in the order of their bodies
-    (0..model.geom_type().len()).filter_map(look).collect()
+    (0..model.geom_type().len()).filter_map(visual).collect()
 }
 
-fn primitive(kind: MjtGeomBase, size: [f64; 3]) -> Option<LookShape> {
+fn primitive(kind: MjtGeomBase, size: [f64; 3]) -> Option<VisualShape> {
     let [radius, half_length, _] = size;
     Some(match kind {
-        MjtGeomBase::mjGEOM_PLANE => LookShape::Plane { half_sizes: [size[0], size[1]] },
-        MjtGeomBase::mjGEOM_SPHERE => LookShape::Sphere { radius },
-        MjtGeomBase::mjGEOM_CAPSULE => LookShape::Capsule { radius, half_length },
-        MjtGeomBase::mjGEOM_CYLINDER => LookShape::Cylinder { radius, half_length },
-        MjtGeomBase::mjGEOM_ELLIPSOID => LookShape::Ellipsoid { radii: size },
-        MjtGeomBase::mjGEOM_BOX => LookShape::Box { half_sizes: size },
-        // only the engine's own drawings have others
+        MjtGeomBase::mjGEOM_PLANE => VisualShape::Plane { half_sizes: [size[0], size[1]] },
+        MjtGeomBase::mjGEOM_SPHERE => VisualShape::Sphere { radius },
+        MjtGeomBase::mjGEOM_CAPSULE => VisualShape::Capsule { radius, half_length },
+        MjtGeomBase::mjGEOM_CYLINDER => VisualShape::Cylinder { radius, half_length },
+        MjtGeomBase::mjGEOM_ELLIPSOID => VisualShape::Ellipsoid { radii: size },
+        MjtGeomBase::mjGEOM_BOX => VisualShape::Box { half_sizes: size },
+        // other kinds appear only in the engine's own renderer
         _ => return None,
     })
 }
@@ -140,7 +140,7 @@ impl Material {
     }
 }
 
-/// Mean of a texture's pixels, each part 0 to 1; none when it has no colours or its pixels are not in the model.
+/// Mean of a texture's pixels, each component 0 to 1; `None` if it has no colours or its pixels are not in the model.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -156,8 +156,8 @@ fn mean_colour(model: &MjModel, texture: usize) -> Option<[f32; 3]> {
     let pixels = model.tex_data().get(start..start + rows * columns * channels)?;
     let mut sums = [0_u64; 3];
     for pixel in pixels.chunks_exact(channels) {
-        for (sum, part) in sums.iter_mut().zip(pixel) {
-            *sum += u64::from(*part);
+        for (sum, component) in sums.iter_mut().zip(pixel) {
+            *sum += u64::from(*component);
         }
     }
     Some(sums.map(|sum| (sum as f64 / (255 * rows * columns) as f64) as f32))
@@ -171,15 +171,15 @@ fn mesh(model: &MjModel, index: usize) -> Mesh {
     Mesh { vertices, faces: faces.iter().map(|face| face.map(i32::cast_unsigned)).collect() }
 }
 
-/// The ground of a height field: two triangles between each four neighbours of its grid.
-#[expect(clippy::cast_possible_truncation, reason = "as exact as the engine keeps heights")]
+/// The surface of a height field: two triangles for each cell of its grid.
+#[expect(clippy::cast_possible_truncation, reason = "the engine's heights have the same precision")]
 fn height_field(model: &MjModel, index: usize) -> Mesh {
     let (rows, columns) = (model.hfield_nrow()[index].cast_unsigned(), model.hfield_ncol()[index].cast_unsigned());
     let ([x, y, top, _], first) = (model.hfield_size()[index], at(model.hfield_adr()[index]));
-    let along = |half: f64, place: u32, count: u32| half * (2.0 * f64::from(place) / f64::from(count.max(2) - 1) - 1.0);
-    let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    let along = |half: f64, index: u32, count: u32| half * (2.0 * f64::from(index) / f64::from(count.max(2) - 1) - 1.0);
+    let points = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
     let heights = model.hfield_data().get(first..).unwrap_or_default();
-    let vertices = places.zip(heights).map(|((row, column), &height)| {
+    let vertices = points.zip(heights).map(|((row, column), &height)| {
         [along(x, column, columns), along(y, row, rows), top * f64::from(height)].map(|value| value as f32)
     });
     let cells = (1..rows).flat_map(|row| (1..columns).map(move |column| row * columns + column));

@@ -1,36 +1,36 @@
-//! Numbers a model has the engine reserve room for, added up over all its elements.
+//! The number of values that a model makes the engine allocate, summed over all its elements.
 //!
-//! A few bytes of text can ask for a great many: each of thousands of sensors may have a hundred thousand values, a
-//! default holds for every actuator, and one long `user` list makes that of every other element as long.
+//! A short text can ask for a lot of memory: each of thousands of sensors may have a hundred thousand values, a default
+//! applies to every actuator, and the longest `user` list sets the length of all others of its kind.
 
 use std::collections::BTreeMap;
 
 use super::Attributes;
 use crate::{error::ModelError, limits::Limits};
 
-/// What the elements seen so far ask for. Sums are rather too large than too small.
+/// What the elements seen so far ask for; an upper bound.
 #[derive(Default)]
-pub(super) struct Room {
-    /// Values asked for element by element.
-    outright: u64,
+pub(super) struct Reservations {
+    /// Values that elements ask for directly.
+    direct: u64,
     kinds: BTreeMap<Kind, Made>,
-    /// Bodies with all they need, made by `composite` and `flexcomp`.
+    /// Bodies made by `composite` and `flexcomp`.
     generated: u64,
-    /// Key frames; each holds a whole state.
+    /// Keyframes; each holds a whole state.
     keys: u64,
-    /// The most samples or activations that a default gives to every actuator.
-    of_default: u64,
+    /// Largest number of samples and activations that a default gives to every actuator.
+    default_samples: u64,
 }
 
 /// Elements of one kind.
 #[derive(Default)]
 struct Made {
     number: u64,
-    /// Length of the longest `user` list, which is that of them all.
+    /// Length of the longest `user` list, which all of them get.
     user: u64,
 }
 
-/// Elements that share one length of `user` lists.
+/// A kind of elements whose `user` lists have the same length.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Body,
@@ -39,7 +39,7 @@ enum Kind {
     Site,
     Camera,
     Tendon,
-    /// Actuators and sensors, which have many tags, and whatever has no `user` list.
+    /// Actuators and sensors, which have many tags, and elements without a `user` list.
     Other,
 }
 
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// The kind whose `user` lists this attribute of `<size>` is about.
+    /// The kind whose `user` lists an attribute of `<size>` sets the length of.
     fn of_size(attribute: &str) -> Option<Self> {
         Some(match attribute.strip_prefix("nuser_")? {
             "body" => Self::Body,
@@ -69,8 +69,8 @@ impl Kind {
         })
     }
 
-    /// Values of one such element in a whole state, at most.
-    fn state(self) -> u64 {
+    /// Largest number of values of one such element in a keyframe.
+    fn state_values(self) -> u64 {
         match self {
             // a free joint: 7 for its position, 6 for its velocity
             Self::Joint => 13,
@@ -83,9 +83,9 @@ impl Kind {
     }
 }
 
-impl Room {
-    /// Adds an element that is made this often; refuses a single count above `limits.values`.
-    pub(super) fn note(
+impl Reservations {
+    /// Adds `made` copies of an element; refuses a single count above `limits.values`.
+    pub(super) fn add_element(
         &mut self,
         attributes: &Attributes<'_, '_, '_>,
         made: u64,
@@ -98,7 +98,7 @@ impl Room {
             Ok(count)
         };
         match attributes.tag {
-            "size" => return self.note_size(attributes),
+            "size" => return self.add_size(attributes),
             "numeric" => self.add(count("size")?.unwrap_or(0), made),
             "composite" | "flexcomp" => self.generated = self.generated.saturating_add(made),
             "key" => self.keys = self.keys.saturating_add(made),
@@ -109,10 +109,10 @@ impl Room {
             }
         }
         let width = match attributes.tag {
-            // three for each vertex of a mesh, the size of which is not known here
+            // three for each vertex of a mesh whose size is not known here
             "tactile" => limits.values,
             _ => {
-                /// Values of one contact, when a sensor asks for all there are.
+                /// Values per contact of a sensor that asks for all of them.
                 const CONTACT: u64 = 16;
                 let contacts = count("num")?.map_or(1, |num| num.saturating_mul(CONTACT));
                 count("dim")?.unwrap_or(1).saturating_mul(contacts)
@@ -121,14 +121,14 @@ impl Room {
         let samples = count("nsample")?.unwrap_or(0);
         let activations = count("actdim")?.unwrap_or(0);
         if in_default {
-            self.of_default = self.of_default.max(samples.saturating_add(activations));
+            self.default_samples = self.default_samples.max(samples.saturating_add(activations));
         } else {
             self.add(width.saturating_mul(samples.saturating_add(1)).saturating_add(activations), made);
         }
         Ok(())
     }
 
-    fn note_size(&mut self, attributes: &Attributes<'_, '_, '_>) -> Result<(), ModelError> {
+    fn add_size(&mut self, attributes: &Attributes<'_, '_, '_>) -> Result<(), ModelError> {
         for attribute in attributes.node.attributes() {
             let name = attribute.name();
             if let Some(kind) = Kind::of_size(name) {
@@ -144,19 +144,21 @@ impl Room {
     }
 
     fn add(&mut self, values: u64, times: u64) {
-        self.outright = self.outright.saturating_add(values.saturating_mul(times));
+        self.direct = self.direct.saturating_add(values.saturating_mul(times));
     }
 
-    /// Values in all.
+    /// Total number of values.
     pub(super) fn total(&self) -> u64 {
-        let mut total = self.outright;
-        let mut state = self.generated.saturating_mul(Kind::Joint.state());
+        let mut total = self.direct;
+        let mut state = self.generated.saturating_mul(Kind::Joint.state_values());
         for (kind, made) in &self.kinds {
             let number = made.number.saturating_add(self.generated);
             total = total.saturating_add(number.saturating_mul(made.user));
-            state = state.saturating_add(made.number.saturating_mul(kind.state()));
+            state = state.saturating_add(made.number.saturating_mul(kind.state_values()));
         }
         let others = self.kinds.get(&Kind::Other).map_or(0, |made| made.number);
-        total.saturating_add(self.keys.saturating_mul(state)).saturating_add(self.of_default.saturating_mul(others))
+        total
+            .saturating_add(self.keys.saturating_mul(state))
+            .saturating_add(self.default_samples.saturating_mul(others))
     }
 }

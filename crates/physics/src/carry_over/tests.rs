@@ -1,15 +1,19 @@
 use crate::{
-    Part, Pose, Sim,
-    testing::{WALKER, part, sim, source},
+    Attachment, Pose, Sim,
+    testing::{WALKER, attachment, sim, source},
 };
 
 /// Robots of one kind, 3 m apart.
-fn robots(names: &[&str]) -> Vec<Part> {
+fn robots(names: &[&str]) -> Vec<Attachment> {
     let walker = source("walker", WALKER);
     let place = |name: &str| f64::from(name.bytes().next().unwrap() - b'a') * 3.0;
     names
         .iter()
-        .map(|name| Part { prefix: format!("{name}-"), source: walker.clone(), pose: Pose::at(place(name), 0.0, 0.0) })
+        .map(|name| Attachment {
+            prefix: format!("{name}-"),
+            source: walker.clone(),
+            pose: Pose::at(place(name), 0.0, 0.0),
+        })
         .collect()
 }
 
@@ -81,9 +85,9 @@ fn a_swap_between_equal_models_is_not_felt() {
 #[test]
 fn robots_without_contacts_do_not_feel_others_at_all() {
     let lift = |names: &[&str]| {
-        let mut parts = robots(names);
-        parts.iter_mut().for_each(|part| part.pose.pos[2] = 50.0);
-        sim(&parts)
+        let mut attachments = robots(names);
+        attachments.iter_mut().for_each(|attachment| attachment.pose.pos[2] = 50.0);
+        sim(&attachments)
     };
     let (mut alone, mut world) = (lift(&["b"]), lift(&["a", "b"]));
     for names in [&["a", "b", "c"][..], &["b", "c"], &["d", "b"]] {
@@ -154,11 +158,11 @@ fn mocap_and_equalities_are_carried_over() {
         <body name="hand" mocap="true" pos="0 0 3"/>
         <body name="ball" pos="0 0 2"><freejoint/><geom size="0.1"/></body></worldbody>
         <equality><weld name="hold" body1="hand" body2="ball"/></equality></mujoco>"#;
-    let mut old = sim(&[part("a-", text, Pose::IDENTITY)]);
+    let mut old = sim(&[attachment("a-", text, Pose::IDENTITY)]);
     let hand = old.model().body_named("a-hand").unwrap();
     old.data.mocap_pos_mut()[0] = [1.0, 2.0, 3.0];
     old.data.eq_active_mut()[0] = false;
-    let mut new = sim(&[part("z-", WALKER, Pose::IDENTITY), part("a-", text, Pose::IDENTITY)]);
+    let mut new = sim(&[attachment("z-", WALKER, Pose::IDENTITY), attachment("a-", text, Pose::IDENTITY)]);
     new.carry_over(&old);
     old.forward().unwrap();
     assert_eq!(new.body_pose(new.model().body_named("a-hand").unwrap()), old.body_pose(hand));

@@ -1,4 +1,4 @@
-//! State and parameters carried over from one model to another, by name.
+//! Transfer of state and parameters from one model to another, by name.
 
 use crate::{
     id::{ActuatorId, BodyId, GeomId, JointId, LightId},
@@ -10,18 +10,17 @@ use crate::{
 use mujoco_rs::wrappers::MjtObjBase;
 
 impl Sim {
-    /// Takes over the state of everything that both simulations have: joints (position, velocity, warm start),
-    /// activations and controls of actuators, mocap poses, equality constraints switched on or off, parameters changed
-    /// while running, user sensors, and the time. What is new stays at its start.
+    /// Copies the state of everything that both simulations have: joints (position, velocity, warm start), activations and
+    /// controls of actuators, mocap poses, equality constraints switched on or off, parameters changed while running, user
+    /// sensors, and the time. New elements keep their initial state.
     ///
-    /// Things are the same when they have the same name and kind; joints and geoms without a name, when they have the
-    /// same place in a body of the same name. Other things without a name start anew, as do delays of sensors and
-    /// actuators.
+    /// Elements match if they have the same name and kind; unnamed joints and geoms, if they have the same index in a body of
+    /// the same name. Other unnamed elements restart, as do delays of sensors and actuators.
     ///
-    /// What is carried over is equal to the bit. Between two models of the same parts, the simulation then goes on bit
-    /// for bit as it would have. When parts come or go, so does every robot that touches nothing; one that stands on the
-    /// ground differs in the last digits of its next steps (some 1e-13 after hundreds), because the engine forms its
-    /// sums over contacts in another order.
+    /// Copied values are equal to the bit. Between two assemblies of the same models, the simulation continues bit for bit
+    /// as it would have. When models are added or removed, so does every robot that touches nothing; one that stands on the
+    /// ground differs in the last digits of its next steps (some 1e-13 after hundreds), because the engine adds up contacts
+    /// in another order.
     pub fn carry_over(&mut self, from: &Self) {
         self.data.set_time(from.time());
         self.carry_joints(from);
@@ -30,7 +29,7 @@ impl Sim {
         self.carry_equalities(from);
         self.carry_parameters(from);
         self.carry_sensors(from);
-        self.note_good();
+        self.save_good();
         if let Err(fault) = self.forward() {
             self.pending = Some(fault);
         }
@@ -38,7 +37,7 @@ impl Sim {
 
     fn carry_joints(&mut self, from: &Self) {
         for old in from.model.joints() {
-            let Some(new) = from.model.twin_joint(old, &self.model) else { continue };
+            let Some(new) = from.model.matching_joint(old, &self.model) else { continue };
             if from.model.joint_kind(old) != self.model.joint_kind(new) {
                 continue;
             }
@@ -52,7 +51,7 @@ impl Sim {
 
     fn carry_actuators(&mut self, from: &Self) {
         for old in from.model.actuators() {
-            let Some(new) = from.model.twin_actuator(old, &self.model) else { continue };
+            let Some(new) = from.model.matching_actuator(old, &self.model) else { continue };
             let (old_act, new_act) = (from.model.actuator_act_range(old), self.model.actuator_act_range(new));
             if old_act.len() == new_act.len() {
                 self.data.act_mut()[new_act].copy_from_slice(&from.data.act()[old_act]);
@@ -66,7 +65,7 @@ impl Sim {
 
     fn carry_mocap(&mut self, from: &Self) {
         for old in from.model.bodies() {
-            let Some(new) = from.model.twin_body(old, &self.model) else { continue };
+            let Some(new) = from.model.matching_body(old, &self.model) else { continue };
             let (old, new) = (from.model.mocap_index(old), self.model.mocap_index(new));
             if let (Some(old), Some(new)) = (old, new) {
                 self.data.mocap_pos_mut()[new] = from.data.mocap_pos()[old];
@@ -114,21 +113,21 @@ impl Sim {
                 P::LightActive => self.carry_light(from, LightId(index)),
             }
         }
-        // once for all, it takes long
+        // once for all of them: it is expensive
         if self.tuned.iter().any(|(parameter, _)| matches!(parameter, Parameter::BodyMass | Parameter::JointArmature)) {
             self.refresh_constants();
         }
     }
 
-    /// Mass only; what follows from it is for the caller.
+    /// The caller refreshes the constants that depend on the mass.
     fn carry_mass(&mut self, from: &Self, old: BodyId) {
-        if let Some(new) = from.model.twin_body(old, &self.model) {
+        if let Some(new) = from.model.matching_body(old, &self.model) {
             self.write_mass(new, from.body_mass(old));
         }
     }
 
     fn carry_geom(&mut self, from: &Self, old: GeomId, parameter: Parameter) {
-        let Some(new) = from.model.twin_geom(old, &self.model) else { return };
+        let Some(new) = from.model.matching_geom(old, &self.model) else { return };
         match parameter {
             Parameter::GeomFriction => self.set_geom_friction(new, from.geom_friction(old)),
             Parameter::GeomColour => self.set_geom_rgba(new, from.geom_rgba(old)),
@@ -136,9 +135,9 @@ impl Sim {
         }
     }
 
-    /// What follows from the armature is for the caller.
+    /// The caller refreshes the constants that depend on the armature.
     fn carry_joint(&mut self, from: &Self, old: JointId, parameter: Parameter) {
-        let Some(new) = from.model.twin_joint(old, &self.model) else { return };
+        let Some(new) = from.model.matching_joint(old, &self.model) else { return };
         match parameter {
             Parameter::JointArmature => self.write_armature(new, from.joint_armature(old)),
             Parameter::JointDamping => self.set_joint_damping(new, from.joint_damping(old)),
@@ -159,7 +158,7 @@ impl Sim {
     }
 
     fn carry_actuator(&mut self, from: &Self, old: ActuatorId, parameter: Parameter) {
-        let Some(new) = from.model.twin_actuator(old, &self.model) else { return };
+        let Some(new) = from.model.matching_actuator(old, &self.model) else { return };
         match parameter {
             Parameter::ActuatorGain => {
                 let (gain, bias) = from.actuator_gain(old);

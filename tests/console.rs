@@ -1,4 +1,4 @@
-//! The console: over its WebSocket, against the built program; and its pages in a real browser.
+//! The console, end to end: its WebSocket against the built program, and its pages in a real browser.
 
 mod running;
 
@@ -14,9 +14,9 @@ use client::console::{Client, ClientError, Incoming};
 use running::{DEADLINE, Running, rossum};
 use serde_json::Value;
 use tempfile::TempDir;
-use wire::console::{Command as Order, Frame, Message, Pose, Role, Topic};
+use wire::console::{Command as ConsoleCommand, Frame, Message, Pose, Role, Topic};
 
-/// A server, and the folder of its tokens.
+/// A running server, and the folder of its tokens.
 struct Served {
     server: Running,
     _state: TempDir,
@@ -38,7 +38,7 @@ impl Served {
         Client::connect(&self.link("console")).expect("it opens")
     }
 
-    /// What the server answers to somebody who wants to open the WebSocket.
+    /// HTTP status of a WebSocket upgrade request.
     fn status(&self, path: &str, headers: &str) -> u16 {
         let address = self.server.address("Console");
         let mut stream = TcpStream::connect(address).expect("it listens");
@@ -53,7 +53,7 @@ impl Served {
     }
 }
 
-/// Hears until there is what is looked for.
+/// Receives until `look` returns something.
 fn hear<T>(client: &mut Client, mut look: impl FnMut(Incoming) -> Option<T>) -> T {
     loop {
         if let Some(found) = look(client.receive().expect("it goes on")) {
@@ -62,9 +62,9 @@ fn hear<T>(client: &mut Client, mut look: impl FnMut(Incoming) -> Option<T>) -> 
     }
 }
 
-/// Asks, and hears the answer: the reason, if it is a refusal.
-fn ask(client: &mut Client, order: Order) -> Result<(), String> {
-    let asked = client.send(order).expect("it goes on");
+/// Sends a command and waits for its answer; the error is the reason of a refusal.
+fn ask(client: &mut Client, command: ConsoleCommand) -> Result<(), String> {
+    let asked = client.send(command).expect("it goes on");
     hear(client, |heard| match heard {
         Incoming::Message(message) => match *message {
             Message::Done { id } if id == asked => Some(Ok(())),
@@ -76,7 +76,7 @@ fn ask(client: &mut Client, order: Order) -> Result<(), String> {
 }
 
 fn read(client: &mut Client, name: &str) -> String {
-    client.send(Order::Read { variable: name.to_owned() }).expect("it goes on");
+    client.send(ConsoleCommand::Read { variable: name.to_owned() }).expect("it goes on");
     hear(client, |heard| match heard {
         Incoming::Message(message) => match *message {
             Message::Value { variable, value } if variable == name => Some(value),
@@ -95,12 +95,12 @@ fn poses(heard: &Incoming) -> Option<(u64, Vec<Pose>)> {
 }
 
 #[test]
-fn a_program_watches_and_commands() {
+fn an_operator_watches_and_controls() {
     let served = Served::small();
     let mut client = served.operator();
     assert_eq!(client.hello().role, Role::Operator);
     assert!(client.hello().title.starts_with("Small") && client.hello().soccer.is_none());
-    client.send(Order::Watch { topics: vec![Topic::World, Topic::Poses] }).expect("it goes on");
+    client.send(ConsoleCommand::Watch { topics: vec![Topic::World, Topic::Poses] }).expect("it goes on");
     let bodies = hear(&mut client, |heard| match heard {
         Incoming::Message(message) => match *message {
             Message::Scene(scene) => Some(scene.bodies),
@@ -110,42 +110,44 @@ fn a_program_watches_and_commands() {
     });
     let (first, before) = hear(&mut client, |heard| poses(&heard));
     assert_eq!(before.len() + 1, bodies.len(), "all but the world");
-    ask(&mut client, Order::Push { agent: "Rover".to_owned(), velocity: [0.0, 0.0, 3.0] }).expect("it is pushed");
+    ask(&mut client, ConsoleCommand::Push { agent: "Rover".to_owned(), velocity: [0.0, 0.0, 3.0] })
+        .expect("it is pushed");
     hear(&mut client, |heard| {
         let (tick, poses) = poses(&heard)?;
         (tick > first && poses[0].0[2] > before[0].0[2] + 0.05).then_some(())
     });
 
     let gravity = "/Simulation/Gravitation".to_owned();
-    ask(&mut client, Order::Write { variable: gravity.clone(), value: "1.62".to_owned() }).expect("it is written");
+    ask(&mut client, ConsoleCommand::Write { variable: gravity.clone(), value: "1.62".to_owned() })
+        .expect("it is written");
     assert_eq!(read(&mut client, &gravity), "1.62");
-    ask(&mut client, Order::Write { variable: gravity, value: "weak".to_owned() }).expect_err("no number");
+    ask(&mut client, ConsoleCommand::Write { variable: gravity, value: "weak".to_owned() }).expect_err("no number");
 }
 
 #[test]
-fn a_viewer_looks_on() {
+fn a_viewer_is_refused_commands() {
     let served = Served::small();
     let mut viewer = Client::connect(&served.link("viewer")).expect("it opens");
     assert_eq!(viewer.hello().role, Role::Viewer);
     let gravity = "/Simulation/Gravitation".to_owned();
     let forbidden = [
-        Order::Pause,
-        Order::Reset { seed: None },
-        Order::Write { variable: gravity.clone(), value: "1".to_owned() },
-        Order::Push { agent: "Rover".to_owned(), velocity: [0.0; 3] },
-        Order::Save { key: "a".to_owned(), value: Value::Null },
+        ConsoleCommand::Pause,
+        ConsoleCommand::Reset { seed: None },
+        ConsoleCommand::Write { variable: gravity.clone(), value: "1".to_owned() },
+        ConsoleCommand::Push { agent: "Rover".to_owned(), velocity: [0.0; 3] },
+        ConsoleCommand::Save { key: "a".to_owned(), value: Value::Null },
     ];
-    for order in forbidden {
-        let why = ask(&mut viewer, order.clone()).expect_err("a refusal");
-        assert!(why.contains("may look on only"), "{order:?}: {why}");
+    for command in forbidden {
+        let why = ask(&mut viewer, command.clone()).expect_err("a refusal");
+        assert!(why.contains("viewers cannot"), "{command:?}: {why}");
     }
     assert_eq!(read(&mut viewer, &gravity), "9.81");
-    ask(&mut viewer, Order::Watch { topics: vec![Topic::Poses] }).expect("it may");
+    ask(&mut viewer, ConsoleCommand::Watch { topics: vec![Topic::Poses] }).expect("it may");
     hear(&mut viewer, |heard| poses(&heard));
 }
 
 #[test]
-fn strangers_get_403() {
+fn invalid_tokens_and_origins_get_403() {
     let served = Served::small();
     let link = served.link("console");
     let (origin, query) = link.split_once("/?").expect("a token");
@@ -170,7 +172,7 @@ fn strangers_get_403() {
     assert!(matches!(refused, Err(ClientError::Refused { .. })), "{refused:?}");
 }
 
-/// The folder of the pages' sources.
+/// Folder of the console's sources.
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../console")
 }
@@ -179,14 +181,12 @@ fn is_there(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// What is missing to work with the pages, and what to do about it.
+/// What is missing to check the console, and what to do about it.
 fn lacking() -> Option<&'static str> {
     if !is_there("node") || !is_there("npm") {
-        Some("there is no Node.js here; install Node.js 20 with npm")
+        Some("Node.js is missing; install Node.js 20 with npm")
     } else if !sources().join("node_modules/.package-lock.json").exists() {
-        Some(
-            "the console's packages are not there; run scripts/fetch-browser, or `npm install --no-save` in the folder console",
-        )
+        Some("the console's packages are missing; run `scripts/fetch-browser`, or `npm install --no-save` in `console`")
     } else {
         None
     }
@@ -197,13 +197,13 @@ fn browser() -> Option<String> {
     named.as_deref().into_iter().chain(["chromium", "chromium-browser"]).find(|name| is_there(name)).map(str::to_owned)
 }
 
-/// Tests that cannot be run here are skipped, and say so whether or not output is captured; on CI that is a failure.
+/// Reports a skipped test, whether or not output is captured. Fails on CI.
 fn skip(what: &str, reason: &str) {
     assert!(env::var_os("CI").is_none(), "{what} were skipped: {reason}");
     let _ = writeln!(io::stderr(), "{what} WERE SKIPPED: {reason}.");
 }
 
-/// Runs something in the folder of the pages' sources; what it said is shown when it fails.
+/// Runs a command in the folder of the console's sources; panics with its output if it fails.
 fn succeeds(command: &mut Command) {
     let output = command.current_dir(sources()).output().expect("it starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -211,7 +211,7 @@ fn succeeds(command: &mut Command) {
 }
 
 #[test]
-fn the_pages_hold_together() {
+fn the_console_passes_its_checks_and_unit_tests() {
     if let Some(reason) = lacking() {
         return skip("The tests of the console's pages", reason);
     }
@@ -221,21 +221,20 @@ fn the_pages_hold_together() {
 }
 
 #[test]
-fn the_pages_in_a_browser() {
+fn the_console_works_in_a_browser() {
     const WHAT: &str = "The browser tests of the console";
     if let Some(reason) = lacking() {
         return skip(WHAT, reason);
     }
     let Some(browser) = browser() else {
-        let reason =
-            "there is no Chromium here; install it (Debian: apt install chromium), or set CHROMIUM to its path";
+        let reason = "Chromium is missing; install it (Debian: `apt install chromium`), or set `CHROMIUM` to its path";
         return skip(WHAT, reason);
     };
     let program = env!("CARGO_BIN_EXE_rossum");
     succeeds(Command::new("node").arg("e2e/run.mjs").env("ROSSUM", program).env("CHROMIUM", browser_path(&browser)));
 }
 
-/// Where a program is, as a path: the tests start it themselves.
+/// Path of a program in `PATH`: the tests start it themselves.
 fn browser_path(name: &str) -> PathBuf {
     let folders = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());

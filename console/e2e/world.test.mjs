@@ -139,7 +139,7 @@ test('a viewer can look and not command', async () => {
     [here.program.viewer.replace('http', 'ws').replace('/?', '/api?'), commands],
   )
   assert.deepEqual(
-    answers.filter(({ type, why }) => type !== 'refused' || !/may look on only/.test(why)),
+    answers.filter(({ type, why }) => type !== 'refused' || !/viewers cannot/.test(why)),
     [],
   )
   await closePage(page)

@@ -1,6 +1,6 @@
 //! Builds the console's pages with npm and Vite, and lists them for `lib.rs` to embed.
 //!
-//! A machine without Node.js still gets a program: its console is a page that says what is missing.
+//! Without Node.js the program still builds; its console is then a page that states what is missing.
 
 use std::{
     env,
@@ -11,7 +11,7 @@ use std::{
     process::Command,
 };
 
-/// What the pages are made from. All of it is there: cargo takes what is missing for changed, each time.
+/// Sources of the pages. All must exist: cargo treats a missing file as changed in every build.
 const SOURCES: [&str; 6] =
     ["src", "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.ts"];
 
@@ -19,14 +19,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let sources = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../console").canonicalize()?;
     for source in SOURCES.map(|source| sources.join(source)) {
-        assert!(source.exists(), "there is no {}", source.display());
+        assert!(source.exists(), "missing `{}`", source.display());
         println!("cargo::rerun-if-changed={}", source.display());
     }
     println!("cargo::rerun-if-env-changed=PATH");
     let pages = out.join("pages");
     fs::create_dir_all(&pages)?;
     if let Err(reason) = build(&sources, &pages) {
-        println!("cargo::warning=the web console was not built: {reason}");
+        println!("cargo::warning=web console not built: {reason}");
         fs::remove_dir_all(&pages)?;
         fs::create_dir_all(&pages)?;
         fs::write(pages.join("index.html"), missing(&reason))?;
@@ -39,7 +39,7 @@ fn build(sources: &Path, pages: &Path) -> Result<(), String> {
     let installed = sources.join("node_modules/.package-lock.json");
     let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     if time(&installed) < time(&sources.join("package-lock.json")) {
-        // not `npm ci`: without the registry's addresses in the lock file it misses packages of other systems
+        // not `npm ci`: without registry addresses in the lock file it misses packages of other platforms
         let install = ["install", "--no-save", "--no-progress", "--prefer-offline"];
         run(Command::new("npm").args(install).current_dir(sources))?;
     }
@@ -49,26 +49,26 @@ fn build(sources: &Path, pages: &Path) -> Result<(), String> {
 
 fn run(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{name} cannot be started ({error}); install Node.js 20"))?;
+    let output = command.output().map_err(|error| format!("failed to start `{name}` ({error}); install Node.js 20"))?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).rev().take(6).collect();
-    Err(format!("{name} failed: {}", last.into_iter().rev().collect::<Vec<_>>().join(" | ")))
+    Err(format!("`{name}` failed: {}", last.into_iter().rev().collect::<Vec<_>>().join(" | ")))
 }
 
-/// The page of a program that was built without the console.
+/// The page shown by a program built without the console.
 fn missing(reason: &str) -> String {
     let reason = reason.replace('&', "&amp;").replace('<', "&lt;");
     format!(
-        "<!doctype html><meta charset=utf-8><title>Rossum</title><h1>Rossum runs; its console was not built</h1>\
-         <p>When this program was built: {reason}</p><p>Install Node.js 20 and build again. \
-         <a href=status>What runs, as text</a></p>"
+        "<!doctype html><meta charset=utf-8><title>Rossum</title><h1>Rossum is running without its console</h1>\
+         <p>Building the console failed: {reason}</p><p>Install Node.js 20 and rebuild. \
+         <a href=status>Status as text</a></p>"
     )
 }
 
-/// A Rust list of all files: name, kind, bytes.
+/// Renders a Rust slice with all files: name, media type, bytes.
 fn list(pages: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
     let mut folders = vec![pages.to_owned()];

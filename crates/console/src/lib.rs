@@ -1,34 +1,34 @@
-//! The web console's files, as Vite built them from the folder `console`.
+//! The web console's files, built by Vite from the folder `console` and embedded.
 
 #![forbid(unsafe_code)]
 
 /// A file of the console.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// Path below the root.
+    /// Path relative to the root.
     pub name: &'static str,
-    /// Its media type.
+    /// Media type.
     pub kind: &'static str,
-    /// What is in it.
+    /// Content.
     pub bytes: &'static [u8],
 }
 
 impl Page {
-    /// Whether its name changes with its content, so that it can be kept for ever.
+    /// Whether the name changes with the content, so that browsers may cache the file forever.
     pub fn is_immutable(&self) -> bool {
         self.name.starts_with("assets/")
     }
 }
 
-/// All files, by name.
+/// All files, sorted by name.
 pub const PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
-/// Whether the console is there, and not a page that says why it is not.
+/// Whether the console was built; if not, the only page states the reason.
 pub fn is_built() -> bool {
     PAGES.iter().any(Page::is_immutable)
 }
 
-/// The file of this name; the first page for an empty one.
+/// The file with this name; `index.html` for an empty name.
 pub fn page(name: &str) -> Option<&'static Page> {
     let name = if name.is_empty() { "index.html" } else { name };
     PAGES.iter().find(|page| page.name == name)
@@ -39,18 +39,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_first_page_and_nothing_outside() {
+    fn serves_the_index_page_and_nothing_outside() {
         let first = page("").expect("a first page");
         assert!(first.kind.starts_with("text/html") && !first.bytes.is_empty());
         assert!(page("../Cargo.toml").is_none() && page("/etc/passwd").is_none());
     }
 
     #[test]
-    fn no_page_asks_others_for_anything() {
+    fn no_page_loads_anything_from_elsewhere() {
         for page in PAGES.iter().filter(|page| page.kind.starts_with("text/html")) {
             let text = String::from_utf8_lossy(page.bytes);
             for outside in ["src=\"http", "href=\"http", "src=\"//", "href=\"//"] {
-                assert!(!text.contains(outside), "{} asks for {outside}", page.name);
+                assert!(!text.contains(outside), "{} loads {outside}", page.name);
             }
         }
     }

@@ -26,7 +26,7 @@ impl ConsoleSession {
             Err((id, why)) => return out.refuse(id, why),
         };
         if self.role == Role::Viewer && !command.is_read_only() {
-            return out.refuse(id, "this link may look on only; open the operator's link to take part");
+            return out.refuse(id, "viewers cannot send this command; open the operator's link");
         }
         self.obey(id, command, world, out);
     }

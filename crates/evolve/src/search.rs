@@ -1,8 +1,8 @@
-//! The algorithms of the Population Manager, by ask and tell.
+//! The algorithms of the Population Manager, with an ask-tell interface.
 //!
-//! A [`Search`] hands out the nets of a generation and is told how good each was. Fitness is maximised, by the
-//! algorithms' cores for plain vectors too. The whole state can be written and read: a search that was read goes on bit
-//! for bit as if it had never stopped.
+//! [`Search::ask`] returns the nets of a generation, [`Search::tell`] takes their evaluations. Fitness is maximised, also by
+//! the algorithms' cores for plain vectors. The whole state is serialisable: a restored search continues bit for bit as if
+//! it had never stopped.
 
 mod cma_es;
 mod elites;
@@ -31,73 +31,73 @@ pub use self::settings::{Algorithm, Settings, SettingsError, UnknownAlgorithm};
 pub use self::variation::{gaussian, iso_line, polynomial, sbx};
 use crate::genotype::{Genotype, NetParameters};
 
-/// How good an individual was.
+/// The result of evaluating an individual.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// The more the better. What is not finite counts as worse than all others.
+    /// Higher is better. A value that is not finite counts as worse than all others.
     pub fitness: f64,
-    /// What it did, in numbers; empty when the simulator says nothing but a fitness. With a value that is not finite it
-    /// counts as empty.
+    /// The behaviour descriptor; empty if the simulator only reports a fitness. With a value that is not finite it counts as
+    /// empty.
     pub behaviour: Vec<f64>,
 }
 
-/// The fitness of those that have none. It is finite, so that a state can be written as JSON.
+/// Replaces a fitness that is not finite. Finite itself, so that the state can be written as JSON.
 const WORST: f64 = f64::MIN;
 
-/// Why a search did not accept evaluations.
+/// Why a search rejects evaluations.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TellError {
-    /// Not as many as individuals were asked for; it waits for as many.
-    #[error("{told} evaluations were given for a generation of {asked} individuals")]
+    /// A wrong number of evaluations.
+    #[error("{told} evaluations for a generation of {asked} individuals")]
     Count {
-        /// Individuals of the generation.
+        /// Number of individuals of the generation.
         asked: usize,
-        /// Evaluations given.
+        /// Number of evaluations.
         told: usize,
     },
-    /// Before asking, or twice.
-    #[error("evaluations were given, but no generation waits for any")]
+    /// No generation awaits evaluations.
+    #[error("no generation awaits evaluations")]
     NotAsked,
 }
 
 /// The best individual so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Best {
+struct BestSoFar {
     genotype: Genotype,
     fitness: f64,
 }
 
-/// What an algorithm works with.
+/// The settings and the net parameters of a search.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Setup {
+struct SearchContext {
     settings: Settings,
     parameters: NetParameters,
 }
 
-impl Setup {
-    /// Individuals of a generation, of an algorithm without a rule of its own.
+impl SearchContext {
+    /// Number of individuals of a generation, for algorithms without a rule of their own.
     fn population(&self) -> usize {
         self.settings.population.unwrap_or(100)
     }
 
-    /// Typical step of a gene, of an algorithm without a rule of its own.
+    /// Mutation step as a fraction of a gene's range, for algorithms without a rule of their own.
     fn sigma(&self) -> f64 {
         self.settings.sigma.unwrap_or(0.05)
     }
 }
 
-/// What an algorithm knows between two generations.
+/// An algorithm with its state between two generations.
 trait Strategy {
-    /// The next generation.
-    fn ask(&mut self, setup: &Setup) -> Vec<Genotype>;
-    /// How good its individuals were: as many evaluations, in the same order, with finite numbers.
-    fn tell(&mut self, setup: &Setup, asked: &[Genotype], evaluations: &[Evaluation]);
-    /// What is special about it, for people.
-    fn describe(&self, setup: &Setup) -> String;
+    /// Creates the next generation.
+    fn ask(&mut self, context: &SearchContext) -> Vec<Genotype>;
+    /// Learns from the evaluations of the generation, one for each individual, in order and finite.
+    fn tell(&mut self, context: &SearchContext, asked: &[Genotype], evaluations: &[Evaluation]);
+    /// A human-readable summary of its state.
+    fn describe(&self, context: &SearchContext) -> String;
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum State {
+enum StrategyState {
     Ga(ga::Ga),
     CmaEs(cma_es::CmaEs),
     OpenAiEs(openai_es::OpenAiEs),
@@ -106,14 +106,14 @@ enum State {
     NsgaII(nsga2::NsgaII),
 }
 
-impl State {
-    fn new(algorithm: Algorithm, setup: &Setup, seed: u64) -> Self {
+impl StrategyState {
+    fn new(algorithm: Algorithm, context: &SearchContext, seed: u64) -> Self {
         match algorithm {
             Algorithm::Ga => Self::Ga(ga::Ga::new(seed)),
-            Algorithm::CmaEs => Self::CmaEs(cma_es::CmaEs::new(setup, seed)),
-            Algorithm::OpenAiEs => Self::OpenAiEs(openai_es::OpenAiEs::new(setup, seed)),
+            Algorithm::CmaEs => Self::CmaEs(cma_es::CmaEs::new(context, seed)),
+            Algorithm::OpenAiEs => Self::OpenAiEs(openai_es::OpenAiEs::new(context, seed)),
             Algorithm::MapElites => Self::MapElites(elites::MapElites::new(seed)),
-            Algorithm::Neat => Self::Neat(Box::new(neat::Neat::new(setup, seed))),
+            Algorithm::Neat => Self::Neat(Box::new(neat::Neat::new(context, seed))),
             Algorithm::NsgaII => Self::NsgaII(nsga2::NsgaII::new(seed)),
         }
     }
@@ -145,17 +145,22 @@ impl State {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Search {
     algorithm: Algorithm,
-    setup: Setup,
-    /// Generations asked for.
+    #[serde(rename = "setup")]
+    context: SearchContext,
+    /// Number of generations asked for.
     generation: u64,
     asked: Vec<Genotype>,
     waiting: bool,
-    best: Option<Best>,
-    state: State,
+    best: Option<BestSoFar>,
+    state: StrategyState,
 }
 
 impl Search {
-    /// A search that has not begun. With the same seed and evaluations it goes the same way.
+    /// A new search. The same seed and evaluations give the same individuals.
+    ///
+    /// # Errors
+    ///
+    /// A setting or parameter is invalid.
     pub fn new(
         algorithm: Algorithm,
         settings: &Settings,
@@ -163,22 +168,26 @@ impl Search {
         seed: u64,
     ) -> Result<Self, SettingsError> {
         settings.check(parameters)?;
-        let setup = Setup { settings: settings.clone(), parameters: parameters.clone() };
-        let state = State::new(algorithm, &setup, seed);
-        Ok(Self { algorithm, setup, generation: 0, asked: Vec::new(), waiting: false, best: None, state })
+        let context = SearchContext { settings: settings.clone(), parameters: parameters.clone() };
+        let state = StrategyState::new(algorithm, &context, seed);
+        Ok(Self { algorithm, context, generation: 0, asked: Vec::new(), waiting: false, best: None, state })
     }
 
-    /// The individuals of the next generation; those of the same one until [`Search::tell`] has been called.
+    /// The individuals of the next generation; the same ones again until [`Search::tell`] is called.
     pub fn ask(&mut self) -> Vec<Genotype> {
         if !self.waiting {
-            self.asked = self.state.strategy_mut().ask(&self.setup);
+            self.asked = self.state.strategy_mut().ask(&self.context);
             self.generation += 1;
             self.waiting = true;
         }
         self.asked.clone()
     }
 
-    /// How good the individuals of the generation were, in their order.
+    /// Passes the evaluations of the generation, in order.
+    ///
+    /// # Errors
+    ///
+    /// The number is wrong, or no generation awaits evaluations.
     pub fn tell(&mut self, evaluations: &[Evaluation]) -> Result<(), TellError> {
         if !self.waiting {
             return Err(TellError::NotAsked);
@@ -189,10 +198,10 @@ impl Search {
         let evaluations: Vec<Evaluation> = evaluations.iter().map(finite).collect();
         for (genotype, &Evaluation { fitness, .. }) in self.asked.iter().zip(&evaluations) {
             if fitness > self.best.as_ref().map_or(WORST, |best| best.fitness) {
-                self.best = Some(Best { genotype: genotype.clone(), fitness });
+                self.best = Some(BestSoFar { genotype: genotype.clone(), fitness });
             }
         }
-        self.state.strategy_mut().tell(&self.setup, &self.asked, &evaluations);
+        self.state.strategy_mut().tell(&self.context, &self.asked, &evaluations);
         self.waiting = false;
         Ok(())
     }
@@ -202,14 +211,13 @@ impl Search {
         self.best.as_ref().map(|best| (&best.genotype, best.fitness))
     }
 
-    /// How different the individuals of the last generation asked for are, whatever their sizes: for each the root mean
-    /// square of its genes' distances from their means, as shares of their ranges, and of that the mean. 0 when all are
-    /// the same, about 0.29 when all genes are evenly spread.
+    /// Diversity of the last generation: the mean over its individuals of the root mean square deviation of their genes from
+    /// the genes' means, as fractions of their ranges. 0 if all are equal, about 0.29 if all genes are uniformly distributed.
     pub fn diversity(&self) -> f64 {
-        genes::diversity(&self.setup.parameters, &self.asked)
+        genes::diversity(&self.context.parameters, &self.asked)
     }
 
-    /// Generations asked for, so the number of the last one.
+    /// Number of the last generation asked for, from 1.
     pub fn generation(&self) -> u64 {
         self.generation
     }
@@ -221,23 +229,23 @@ impl Search {
 
     /// The settings it was started with.
     pub fn settings(&self) -> &Settings {
-        &self.setup.settings
+        &self.context.settings
     }
 
     /// The parameters it was started with.
     pub fn parameters(&self) -> &NetParameters {
-        &self.setup.parameters
+        &self.context.parameters
     }
 
-    /// Where it is, in one line for people.
+    /// A human-readable line about its state.
     pub fn describe(&self) -> String {
         let best = self.best().map_or("none evaluated yet".to_owned(), |(_, fitness)| format!("best {fitness:?}"));
-        let special = self.state.strategy().describe(&self.setup);
-        format!("{}: generation {}, {best}, {special}", self.algorithm, self.generation)
+        let details = self.state.strategy().describe(&self.context);
+        format!("{}: generation {}, {best}, {details}", self.algorithm, self.generation)
     }
 }
 
-/// An evaluation with nothing in it that is not finite.
+/// The evaluation with values that are not finite replaced.
 fn finite(evaluation: &Evaluation) -> Evaluation {
     let Evaluation { fitness, behaviour } = evaluation;
     Evaluation {
@@ -246,7 +254,7 @@ fn finite(evaluation: &Evaluation) -> Evaluation {
     }
 }
 
-/// Indices of the evaluations, the best first; equal ones stay in their order, and what is no number comes last.
+/// Indices of the evaluations, best first. Equal ones keep their order, and NaN comes last.
 fn ranking(fitness: &[f64]) -> Vec<usize> {
     let key = |index: usize| if fitness[index].is_nan() { f64::NEG_INFINITY } else { fitness[index] };
     let mut order: Vec<usize> = (0..fitness.len()).collect();

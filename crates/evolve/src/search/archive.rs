@@ -1,36 +1,36 @@
-//! An archive of the best solution in each cell of a grid, for MAP-Elites (Mouret and Clune 2015).
+//! The archive of MAP-Elites (Mouret and Clune 2015): the best solution in each cell of a grid.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// One measure of behaviour, cut into cells of the same width.
+/// A behaviour measure, divided into cells of equal width.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Where the first cell begins.
+    /// Lower end of the first cell.
     pub low: f64,
-    /// Where the last cell ends.
+    /// Upper end of the last cell.
     pub high: f64,
-    /// How many cells there are, at least one.
+    /// Number of cells, at least 1.
     pub cells: usize,
 }
 
 impl Axis {
-    /// The cell of a value; the first or last one for values outside.
+    /// The cell of a value; values outside fall into the first or last cell.
     fn cell(&self, value: f64) -> usize {
-        let share = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
-        // a number that is too large, negative or not a number becomes the nearest whole one, or 0
-        ((share * self.cells as f64) as usize).min(self.cells - 1)
+        let fraction = (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
+        // `as` saturates: a negative value or NaN becomes 0
+        ((fraction * self.cells as f64) as usize).min(self.cells - 1)
     }
 }
 
-/// The best of a cell.
+/// The best solution of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Elite<T> {
     cell: Vec<usize>,
-    /// How good it is.
+    /// Its fitness.
     pub fitness: f64,
-    /// What it is.
+    /// The solution.
     pub solution: T,
 }
 
@@ -38,7 +38,7 @@ pub struct Elite<T> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Archive<T> {
     axes: Vec<Axis>,
-    /// By cell, so that one is found by halving, and all archives with the same content are the same.
+    /// Sorted by cell, for binary search and a canonical order.
     elites: Vec<Elite<T>>,
 }
 
@@ -48,8 +48,8 @@ impl<T> Archive<T> {
         Self { axes, elites: Vec::new() }
     }
 
-    /// Puts a solution into its cell if it is empty or has a worse one; tells whether it did. Measures that are missing
-    /// count as the lowest.
+    /// Adds a solution if its cell is empty or has a worse one; returns whether it did. Missing measures count as the
+    /// lowest.
     pub fn add(&mut self, solution: T, fitness: f64, measures: &[f64]) -> bool {
         let measures = measures.iter().copied().chain(std::iter::repeat(f64::MIN));
         let cell: Vec<usize> = self.axes.iter().zip(measures).map(|(axis, value)| axis.cell(value)).collect();
@@ -61,27 +61,27 @@ impl<T> Archive<T> {
         true
     }
 
-    /// One of the elites, each as likely as the others.
+    /// A uniformly drawn elite; `None` if the archive is empty.
     pub fn sample(&self, rng: &mut ChaCha8Rng) -> Option<&Elite<T>> {
         if self.elites.is_empty() { None } else { self.elites.get(rng.random_range(0..self.elites.len())) }
     }
 
-    /// All elites, cell by cell.
+    /// All elites, sorted by cell.
     pub fn elites(&self) -> &[Elite<T>] {
         &self.elites
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     pub fn cells(&self) -> usize {
         self.axes.iter().map(|axis| axis.cells).product()
     }
 
-    /// Share of the cells that have an elite.
+    /// Fraction of the cells that have an elite.
     pub fn coverage(&self) -> f64 {
         self.elites.len() as f64 / self.cells() as f64
     }
 
-    /// Sum of the elites' fitness, each counted from `offset`, which should be the worst there is.
+    /// QD score: the sum of the elites' fitness minus `offset`, which should be the worst possible fitness.
     pub fn qd_score(&self, offset: f64) -> f64 {
         self.elites.iter().map(|elite| elite.fitness - offset).sum()
     }

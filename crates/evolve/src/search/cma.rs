@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 use super::variation::normal;
 use super::{eigen, ranking};
 
-/// From how many axes on only the variances are adapted and not the covariances: above, a matrix costs more time and
-/// needs more evaluations to be learned than it saves.
+/// Above this number of axes only the variances are adapted: a full covariance matrix would cost more time and evaluations
+/// than it saves.
 pub const SEPARABLE_ABOVE: usize = 200;
 
-/// Covariances worse conditioned than this are forgotten.
+/// Covariance matrices with a larger condition number are reset.
 const MAX_CONDITION: f64 = 1e14;
 
-/// How far from round the cloud of samples is.
+/// The shape of the sampling distribution.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-enum Cloud {
-    /// All covariances, row by row; the axes of the ellipsoid as columns and their lengths, which are worked out again
-    /// after some generations only.
+enum Distribution {
+    /// The covariance matrix in row-major order, and its eigenvectors as columns (`axes`) with the square roots of the
+    /// eigenvalues (`lengths`), which are updated every few generations.
     Full { covariance: Vec<f64>, axes: Vec<f64>, lengths: Vec<f64>, age: f64 },
-    /// Lengths along each axis of the space.
+    /// Standard deviation along each axis.
     Separable { lengths: Vec<f64> },
 }
 
-/// A sample that waits for its fitness: the normal numbers it was made of, and its offset from the mean in sigmas.
+/// A sample that awaits its fitness: its standard normal numbers, and its offset from the mean in units of sigma.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Sample {
     normals: Vec<f64>,
     offset: Vec<f64>,
 }
 
-/// The tutorial's constants (table 1), which depend on the count of axes and samples.
+/// The tutorial's constants (table 1), which depend on the number of axes and samples.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Rates {
-    /// For each rank, the best first; the worse half is negative in an active update, else 0.
+    /// By rank, best first; those of the worse half are negative in an active update, otherwise 0.
     weights: Vec<f64>,
     mu_eff: f64,
     c_sigma: f64,
@@ -53,7 +53,8 @@ pub struct Cma {
     sigma: f64,
     lambda: usize,
     rates: Rates,
-    cloud: Cloud,
+    #[serde(rename = "cloud")]
+    distribution: Distribution,
     path_sigma: Vec<f64>,
     path_c: Vec<f64>,
     generation: i32,
@@ -61,8 +62,8 @@ pub struct Cma {
     rng: ChaCha8Rng,
 }
 
-/// The tutorial's count of samples for so many axes.
-pub fn usual_lambda(axes: usize) -> usize {
+/// The tutorial's default number of samples.
+pub fn default_lambda(axes: usize) -> usize {
     4 + (3.0 * (axes.max(1) as f64).ln()).floor() as usize
 }
 
@@ -80,7 +81,7 @@ impl Rates {
         let c_sigma = ((mu_eff + 2.0) / (n + mu_eff + 5.0)).min(0.5);
         let d_sigma = 1.0 + 2.0 * (((mu_eff - 1.0) / (n + 1.0)).sqrt() - 1.0).max(0.0) + c_sigma;
         let c_c = (4.0 + mu_eff / n) / (n + 4.0 + 2.0 * mu_eff / n);
-        // fewer numbers are learned without covariances, so they are learned faster (Ros and Hansen 2008)
+        // without covariances there are fewer parameters, which allows faster learning (Ros and Hansen 2008)
         let speed = if separable { (n + 2.0) / 3.0 } else { 1.0 };
         let c_1 = (speed * 2.0 / ((n + 1.3).powi(2) + mu_eff)).min(0.5);
         let c_mu = speed * 2.0 * (0.25 + mu_eff - 2.0 + 1.0 / mu_eff) / ((n + 2.0).powi(2) + mu_eff);
@@ -98,8 +99,8 @@ impl Rates {
     }
 }
 
-impl Cloud {
-    fn round(axes: usize) -> Self {
+impl Distribution {
+    fn isotropic(axes: usize) -> Self {
         if axes > SEPARABLE_ABOVE {
             return Self::Separable { lengths: vec![1.0; axes] };
         }
@@ -108,22 +109,22 @@ impl Cloud {
         Self::Full { covariance: unit.clone(), axes: unit, lengths: vec![1.0; axes], age: 0.0 }
     }
 
-    /// From normal numbers to an offset.
+    /// Maps standard normal numbers to an offset.
     fn stretch(&self, normals: &[f64]) -> Vec<f64> {
         match self {
             Self::Separable { lengths } => normals.iter().zip(lengths).map(|(z, length)| z * length).collect(),
             Self::Full { axes, lengths, .. } => {
                 let scaled: Vec<f64> = normals.iter().zip(lengths).map(|(z, length)| z * length).collect();
-                turn(axes, &scaled)
+                multiply(axes, &scaled)
             }
         }
     }
 
-    /// From normal numbers to an offset as if all lengths were 1.
-    fn turn(&self, normals: &[f64]) -> Vec<f64> {
+    /// Maps standard normal numbers to an offset as if all lengths were 1.
+    fn rotate(&self, normals: &[f64]) -> Vec<f64> {
         match self {
             Self::Separable { .. } => normals.to_vec(),
-            Self::Full { axes, .. } => turn(axes, normals),
+            Self::Full { axes, .. } => multiply(axes, normals),
         }
     }
 
@@ -134,8 +135,8 @@ impl Cloud {
     }
 }
 
-/// A matrix times a vector.
-fn turn(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
+/// Multiplies a matrix with a vector.
+fn multiply(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
     matrix.chunks_exact(vector.len().max(1)).map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum()).collect()
 }
 
@@ -151,7 +152,7 @@ impl Cma {
             sigma,
             lambda,
             rates: Rates::new(axes, lambda, active),
-            cloud: Cloud::round(axes),
+            distribution: Distribution::isotropic(axes),
             path_sigma: vec![0.0; axes],
             path_c: vec![0.0; axes],
             generation: 0,
@@ -161,7 +162,7 @@ impl Cma {
         }
     }
 
-    /// Where the cloud of samples is centred: the best guess, also when evaluations are noisy.
+    /// The mean of the distribution: the best estimate, also with noisy evaluations.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
@@ -171,12 +172,12 @@ impl Cma {
         self.sigma
     }
 
-    /// The greatest spread of the samples along any direction.
+    /// The largest standard deviation of the samples in any direction.
     pub fn spread(&self) -> f64 {
-        self.sigma * self.cloud.lengths().iter().copied().fold(0.0, f64::max)
+        self.sigma * self.distribution.lengths().iter().copied().fold(0.0, f64::max)
     }
 
-    /// The generator of random numbers, for who starts again after this search.
+    /// The random number generator, for a restart.
     pub(super) fn rng(&self) -> &ChaCha8Rng {
         &self.rng
     }
@@ -186,7 +187,7 @@ impl Cma {
         self.samples.clear();
         for _ in 0..self.lambda {
             let normals: Vec<f64> = self.mean.iter().map(|_| normal(&mut self.rng)).collect();
-            let offset = self.cloud.stretch(&normals);
+            let offset = self.distribution.stretch(&normals);
             self.samples.push(Sample { normals, offset });
         }
         let point = |sample: &Sample| -> Vec<f64> {
@@ -195,7 +196,7 @@ impl Cma {
         self.samples.iter().map(point).collect()
     }
 
-    /// How good the samples were, in their order. Does nothing unless as many are given as were asked for.
+    /// Passes the fitness of the samples, in order. Does nothing if the number is wrong.
     pub fn tell(&mut self, fitness: &[f64]) {
         if fitness.len() != self.samples.len() || fitness.is_empty() {
             return;
@@ -212,37 +213,37 @@ impl Cma {
         let (moved, normals) = (step(|sample| &sample.offset), step(|sample| &sample.normals));
         self.mean.iter_mut().zip(&moved).for_each(|(mean, moved)| *mean += self.sigma * moved);
         self.generation = self.generation.saturating_add(1);
-        let upright = self.lengthen_paths(&moved, &normals);
-        self.adapt_cloud(&ranked, upright);
+        let is_usual = self.update_paths(&moved, &normals);
+        self.adapt_distribution(&ranked, is_usual);
         let length = self.path_sigma.iter().map(|x| x * x).sum::<f64>().sqrt();
         let Rates { c_sigma, d_sigma, chi, .. } = self.rates;
         self.sigma *= ((c_sigma / d_sigma) * (length / chi - 1.0)).min(1.0).exp();
     }
 
-    /// Adds a step to both paths; tells whether the path of the step size is of a usual length.
-    fn lengthen_paths(&mut self, moved: &[f64], normals: &[f64]) -> bool {
+    /// Updates both evolution paths; returns whether the path of the step size is of a usual length.
+    fn update_paths(&mut self, moved: &[f64], normals: &[f64]) -> bool {
         let Rates { mu_eff, c_sigma, c_c, chi, .. } = self.rates;
         let gain = (c_sigma * (2.0 - c_sigma) * mu_eff).sqrt();
-        for (path, step) in self.path_sigma.iter_mut().zip(self.cloud.turn(normals)) {
+        for (path, step) in self.path_sigma.iter_mut().zip(self.distribution.rotate(normals)) {
             *path = (1.0 - c_sigma) * *path + gain * step;
         }
         let squares: f64 = self.path_sigma.iter().map(|x| x * x).sum();
         let seen = 1.0 - (1.0 - c_sigma).powi(2 * self.generation.min(1 << 20));
-        let upright = (squares / seen).sqrt() < (1.4 + 2.0 / (self.mean.len() as f64 + 1.0)) * chi;
-        let gain = if upright { (c_c * (2.0 - c_c) * mu_eff).sqrt() } else { 0.0 };
+        let is_usual = (squares / seen).sqrt() < (1.4 + 2.0 / (self.mean.len() as f64 + 1.0)) * chi;
+        let gain = if is_usual { (c_c * (2.0 - c_c) * mu_eff).sqrt() } else { 0.0 };
         for (path, step) in self.path_c.iter_mut().zip(moved) {
             *path = (1.0 - c_c) * *path + gain * step;
         }
-        upright
+        is_usual
     }
 
-    fn adapt_cloud(&mut self, ranked: &[&Sample], upright: bool) {
+    fn adapt_distribution(&mut self, ranked: &[&Sample], is_usual: bool) {
         let Rates { weights, c_c, c_1, c_mu, .. } = &self.rates;
         let n = self.mean.len();
-        let lost = if upright { 0.0 } else { c_1 * c_c * (2.0 - c_c) };
+        let lost = if is_usual { 0.0 } else { c_1 * c_c * (2.0 - c_c) };
         let keep = 1.0 + lost - c_1 - c_mu * weights.iter().sum::<f64>();
-        match &mut self.cloud {
-            Cloud::Separable { lengths } => {
+        match &mut self.distribution {
+            Distribution::Separable { lengths } => {
                 for (axis, length) in lengths.iter_mut().enumerate() {
                     let squares = |(sample, weight): (&&Sample, &f64)| weight * sample.offset[axis].powi(2);
                     let seen: f64 = ranked.iter().zip(weights).map(squares).sum();
@@ -250,11 +251,11 @@ impl Cma {
                     *length = variance.sqrt();
                 }
             }
-            Cloud::Full { covariance, axes, lengths, age } => {
+            Distribution::Full { covariance, axes, lengths, age } => {
                 covariance.iter_mut().for_each(|entry| *entry *= keep);
                 add_outer(covariance, &self.path_c, *c_1);
                 for (sample, &weight) in ranked.iter().zip(weights) {
-                    // a bad sample counts by its direction only, else the matrix might lose its definiteness
+                    // a negative weight uses only the direction, or the matrix might lose its positive definiteness
                     let squares: f64 = sample.normals.iter().map(|z| z * z).sum();
                     let balance = if weight < 0.0 { n as f64 / squares.max(f64::MIN_POSITIVE) } else { 1.0 };
                     add_outer(covariance, &sample.offset, c_mu * weight * balance);
@@ -268,22 +269,22 @@ impl Cma {
                 }
             }
         }
-        self.forget_if_degenerate();
+        self.reset_if_degenerate();
     }
 
-    /// Makes the cloud round again if it is of no use any more.
-    fn forget_if_degenerate(&mut self) {
-        let lengths = self.cloud.lengths();
+    /// Resets the distribution if it has degenerated.
+    fn reset_if_degenerate(&mut self) {
+        let lengths = self.distribution.lengths();
         let longest = lengths.iter().copied().fold(0.0, f64::max);
         let bad = |&length: &f64| !(length.is_finite() && length > 0.0 && (longest / length).powi(2) < MAX_CONDITION);
         if lengths.iter().any(bad) {
-            self.cloud = Cloud::round(self.mean.len());
+            self.distribution = Distribution::isotropic(self.mean.len());
             self.path_c.fill(0.0);
         }
     }
 }
 
-/// Adds `weight` times a vector times itself.
+/// Adds `weight` times the outer product of a vector with itself.
 fn add_outer(matrix: &mut [f64], vector: &[f64], weight: f64) {
     for (row, a) in matrix.chunks_exact_mut(vector.len().max(1)).zip(vector) {
         row.iter_mut().zip(vector).for_each(|(entry, b)| *entry += weight * (a * b));

@@ -1,18 +1,19 @@
-//! Eigenvalues and eigenvectors of symmetric matrices, by Jacobi's rotations.
+//! Eigenvalues and eigenvectors of symmetric matrices, by the Jacobi method.
 
-/// Most times that all pairs of axes are rotated; some ten are enough for hundreds of axes.
-const SWEEPS: usize = 60;
+/// Maximum number of sweeps over all pairs of axes; about ten suffice for hundreds of axes.
+const MAX_SWEEPS: usize = 60;
 
-/// Eigenvalues of a symmetric matrix, and its eigenvectors as columns; both row by row with `size` columns.
+/// Eigenvalues of a symmetric matrix, and its eigenvectors as the columns of a matrix. Matrices are in row-major order with
+/// `size` columns.
 ///
-/// Jacobi's way is slower than others for large matrices but exact to the last digits, also for small eigenvalues.
+/// The Jacobi method is slower than others for large matrices, but accurate also for small eigenvalues.
 pub fn decompose(matrix: &[f64], size: usize) -> (Vec<f64>, Vec<f64>) {
     let mut left = matrix.to_vec();
     let mut vectors = vec![0.0; size * size];
     for axis in 0..size {
         vectors[axis * size + axis] = 1.0;
     }
-    for _ in 0..SWEEPS {
+    for _ in 0..MAX_SWEEPS {
         let mut rotated = false;
         for p in 0..size {
             for q in p + 1..size {
@@ -31,7 +32,7 @@ pub fn decompose(matrix: &[f64], size: usize) -> (Vec<f64>, Vec<f64>) {
     ((0..size).map(|axis| left[axis * size + axis]).collect(), vectors)
 }
 
-/// Cosine and sine of the rotation that makes the entry at `p`, `q` vanish; none if it is too small to matter.
+/// Cosine and sine of the rotation that makes the entry at `p`, `q` vanish; `None` if it is negligible.
 fn rotation(matrix: &[f64], size: usize, p: usize, q: usize) -> Option<[f64; 2]> {
     let [pp, qq, pq] = [matrix[p * size + p], matrix[q * size + q], matrix[p * size + q]];
     if pq.abs() <= f64::EPSILON * (pp.abs() * qq.abs()).sqrt() || pq.abs() < f64::MIN_POSITIVE || !pq.is_finite() {

@@ -5,21 +5,21 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::archive::{Archive, Axis};
-use super::genes::{self, Frame};
+use super::genes::{self, GenomeLayout};
 use super::variation::{gaussian, iso_line, reflect};
-use super::{Evaluation, Setup, Strategy, WORST};
+use super::{Evaluation, SearchContext, Strategy, WORST};
 use crate::genotype::Genotype;
 
-/// Most entries of a behaviour that become axes of the archive, the first ones.
+/// Maximum number of axes of the archive; further behaviour values are ignored.
 pub(super) const MAX_AXES: usize = 4;
 
-/// The axes are the entries of the behaviour if the first generation has one, else two features of the net: its count of
-/// hidden neurons, and the mean absolute value of its weights. A child is a random elite moved by normal steps, or by
-/// steps along the line to another elite, and may gain or lose a hidden neuron.
+/// The axes are the behaviour values if the first generation has any, otherwise two features of the net: its number of
+/// hidden neurons and the mean absolute value of its weights. A child is a random elite with Gaussian or iso+line mutation
+/// (towards another elite), and may gain or lose a hidden neuron.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MapElites {
     rng: ChaCha8Rng,
-    /// None until the first generation is known.
+    /// `None` until the first generation is evaluated.
     archive: Option<Archive<Genotype>>,
     by_behaviour: bool,
 }
@@ -29,8 +29,8 @@ impl MapElites {
         Self { rng: ChaCha8Rng::seed_from_u64(seed), archive: None, by_behaviour: false }
     }
 
-    fn child(&mut self, setup: &Setup) -> Genotype {
-        let Setup { settings, parameters } = setup;
+    fn child(&mut self, context: &SearchContext) -> Genotype {
+        let SearchContext { settings, parameters } = context;
         let rng = &mut self.rng;
         let draw = |rng: &mut ChaCha8Rng| self.archive.as_ref().and_then(|archive| archive.sample(rng));
         let (Some(parent), Some(other)) = (draw(rng), draw(rng)) else {
@@ -38,22 +38,22 @@ impl MapElites {
         };
         let chances = [settings.add_neuron, settings.remove_neuron];
         let parent = genes::resize(parameters, parent.solution.clone(), chances, rng);
-        let frame = Frame::new(parameters, parent.hidden);
-        let units = frame.units(&parent);
+        let layout = GenomeLayout::new(parameters, parent.hidden);
+        let units = layout.units(&parent);
         let child = if rng.random_bool(settings.crossover_rate) {
-            // a neuron that the other does not have is where the parent has it, so the line does not move it
-            let other = frame.units_or(&other.solution, &units);
-            iso_line(&units, &other, [setup.sigma() / 5.0, settings.line], rng)
+            // genes of a neuron that the other lacks are taken from the parent, so that the line does not move them
+            let other = layout.units_or(&other.solution, &units);
+            iso_line(&units, &other, [context.sigma() / 5.0, settings.line], rng)
         } else {
-            gaussian(&units, setup.sigma(), rng)
+            gaussian(&units, context.sigma(), rng)
         };
-        frame.genotype(&child.into_iter().map(reflect).collect::<Vec<_>>())
+        layout.genotype(&child.into_iter().map(reflect).collect::<Vec<_>>())
     }
 }
 
-/// The axes for behaviours of so many entries, or for features of the net.
-fn axes(setup: &Setup, entries: usize) -> Vec<Axis> {
-    let Setup { settings, parameters } = setup;
+/// The axes for behaviours of `entries` values, or for features of the net if 0.
+fn axes(context: &SearchContext, entries: usize) -> Vec<Axis> {
+    let SearchContext { settings, parameters } = context;
     let cells = settings.cells;
     if entries > 0 {
         let limits = settings.behaviour_limits.iter().copied().chain(std::iter::repeat([0.0, 1.0]));
@@ -65,33 +65,33 @@ fn axes(setup: &Setup, entries: usize) -> Vec<Axis> {
 }
 
 impl Strategy for MapElites {
-    fn ask(&mut self, setup: &Setup) -> Vec<Genotype> {
-        (0..setup.population()).map(|_| self.child(setup)).collect()
+    fn ask(&mut self, context: &SearchContext) -> Vec<Genotype> {
+        (0..context.population()).map(|_| self.child(context)).collect()
     }
 
-    fn tell(&mut self, setup: &Setup, asked: &[Genotype], evaluations: &[Evaluation]) {
+    fn tell(&mut self, context: &SearchContext, asked: &[Genotype], evaluations: &[Evaluation]) {
         let archive = self.archive.get_or_insert_with(|| {
             let entries = evaluations.iter().map(|evaluation| evaluation.behaviour.len()).max().unwrap_or_default();
             self.by_behaviour = entries > 0;
-            Archive::new(axes(setup, entries))
+            Archive::new(axes(context, entries))
         });
         for (genotype, Evaluation { fitness, behaviour }) in asked.iter().zip(evaluations) {
-            // one that failed has no behaviour worth a cell
+            // a failed individual has no meaningful behaviour
             if *fitness == WORST || (self.by_behaviour && behaviour.is_empty()) {
                 continue;
             }
             if self.by_behaviour {
                 archive.add(genotype.clone(), *fitness, behaviour);
             } else {
-                let features = [genotype.hidden as f64, genes::mean_weight(&setup.parameters, genotype)];
+                let features = [genotype.hidden as f64, genes::mean_weight(&context.parameters, genotype)];
                 archive.add(genotype.clone(), *fitness, &features);
             }
         }
     }
 
-    fn describe(&self, _: &Setup) -> String {
+    fn describe(&self, _: &SearchContext) -> String {
         let Some(archive) = &self.archive else {
-            return "archive not begun".to_owned();
+            return "empty archive".to_owned();
         };
         let of = if self.by_behaviour { "behaviour" } else { "size and weights" };
         format!("{} of {} cells of {of} filled", archive.elites().len(), archive.cells())
@@ -100,19 +100,19 @@ impl Strategy for MapElites {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{parameters, setup};
+    use super::super::samples::{context, parameters};
     use super::*;
     use crate::search::Settings;
 
     fn run(behave: fn(&Genotype) -> Vec<f64>) -> MapElites {
         let settings = Settings { cells: 10, behaviour_limits: vec![[-10.0, 10.0]], ..Settings::default() };
-        let setup = setup(settings, parameters());
+        let context = context(settings, parameters());
         let mut elites = MapElites::new(1);
         for _ in 0..40 {
-            let asked = elites.ask(&setup);
+            let asked = elites.ask(&context);
             let evaluate = |net: &Genotype| Evaluation { fitness: -net.globals[1], behaviour: behave(net) };
             let evaluations: Vec<Evaluation> = asked.iter().map(evaluate).collect();
-            elites.tell(&setup, &asked, &evaluations);
+            elites.tell(&context, &asked, &evaluations);
         }
         elites
     }

@@ -1,4 +1,4 @@
-//! The evolution strategy of Salimans and others (2017), "OpenAI-ES", for plain vectors, without bounds.
+//! The evolution strategy of Salimans et al. (2017), "OpenAI-ES", for plain vectors, without bounds.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::ranking;
 use super::variation::normal;
 
-/// Adam's usual rates of forgetting, and what keeps it from dividing by zero.
+/// Adam's usual decay rates, and the term that avoids division by zero.
 const ADAM: [f64; 3] = [0.9, 0.999, 1e-8];
 
-/// How an [`Es`] walks.
+/// Settings of an [`Es`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pace {
-    /// Spread of the samples.
+pub struct EsSettings {
+    /// Standard deviation of the samples.
     pub sigma: f64,
-    /// Adam's step.
+    /// Adam's learning rate.
     pub learning_rate: f64,
-    /// Pull of the mean towards 0, as a share of its distance.
+    /// Decay of the mean towards 0 per generation, as a fraction of its distance.
     pub weight_decay: f64,
 }
 
@@ -25,27 +25,27 @@ pub struct Pace {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Es {
     mean: Vec<f64>,
-    pace: Pace,
+    #[serde(rename = "pace")]
+    settings: EsSettings,
     population: usize,
-    /// Adam's running means of the gradient and of its squares.
+    /// Adam's first and second moments of the gradient.
     slope: Vec<f64>,
     squares: Vec<f64>,
     generation: i32,
-    /// The offset of each pair that waits for its fitness, in sigmas.
+    /// The offset of each pair that awaits its fitness, in units of sigma.
     offsets: Vec<Vec<f64>>,
     rng: ChaCha8Rng,
 }
 
 impl Es {
-    /// Starts at `mean`. Samples come in pairs, one on each side of the mean; the last one of an odd population is the
-    /// mean itself.
-    pub fn new(mean: Vec<f64>, pace: Pace, population: usize, seed: u64) -> Self {
+    /// Starts at `mean`. Samples are mirrored pairs; the last sample of an odd population is the mean itself.
+    pub fn new(mean: Vec<f64>, settings: EsSettings, population: usize, seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         let (slope, squares) = (vec![0.0; mean.len()], vec![0.0; mean.len()]);
-        Self { mean, pace, population: population.max(2), slope, squares, generation: 0, offsets: Vec::new(), rng }
+        Self { mean, settings, population: population.max(2), slope, squares, generation: 0, offsets: Vec::new(), rng }
     }
 
-    /// Where it is.
+    /// The current mean.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
@@ -55,7 +55,7 @@ impl Es {
         self.offsets =
             (0..self.population / 2).map(|_| self.mean.iter().map(|_| normal(&mut self.rng)).collect()).collect();
         let point = |offset: &Vec<f64>, side: f64| -> Vec<f64> {
-            self.mean.iter().zip(offset).map(|(mean, offset)| mean + side * self.pace.sigma * offset).collect()
+            self.mean.iter().zip(offset).map(|(mean, offset)| mean + side * self.settings.sigma * offset).collect()
         };
         let mut points: Vec<Vec<f64>> =
             self.offsets.iter().flat_map(|offset| [point(offset, 1.0), point(offset, -1.0)]).collect();
@@ -65,7 +65,7 @@ impl Es {
         points
     }
 
-    /// How good the samples were, in their order. Does nothing unless as many are given as were asked for.
+    /// Passes the fitness of the samples, in order. Does nothing if the number is wrong.
     pub fn tell(&mut self, fitness: &[f64]) {
         if fitness.len() != self.population || self.offsets.is_empty() {
             return;
@@ -74,7 +74,7 @@ impl Es {
         let ranks = centred_ranks(&fitness[..2 * pairs]);
         let mut gradient = vec![0.0; self.mean.len()];
         for (offset, ranks) in self.offsets.iter().zip(ranks.chunks_exact(2)) {
-            let weight = (ranks[0] - ranks[1]) / (2.0 * pairs as f64 * self.pace.sigma);
+            let weight = (ranks[0] - ranks[1]) / (2.0 * pairs as f64 * self.settings.sigma);
             gradient.iter_mut().zip(offset).for_each(|(sum, offset)| *sum += weight * offset);
         }
         self.offsets.clear();
@@ -85,18 +85,18 @@ impl Es {
     fn step(&mut self, gradient: &[f64]) {
         let [first, second, tiny] = ADAM;
         let unbias = |rate: f64| 1.0 - rate.powi(self.generation);
-        let Pace { learning_rate, weight_decay, .. } = self.pace;
+        let EsSettings { learning_rate, weight_decay, .. } = self.settings;
         for (axis, slope) in gradient.iter().enumerate() {
             self.slope[axis] = first * self.slope[axis] + (1.0 - first) * slope;
             self.squares[axis] = second * self.squares[axis] + (1.0 - second) * slope * slope;
             let (mean, square) = (self.slope[axis] / unbias(first), self.squares[axis] / unbias(second));
-            // the decay is kept out of Adam's means, so that it does not depend on the scale of the gradient
+            // decoupled weight decay: independent of the scale of the gradient
             self.mean[axis] += learning_rate * mean / (square.sqrt() + tiny) - weight_decay * self.mean[axis];
         }
     }
 }
 
-/// -0.5 for the worst to 0.5 for the best; equal ones share the mean of their ranks.
+/// Ranks from -0.5 for the worst to 0.5 for the best; equal ones share their mean rank.
 fn centred_ranks(fitness: &[f64]) -> Vec<f64> {
     let order = ranking(fitness);
     let mut ranks = vec![0.0; fitness.len()];
@@ -139,8 +139,8 @@ mod tests {
             ("rastrigin", rastrigin, 5, 0.4, 1.0),
         ];
         for (name, function, axes, start, target) in cases {
-            let pace = Pace { sigma: 0.05, learning_rate: 0.02, weight_decay: 0.0 };
-            let mut es = Es::new(vec![start; axes], pace, 40, 1);
+            let settings = EsSettings { sigma: 0.05, learning_rate: 0.02, weight_decay: 0.0 };
+            let mut es = Es::new(vec![start; axes], settings, 40, 1);
             for _ in 0..1_500 {
                 let fitness: Vec<f64> = es.ask().iter().map(|x| -function(x)).collect();
                 es.tell(&fitness);
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn decay_pulls_to_zero_and_odd_populations_hold_the_mean() {
-        let pace = Pace { sigma: 0.1, learning_rate: 0.0, weight_decay: 0.1 };
-        let mut es = Es::new(vec![1.0, -2.0], pace, 5, 1);
+        let settings = EsSettings { sigma: 0.1, learning_rate: 0.0, weight_decay: 0.1 };
+        let mut es = Es::new(vec![1.0, -2.0], settings, 5, 1);
         let points = es.ask();
         assert_eq!((points.len(), &points[4]), (5, &vec![1.0, -2.0]));
         es.tell(&[0.0; 5]);

@@ -1,19 +1,19 @@
-//! Non-dominated sorting and crowding, the selection of NSGA-II (Deb and others 2002), for any kind of solution.
+//! The selection of NSGA-II (Deb et al. 2002): non-dominated sorting and crowding distance.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// Whether `a` is at least as good in all objectives and better in one. All are maximised.
+/// Whether `a` dominates `b`: at least as good in all objectives and better in one. Objectives are maximised.
 pub fn dominates(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a >= b) && a.iter().zip(b).any(|(a, b)| a > b)
 }
 
-/// Indices front by front: those that nobody dominates, those whom only these dominate, and so on.
+/// Indices by front: the first holds the non-dominated solutions, the second those dominated only by the first, and so on.
 pub fn fronts(objectives: &[Vec<f64>]) -> Vec<Vec<usize>> {
     let count = objectives.len();
-    let mut beats: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut beaten_by = vec![0_usize; count];
+    let mut dominated: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut dominated_by = vec![0_usize; count];
     for a in 0..count {
         for b in a + 1..count {
             let (winner, loser) = match (&objectives[a], &objectives[b]) {
@@ -21,17 +21,17 @@ pub fn fronts(objectives: &[Vec<f64>]) -> Vec<Vec<usize>> {
                 (x, y) if dominates(y, x) => (b, a),
                 _ => continue,
             };
-            beats[winner].push(loser);
-            beaten_by[loser] += 1;
+            dominated[winner].push(loser);
+            dominated_by[loser] += 1;
         }
     }
     let mut fronts = Vec::new();
-    let mut front: Vec<usize> = (0..count).filter(|&index| beaten_by[index] == 0).collect();
+    let mut front: Vec<usize> = (0..count).filter(|&index| dominated_by[index] == 0).collect();
     while !front.is_empty() {
         let mut next = Vec::new();
-        for &loser in front.iter().flat_map(|&winner| &beats[winner]) {
-            beaten_by[loser] -= 1;
-            if beaten_by[loser] == 0 {
+        for &loser in front.iter().flat_map(|&winner| &dominated[winner]) {
+            dominated_by[loser] -= 1;
+            if dominated_by[loser] == 0 {
                 next.push(loser);
             }
         }
@@ -41,12 +41,12 @@ pub fn fronts(objectives: &[Vec<f64>]) -> Vec<Vec<usize>> {
     fronts
 }
 
-/// How far the neighbours of each one in a front are, as shares of the front's extent, summed over the objectives; the
-/// greatest number for the ends.
+/// The crowding distance of each solution of a front: the distance of its neighbours as a fraction of the front's extent,
+/// summed over the objectives; `f64::MAX` at the ends.
 pub fn crowding(objectives: &[Vec<f64>], front: &[usize]) -> Vec<f64> {
     let mut distances = vec![0.0_f64; front.len()];
     let axes = front.first().map_or(0, |&index| objectives[index].len());
-    // halved, as the difference of two numbers may be too large for one
+    // halved, as the difference of two numbers may overflow
     let along = |axis: usize| front.iter().map(|&index| objectives[index][axis] / 2.0).collect::<Vec<f64>>();
     for values in (0..axes).map(along) {
         let mut order: Vec<usize> = (0..front.len()).collect();
@@ -62,23 +62,23 @@ pub fn crowding(objectives: &[Vec<f64>], front: &[usize]) -> Vec<f64> {
     distances.iter().map(|distance| distance.min(f64::MAX)).collect()
 }
 
-/// One of a population, with its place among the others.
+/// A solution with its rank in the population.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Member<T> {
-    /// What it is.
+pub struct RankedSolution<T> {
+    /// The solution.
     pub solution: T,
-    /// How good it is, in each respect.
+    /// Values of its objectives, to be maximised.
     pub objectives: Vec<f64>,
-    /// The number of its front, 0 for the best.
+    /// Index of its front, 0 is the best.
     pub front: usize,
-    /// How far its neighbours in the front are.
+    /// Crowding distance within its front.
     pub crowding: f64,
 }
 
-/// The survivors of all generations.
+/// The solutions that survived selection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Survivors<T> {
-    members: Vec<Member<T>>,
+    members: Vec<RankedSolution<T>>,
 }
 
 impl<T> Default for Survivors<T> {
@@ -88,14 +88,14 @@ impl<T> Default for Survivors<T> {
 }
 
 impl<T> Survivors<T> {
-    /// All of them, the best front first, and the loneliest first in each.
-    pub fn members(&self) -> &[Member<T>] {
+    /// All solutions, sorted by front, then by descending crowding distance.
+    pub fn members(&self) -> &[RankedSolution<T>] {
         &self.members
     }
 
-    /// Adds newcomers, and keeps the best of all: whole fronts, and the loneliest of the last one.
+    /// Adds newcomers and keeps the best `keep` solutions: whole fronts, and the least crowded of the last one.
     pub fn select(&mut self, newcomers: impl IntoIterator<Item = (T, Vec<f64>)>, keep: usize) {
-        let member = |(solution, objectives)| Member { solution, objectives, front: 0, crowding: 0.0 };
+        let member = |(solution, objectives)| RankedSolution { solution, objectives, front: 0, crowding: 0.0 };
         self.members.extend(newcomers.into_iter().map(member));
         let objectives: Vec<Vec<f64>> = self.members.iter().map(|member| member.objectives.clone()).collect();
         for (number, front) in fronts(&objectives).into_iter().enumerate() {
@@ -107,8 +107,8 @@ impl<T> Survivors<T> {
         self.members.truncate(keep);
     }
 
-    /// The better of two drawn at random. Members are in order, so that is the one with the lower index.
-    pub fn parent(&self, rng: &mut ChaCha8Rng) -> Option<&Member<T>> {
+    /// Binary tournament; `None` if there are no solutions. As they are sorted, the lower index wins.
+    pub fn parent(&self, rng: &mut ChaCha8Rng) -> Option<&RankedSolution<T>> {
         let count = self.members.len();
         if count == 0 { None } else { self.members.get(rng.random_range(0..count).min(rng.random_range(0..count))) }
     }

@@ -1,6 +1,6 @@
 //! What the tests of the algorithms have in common.
 
-use super::{Settings, Setup};
+use super::{SearchContext, Settings};
 use crate::genotype::{Genes, NetParameters};
 
 /// Nets with genes of every kind.
@@ -21,8 +21,8 @@ pub(super) fn parameters() -> NetParameters {
     }
 }
 
-pub(super) fn setup(settings: Settings, parameters: NetParameters) -> Setup {
-    Setup { settings, parameters }
+pub(super) fn context(settings: Settings, parameters: NetParameters) -> SearchContext {
+    SearchContext { settings, parameters }
 }
 
 /// A function to be minimised; all of these are 0 at best.

@@ -1,4 +1,4 @@
-//! What a user may choose about a search.
+//! Algorithms and their settings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,34 +8,34 @@ use support::suggest;
 
 use crate::genotype::{NetParameters, ParametersError};
 
-/// A way to search for good nets.
+/// A search algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Algorithm {
-    /// A genetic algorithm over nets of different sizes.
+    /// A genetic algorithm for nets of different sizes.
     #[serde(rename = "ga")]
     Ga,
     /// Covariance matrix adaptation, for nets of one size.
     #[serde(rename = "cma-es")]
     CmaEs,
-    /// The evolution strategy of Salimans and others (2017), for nets of one size.
+    /// The evolution strategy of Salimans et al. (2017), for nets of one size.
     #[serde(rename = "openai-es")]
     OpenAiEs,
-    /// An archive of the best nets of each behaviour.
+    /// MAP-Elites: an archive of the best net for each behaviour.
     #[serde(rename = "map-elites")]
     MapElites,
-    /// Nets that grow by neurons and connections.
+    /// Neuroevolution of augmenting topologies.
     #[serde(rename = "neat")]
     Neat,
-    /// Good nets and small nets at once.
+    /// Multi-objective search for good and small nets.
     #[serde(rename = "nsga2")]
     NsgaII,
 }
 
 impl Algorithm {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Self; 6] = [Self::Ga, Self::CmaEs, Self::OpenAiEs, Self::MapElites, Self::Neat, Self::NsgaII];
 
-    /// The name that users write.
+    /// The name in settings and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ga => "ga",
@@ -54,11 +54,11 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that no algorithm has.
+/// An unknown name of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", suggest::unknown("algorithm", .name, &Algorithm::ALL.map(Algorithm::name)))]
 pub struct UnknownAlgorithm {
-    /// What was asked for.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -71,47 +71,46 @@ impl FromStr for Algorithm {
     }
 }
 
-/// What can be chosen about a search. What an algorithm has no use for is ignored by it.
+/// Settings of a search. Each algorithm ignores those it does not use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
-    /// Individuals of a generation, 4 to 10,000. Without: 4 + 3 ln(genes) for `cma-es`, else 100.
+    /// Number of individuals of a generation, 4 to 10,000. Default: 4 + 3 ln(genes) for `cma-es`, otherwise 100.
     pub population: Option<usize>,
-    /// Hidden neurons: of every net with `cma-es` and `openai-es`, at most in the first generation with `ga`,
-    /// `map-elites` and `nsga2`. Without: 4, or the nearest that the simulator allows. `neat` starts with the fewest.
+    /// Number of hidden neurons: of every net for `cma-es` and `openai-es`, the maximum in the first generation for `ga`,
+    /// `map-elites` and `nsga2`. Default: 4, or the nearest that the simulator permits. `neat` starts with the minimum.
     pub hidden: Option<usize>,
-    /// Typical step of a gene, as a share of its range, above 0 and up to 1; where `cma-es` starts. Without: 0.2 for
-    /// `cma-es`, else 0.05.
+    /// Mutation step as a fraction of a gene's range, above 0 and at most 1; the initial step of `cma-es`. Default: 0.2 for
+    /// `cma-es`, otherwise 0.05.
     pub sigma: Option<f64>,
-    /// Chance that a gene of a child is changed (`ga`, `neat`, `nsga2`).
+    /// Probability that a gene of a child mutates (`ga`, `neat`, `nsga2`).
     pub mutation_rate: f64,
-    /// Chance that an individual has two parents (`ga`, `neat`, `nsga2`) or is drawn along a line between two
-    /// (`map-elites`).
+    /// Probability of two parents (`ga`, `neat`, `nsga2`) or of a mutation along the line between two (`map-elites`).
     pub crossover_rate: f64,
-    /// Chance that a child gets another hidden neuron (`ga`, `map-elites`, `neat`, `nsga2`).
+    /// Probability that a child gains a hidden neuron (`ga`, `map-elites`, `neat`, `nsga2`).
     pub add_neuron: f64,
-    /// Chance that a child loses a hidden neuron (`ga`, `map-elites`, `nsga2`).
+    /// Probability that a child loses a hidden neuron (`ga`, `map-elites`, `nsga2`).
     pub remove_neuron: f64,
-    /// Chance that a child gets another connection (`neat`).
+    /// Probability that a child gains a connection (`neat`).
     pub add_connection: f64,
-    /// The best ones of a generation, taken over unchanged (`ga`).
+    /// Number of the best individuals copied unchanged (`ga`).
     pub elites: usize,
-    /// How many are drawn when the best of them becomes a parent (`ga`), 1 to 100.
+    /// Size of the tournaments that select parents (`ga`), 1 to 100.
     pub tournament: usize,
-    /// Whether bad individuals teach too, by negative weights (`cma-es` up to 200 genes).
+    /// Whether bad individuals get negative weights (active `cma-es`, up to 200 genes).
     pub active: bool,
-    /// Adam's step for a generation, as a share of a gene's range (`openai-es`).
+    /// Adam's learning rate per generation, as a fraction of a gene's range (`openai-es`).
     pub learning_rate: f64,
-    /// Pull towards the middle of the ranges for a generation, as a share of the distance (`openai-es`).
+    /// Decay towards the middle of the ranges per generation, as a fraction of the distance (`openai-es`).
     pub weight_decay: f64,
     /// Cells of the archive along each axis (`map-elites`), 1 to 1,000.
     pub cells: usize,
-    /// Lowest and highest value of each entry of the behaviour (`map-elites`). Without: 0 to 1.
+    /// Minimum and maximum of each behaviour value (`map-elites`). Default: 0 and 1.
     pub behaviour_limits: Vec<[f64; 2]>,
-    /// Spread along the line between two parents, as a share of their distance (`map-elites`); all other steps are then
-    /// a fifth of `sigma`.
+    /// Standard deviation along the line between two parents, as a fraction of their distance (`map-elites`); other steps
+    /// are then a fifth of `sigma`.
     pub line: f64,
-    /// Distance from which two nets are of different species at the start (`neat`); it then follows the count of species.
+    /// Initial distance above which two nets belong to different species (`neat`); it adapts to the number of species.
     pub species_threshold: f64,
 }
 
@@ -139,47 +138,51 @@ impl Default for Settings {
     }
 }
 
-/// Why no search can be started.
+/// Why settings are rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SettingsError {
     /// A value outside its range.
-    #[error("{name} is {value}, outside {min}..={max}")]
+    #[error("{name}: {value} is out of range {min}..={max}")]
     OutOfRange {
-        /// The setting, as users write it.
+        /// Name of the setting.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// The lowest allowed.
+        /// The minimum.
         min: f64,
-        /// The highest allowed.
+        /// The maximum.
         max: f64,
     },
-    /// Limits the wrong way round, or not numbers.
-    #[error("a behaviour cannot be between {low} and {high}")]
+    /// Limits in the wrong order, or not finite.
+    #[error("behaviour-limits: {low} must be below {high}")]
     Limits {
-        /// The lowest value.
+        /// The lower limit.
         low: f64,
-        /// The highest value.
+        /// The upper limit.
         high: f64,
     },
-    /// Parameters of the net that no run can be started with.
+    /// Invalid net parameters.
     #[error(transparent)]
     Parameters(#[from] ParametersError),
-    /// More than memory should be asked for.
-    #[error("{population} individuals of {genes} genes are too much; choose a smaller population or fewer neurons")]
+    /// The population would need too much memory.
+    #[error("{population} individuals of {genes} genes are too many; reduce the population or the number of neurons")]
     TooLarge {
-        /// Individuals of a generation.
+        /// Number of individuals of a generation.
         population: usize,
-        /// Values of the largest.
+        /// Number of values of the largest net.
         genes: usize,
     },
 }
 
-/// Most genes of a generation, all together.
+/// Maximum number of genes of a generation.
 const MAX_GENES: usize = 1 << 27;
 
 impl Settings {
-    /// Checks all values, for nets of these parameters.
+    /// Validates all settings for nets of these parameters.
+    ///
+    /// # Errors
+    ///
+    /// The first invalid setting or parameter.
     pub fn check(&self, parameters: &NetParameters) -> Result<(), SettingsError> {
         parameters.check()?;
         let count = |count: usize| count as f64;
@@ -218,13 +221,13 @@ impl Settings {
         Ok(())
     }
 
-    /// Hidden neurons of nets of one size, or at most of the first generation.
+    /// Number of hidden neurons of nets of one size, or the maximum of the first generation.
     pub(super) fn hidden(&self, parameters: &NetParameters) -> usize {
         self.hidden.unwrap_or(4).clamp(parameters.hidden_min, parameters.hidden_max)
     }
 }
 
-/// All values of the largest net.
+/// Number of values of the largest net.
 fn largest(parameters: &NetParameters) -> usize {
     let NetParameters { globals, inputs, input, outputs, output, hidden_max, hidden, .. } = parameters;
     let neurons = [(inputs, input), (outputs, output), (hidden_max, hidden)];
@@ -262,14 +265,14 @@ mod tests {
     fn settings_without_sense_are_refused() {
         let good = Settings::default;
         let cases = [
-            (Settings { population: Some(3), ..good() }, "population is 3, outside 4..=10000"),
-            (Settings { hidden: Some(7), ..good() }, "hidden is 7, outside 1..=5"),
-            (Settings { sigma: Some(f64::NAN), ..good() }, "sigma is NaN, outside 0.000001..=1"),
-            (Settings { mutation_rate: -0.1, ..good() }, "mutation-rate is -0.1, outside 0..=1"),
-            (Settings { elites: 100, ..good() }, "elites is 100, outside 0..=99"),
-            (Settings { tournament: 0, ..good() }, "tournament is 0, outside 1..=100"),
-            (Settings { cells: 0, ..good() }, "cells is 0, outside 1..=1000"),
-            (Settings { behaviour_limits: vec![[1.0, 1.0]], ..good() }, "a behaviour cannot be between 1 and 1"),
+            (Settings { population: Some(3), ..good() }, "population: 3 is out of range 4..=10000"),
+            (Settings { hidden: Some(7), ..good() }, "hidden: 7 is out of range 1..=5"),
+            (Settings { sigma: Some(f64::NAN), ..good() }, "sigma: NaN is out of range 0.000001..=1"),
+            (Settings { mutation_rate: -0.1, ..good() }, "mutation-rate: -0.1 is out of range 0..=1"),
+            (Settings { elites: 100, ..good() }, "elites: 100 is out of range 0..=99"),
+            (Settings { tournament: 0, ..good() }, "tournament: 0 is out of range 1..=100"),
+            (Settings { cells: 0, ..good() }, "cells: 0 is out of range 1..=1000"),
+            (Settings { behaviour_limits: vec![[1.0, 1.0]], ..good() }, "behaviour-limits: 1 must be below 1"),
         ];
         for (settings, expected) in cases {
             assert_eq!(settings.check(&parameters()).map_err(|error| error.to_string()), Err(expected.to_owned()));

@@ -185,7 +185,7 @@ fn the_best_are_ranked_first() {
 }
 
 #[test]
-fn a_search_says_where_it_is() {
+fn a_search_describes_its_state() {
     let cases = [
         (Algorithm::Ga, "ga: generation 1, best -"),
         (Algorithm::CmaEs, "cma-es: generation 1, best -"),
@@ -197,7 +197,7 @@ fn a_search_says_where_it_is() {
         assert!(line.starts_with(expected) && !line.contains('\n'), "{line}");
     }
     let new = Search::new(Algorithm::MapElites, &small(), &parameters(), 1).unwrap();
-    assert_eq!(new.describe(), "map-elites: generation 0, none evaluated yet, archive not begun");
+    assert_eq!(new.describe(), "map-elites: generation 0, none evaluated yet, empty archive");
     let many = NetParameters { inputs: 60, ..parameters() };
     let separable = Search::new(Algorithm::CmaEs, &small(), &many, 1).unwrap().describe();
     assert!(separable.contains("variances only"), "{separable}");

@@ -1,16 +1,16 @@
-//! New points from old ones, for genes from 0 to 1.
+//! Variation operators for genes scaled to 0..=1.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// A number from the standard normal distribution.
+/// A standard normal number.
 pub(super) fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    // Box and Muller; of the two numbers one is thrown away, so that nothing is left over between calls
+    // Box-Muller; the second number is discarded to keep no state between calls
     let (radius, angle): (f64, f64) = (rng.random(), rng.random());
     (-2.0 * (1.0 - radius).ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
 }
 
-/// Folds a number into 0..=1, as if it were thrown back by both ends. What is no number becomes the middle.
+/// Reflects a number at both ends into 0..=1. NaN becomes 0.5.
 pub(super) fn reflect(unit: f64) -> f64 {
     if (0.0..=1.0).contains(&unit) {
         return unit;
@@ -19,22 +19,22 @@ pub(super) fn reflect(unit: f64) -> f64 {
     if phase.is_nan() { 0.5 } else { phase.min(2.0 - phase).clamp(0.0, 1.0) }
 }
 
-/// A point near another: normal steps of `sigma` along each axis.
+/// Gaussian mutation: normal steps of `sigma` along each axis.
 pub fn gaussian(parent: &[f64], sigma: f64, rng: &mut ChaCha8Rng) -> Vec<f64> {
     parent.iter().map(|x| x + sigma * normal(rng)).collect()
 }
 
-/// A point near a parent, spread along the line to another elite (Vassiliades and Mouret 2018): normal steps of `iso`
-/// along each axis, and of `line` times the distance along the line.
+/// Iso+line mutation (Vassiliades and Mouret 2018): normal steps of `iso` along each axis, and of `line` times the distance
+/// along the line to another elite.
 pub fn iso_line(parent: &[f64], other: &[f64], [iso, line]: [f64; 2], rng: &mut ChaCha8Rng) -> Vec<f64> {
     let along = line * normal(rng);
     parent.iter().zip(other).map(|(a, b)| a + iso * normal(rng) + along * (b - a)).collect()
 }
 
-/// How close children of [`sbx`] and [`polynomial`] stay to their parents: the usual index of distribution.
-const CLOSENESS: f64 = 20.0;
+/// The usual distribution index of [`sbx`] and [`polynomial`]; higher values keep children closer to their parents.
+const DISTRIBUTION_INDEX: f64 = 20.0;
 
-/// A child of two points by simulated binary crossover (Deb and Agrawal 1995); each axis is crossed half the time.
+/// Simulated binary crossover (Deb and Agrawal 1995); each axis is crossed with probability 0.5.
 pub fn sbx(a: &[f64], b: &[f64], rng: &mut ChaCha8Rng) -> Vec<f64> {
     let mut axis = |(&a, &b): (&f64, &f64)| {
         let (crossed, side, u): (bool, bool, f64) = (rng.random(), rng.random(), rng.random());
@@ -42,19 +42,19 @@ pub fn sbx(a: &[f64], b: &[f64], rng: &mut ChaCha8Rng) -> Vec<f64> {
             return a;
         }
         let spread: f64 = if u <= 0.5 { 2.0 * u } else { 0.5 / (1.0 - u) };
-        let spread = spread.powf(1.0 / (CLOSENESS + 1.0));
+        let spread = spread.powf(1.0 / (DISTRIBUTION_INDEX + 1.0));
         let sign = if side { 1.0 } else { -1.0 };
         0.5 * (a + b) + 0.5 * sign * spread * (a - b)
     };
     a.iter().zip(b).map(&mut axis).collect()
 }
 
-/// Moves each axis with the chance `rate` by polynomial mutation (Deb and Goyal 1996).
+/// Polynomial mutation (Deb and Goyal 1996) of each axis with probability `rate`.
 pub fn polynomial(point: &mut [f64], rate: f64, rng: &mut ChaCha8Rng) {
     for x in point {
         if rng.random_bool(rate) {
             let u: f64 = rng.random();
-            let power = 1.0 / (CLOSENESS + 1.0);
+            let power = 1.0 / (DISTRIBUTION_INDEX + 1.0);
             *x += if u < 0.5 { (2.0 * u).powf(power) - 1.0 } else { 1.0 - (2.0 * (1.0 - u)).powf(power) };
         }
     }

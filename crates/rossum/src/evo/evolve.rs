@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 fn begin(folder: Option<PathBuf>, plan: &Plan) -> anyhow::Result<(Run, Testers)> {
     let place = plan.place()?;
     let testers = Testers::at(&place, plan)?;
-    let start = RunConfig {
+    let config = RunConfig {
         algorithm: plan.algorithm,
         settings: plan.settings.clone(),
         seed: plan.seed,
@@ -93,7 +93,7 @@ fn begin(folder: Option<PathBuf>, plan: &Plan) -> anyhow::Result<(Run, Testers)>
         site: place,
     };
     let folder = folder.unwrap_or_else(|| plan.folder());
-    Ok((Run::begin(&folder, start)?, testers))
+    Ok((Run::begin(&folder, config)?, testers))
 }
 
 fn resume(folder: &std::path::Path, plan: &mut Plan) -> anyhow::Result<(Run, Testers)> {

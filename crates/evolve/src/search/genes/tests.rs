@@ -21,13 +21,13 @@ fn tiny() -> NetParameters {
 /// A net whose weights say where they are: tens for the row, units for the column, and `mark` for whose they are.
 fn marked(parameters: &NetParameters, hidden: usize, mark: f64) -> Genotype {
     let mut net = blank(parameters, hidden);
-    for gene in &Frame::new(parameters, hidden).genes {
-        let value = match gene.place {
-            Place::Weight { row, column, .. } => (10 * row + column) as f64 + mark,
-            Place::Hidden(index) => index as f64 + mark,
+    for gene in &GenomeLayout::new(parameters, hidden).genes {
+        let value = match gene.locus {
+            Locus::Weight { row, column, .. } => (10 * row + column) as f64 + mark,
+            Locus::Hidden(index) => index as f64 + mark,
             _ => mark,
         };
-        set(parameters, &mut net, gene.place, value);
+        set(parameters, &mut net, gene.locus, value);
     }
     net
 }
@@ -104,11 +104,11 @@ fn sizes_stay_within_the_limits() {
 
 #[test]
 fn units_and_values_are_the_same_genes() {
-    let gene = Gene { place: Place::Global(0), low: -10.0, high: 10.0 };
+    let gene = Gene { locus: Locus::Global(0), low: -10.0, high: 10.0 };
     for (unit, value) in [(0.0, -10.0), (0.5, 0.0), (1.0, 10.0), (0.75, 5.0)] {
         assert_eq!((gene.value(unit), gene.unit(value)), (value, unit));
     }
-    let widest = Gene { place: Place::Global(0), low: f64::MIN, high: f64::MAX };
+    let widest = Gene { locus: Locus::Global(0), low: f64::MIN, high: f64::MAX };
     for unit in [0.0, 0.25, 0.5, 1.0] {
         assert!(widest.value(unit).is_finite());
         assert!((widest.unit(widest.value(unit)) - unit).abs() < 1e-12);
@@ -131,7 +131,7 @@ fn mean_weights_count_those_that_exist() {
     let mut net = blank(&forward, 1);
     // input to output, input to hidden, hidden to output; three of six
     for (row, column) in [(0, 0), (1, 0), (0, 2)] {
-        set(&forward, &mut net, Place::Weight { row, column, value: 0 }, 50.0);
+        set(&forward, &mut net, Locus::Weight { row, column, value: 0 }, 50.0);
     }
     assert_eq!(mean_weight(&forward, &net), 0.5);
     let without = NetParameters { weight: Genes::default(), ..tiny() };

@@ -1,28 +1,28 @@
-//! A net as NEAT sees it: neurons and connections, each known by when it first came up in the run.
+//! The genome of NEAT: neurons and connections, each identified by its first appearance in the run.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::super::genes::{Place, blank, drawn, moved, set};
+use super::super::genes::{Locus, blank, mutated_value, random_value, set};
 use crate::genotype::{Genes, Genotype, NetParameters};
-use crate::search::Setup;
+use crate::search::SearchContext;
 
-/// Share of the changed genes that are drawn anew.
-const REDRAWN: f64 = 0.1;
-/// How likely a connection that is switched off in one parent is so in the child.
-const STAYS_OFF: f64 = 0.75;
-/// How often two neurons are drawn in search of a connection that is not there yet.
-const TRIES: usize = 20;
+/// Fraction of the mutated genes that are replaced by random values.
+const REPLACE_RATE: f64 = 0.1;
+/// Probability that a connection disabled in either parent is disabled in the child.
+const STAYS_DISABLED: f64 = 0.75;
+/// Attempts to find a pair of neurons without a connection.
+const CONNECTION_TRIES: usize = 20;
 
-/// Which neurons and connections there have been. Neurons are numbered: inputs, outputs, then hidden ones as they come.
+/// All neurons and connections of the run. Neurons are numbered: inputs, outputs, then hidden neurons by appearance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct History {
-    /// From and to which neuron each connection goes; its index is its innovation number.
+pub(super) struct InnovationHistory {
+    /// Source and target of each connection; the index is its innovation number.
     ends: Vec<[usize; 2]>,
-    /// Connection and the hidden neuron that was put into it.
+    /// A split connection and the hidden neuron that was inserted.
     splits: Vec<[usize; 2]>,
-    /// Of each hidden neuron, how far it is on the way from the inputs (0) to the outputs (1).
+    /// Depth of each hidden neuron between the inputs (0) and the outputs (1).
     depths: Vec<f64>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Neuron {
     values: Vec<f64>,
 }
 
-/// A connection; one that is switched off is remembered but not in the net.
+/// A connection; a disabled one is kept in the genome but is not part of the net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Connection {
     innovation: usize,
@@ -47,14 +47,14 @@ pub(super) struct Genome {
     globals: Vec<f64>,
     input_values: Vec<f64>,
     output_values: Vec<f64>,
-    /// By id.
+    /// Sorted by id.
     neurons: Vec<Neuron>,
-    /// By innovation number.
+    /// Sorted by innovation number.
     connections: Vec<Connection>,
 }
 
-impl History {
-    /// The number of a connection, a new one if there has been none like it.
+impl InnovationHistory {
+    /// The innovation number of a connection, a new one if it is new in the run.
     fn innovation(&mut self, ends: [usize; 2]) -> usize {
         self.ends.iter().position(|known| *known == ends).unwrap_or_else(|| {
             self.ends.push(ends);
@@ -62,14 +62,14 @@ impl History {
         })
     }
 
-    /// How far a neuron is on the way from the inputs to the outputs; the number decides between equals.
+    /// Depth of a neuron, and its id to order neurons of equal depth.
     fn order(&self, parameters: &NetParameters, id: usize) -> (f64, usize) {
         let fixed = parameters.inputs + parameters.outputs;
         let depth = if id < parameters.inputs { 0.0 } else { 1.0 };
         (id.checked_sub(fixed).map_or(depth, |hidden| self.depths[hidden]), id)
     }
 
-    /// Whether the protocol's matrix has a place for a connection.
+    /// Whether the net parameters permit a connection.
     fn allows(&self, parameters: &NetParameters, [from, to]: [usize; 2]) -> bool {
         let fixed = parameters.inputs + parameters.outputs;
         let is_output = |id| (parameters.inputs..fixed).contains(&id);
@@ -84,7 +84,7 @@ impl History {
         }
     }
 
-    /// A new hidden neuron.
+    /// Registers a new hidden neuron; returns its id.
     fn add_neuron(&mut self, parameters: &NetParameters, depth: f64) -> usize {
         self.depths.push(depth);
         parameters.inputs + parameters.outputs + self.depths.len() - 1
@@ -93,9 +93,9 @@ impl History {
 
 impl Genome {
     /// The smallest net that connects inputs and outputs, with random values.
-    pub(super) fn first(parameters: &NetParameters, history: &mut History, rng: &mut ChaCha8Rng) -> Self {
+    pub(super) fn first(parameters: &NetParameters, history: &mut InnovationHistory, rng: &mut ChaCha8Rng) -> Self {
         let NetParameters { inputs, outputs, .. } = *parameters;
-        // without connections from inputs to outputs nothing happens unless there is a neuron between
+        // if inputs do not connect to outputs directly, at least one hidden neuron is needed
         let needed = usize::from(!parameters.input_to_output);
         let hidden = parameters.hidden_min.max(needed).min(parameters.hidden_max);
         while history.depths.len() < hidden {
@@ -113,7 +113,8 @@ impl Genome {
         if history.ends.is_empty() {
             history.ends.clone_from(&pairs);
         }
-        let mut some = |of: Genes, count: usize| (0..count * of.values).map(|_| drawn(of, rng)).collect::<Vec<f64>>();
+        let mut some =
+            |of: Genes, count: usize| (0..count * of.values).map(|_| random_value(of, rng)).collect::<Vec<f64>>();
         Self {
             globals: some(parameters.globals, 1),
             input_values: some(parameters.input, inputs),
@@ -125,8 +126,8 @@ impl Genome {
         }
     }
 
-    /// How different two nets are: the share of connections that only one has, plus the mean difference of the weights
-    /// that both have as a share of their range.
+    /// Compatibility distance: the fraction of unmatched connections plus the mean difference of the matching weights as a
+    /// fraction of their range.
     pub(super) fn distance(&self, other: &Self, parameters: &NetParameters) -> f64 {
         let most = self.connections.len().max(other.connections.len()).max(1) as f64;
         let (mut matching, mut difference) = (0_usize, 0.0);
@@ -148,7 +149,7 @@ impl Genome {
         found.ok().map(|index| &self.connections[index])
     }
 
-    /// A child: what both have comes from either, what one has from the fitter only.
+    /// Crossover: matching genes come from either parent, others from the fitter one.
     pub(super) fn cross(fitter: &Self, other: &Self, rng: &mut ChaCha8Rng) -> Self {
         let mut child = fitter.clone();
         let mut mix = |mine: &mut Vec<f64>, theirs: &Vec<f64>| {
@@ -168,15 +169,15 @@ impl Genome {
                     connection.values.clone_from(&same.values);
                 }
                 let off = !(connection.enabled && same.enabled);
-                connection.enabled = !(off && rng.random_bool(STAYS_OFF));
+                connection.enabled = !(off && rng.random_bool(STAYS_DISABLED));
             }
         }
         child
     }
 
-    /// Changes values, and at times the structure.
-    pub(super) fn mutate(&mut self, setup: &Setup, history: &mut History, rng: &mut ChaCha8Rng) {
-        let Setup { settings, parameters } = setup;
+    /// Mutates values and, with the configured probabilities, the structure.
+    pub(super) fn mutate(&mut self, context: &SearchContext, history: &mut InnovationHistory, rng: &mut ChaCha8Rng) {
+        let SearchContext { settings, parameters } = context;
         if rng.random_bool(settings.add_neuron) {
             self.add_neuron(parameters, history, rng);
         }
@@ -186,8 +187,11 @@ impl Genome {
         let mut change = |values: &mut Vec<f64>, of: Genes| {
             for value in values {
                 if rng.random_bool(settings.mutation_rate) {
-                    *value =
-                        if rng.random_bool(REDRAWN) { drawn(of, rng) } else { moved(of, *value, setup.sigma(), rng) };
+                    *value = if rng.random_bool(REPLACE_RATE) {
+                        random_value(of, rng)
+                    } else {
+                        mutated_value(of, *value, context.sigma(), rng)
+                    };
                 }
             }
         };
@@ -198,8 +202,8 @@ impl Genome {
         self.connections.iter_mut().for_each(|connection| change(&mut connection.values, parameters.weight));
     }
 
-    /// Puts a neuron into a connection, which is switched off. The new net does nearly the same as the old one.
-    fn add_neuron(&mut self, parameters: &NetParameters, history: &mut History, rng: &mut ChaCha8Rng) {
+    /// Splits a connection by a new neuron and disables it. The net behaves nearly as before.
+    fn add_neuron(&mut self, parameters: &NetParameters, history: &mut InnovationHistory, rng: &mut ChaCha8Rng) {
         let enabled: Vec<usize> =
             (0..self.connections.len()).filter(|&index| self.connections[index].enabled).collect();
         if self.neurons.len() >= parameters.hidden_max || enabled.is_empty() {
@@ -210,7 +214,7 @@ impl Genome {
         let [from, to] = history.ends[innovation];
         let depths = [from, to].map(|id| history.order(parameters, id).0);
         let depth = 0.5 * (depths[0] + depths[1]);
-        // between neurons of the same depth there is no room for one that only looks forward
+        // between neurons of equal depth, a new one would not be feed-forward
         let between = depths[0] < depth && depth < depths[1];
         if !(parameters.recurrent || between) {
             return;
@@ -223,30 +227,30 @@ impl Genome {
             id
         });
         self.connections[split].enabled = false;
-        let values = (0..parameters.hidden.values).map(|_| drawn(parameters.hidden, rng)).collect();
-        let place = self.neurons.partition_point(|neuron| neuron.id < id);
-        self.neurons.insert(place, Neuron { id, values });
+        let values = (0..parameters.hidden.values).map(|_| random_value(parameters.hidden, rng)).collect();
+        let index = self.neurons.partition_point(|neuron| neuron.id < id);
+        self.neurons.insert(index, Neuron { id, values });
         let one = if onward.is_empty() { 0.0 } else { 1.0_f64.clamp(parameters.weight.low, parameters.weight.high) };
         self.insert(history.innovation([from, id]), vec![one; onward.len()]);
         self.insert(history.innovation([id, to]), onward);
     }
 
-    fn add_connection(&mut self, parameters: &NetParameters, history: &mut History, rng: &mut ChaCha8Rng) {
+    fn add_connection(&mut self, parameters: &NetParameters, history: &mut InnovationHistory, rng: &mut ChaCha8Rng) {
         let fixed = parameters.inputs + parameters.outputs;
         let ids: Vec<usize> = (0..fixed).chain(self.neurons.iter().map(|neuron| neuron.id)).collect();
-        for _ in 0..TRIES {
+        for _ in 0..CONNECTION_TRIES {
             let ends = [0; 2].map(|_| ids[rng.random_range(0..ids.len())]);
             let known = history.ends.iter().position(|known| *known == ends);
             let present = known.is_some_and(|innovation| self.connection(innovation).is_some());
             if history.allows(parameters, ends) && !present {
-                let values = (0..parameters.weight.values).map(|_| drawn(parameters.weight, rng)).collect();
+                let values = (0..parameters.weight.values).map(|_| random_value(parameters.weight, rng)).collect();
                 self.insert(history.innovation(ends), values);
                 return;
             }
         }
     }
 
-    /// Adds a connection, or switches it on with other values.
+    /// Adds a connection, or enables it with new values.
     fn insert(&mut self, innovation: usize, values: Vec<f64>) {
         let connection = Connection { innovation, values, enabled: true };
         match self.connections.binary_search_by_key(&innovation, |connection| connection.innovation) {
@@ -255,8 +259,8 @@ impl Genome {
         }
     }
 
-    /// The net in the protocol's form: hidden neurons from the inputs to the outputs, and 0 where there is no connection.
-    pub(super) fn genotype(&self, parameters: &NetParameters, history: &History) -> Genotype {
+    /// The net in the protocol's form: hidden neurons sorted by depth, and 0 for missing connections.
+    pub(super) fn genotype(&self, parameters: &NetParameters, history: &InnovationHistory) -> Genotype {
         let NetParameters { inputs, outputs, .. } = *parameters;
         let mut sorted: Vec<&Neuron> = self.neurons.iter().collect();
         let order = |neuron: &Neuron| history.order(parameters, neuron.id);
@@ -273,14 +277,14 @@ impl Genome {
         for connection in self.connections.iter().filter(|connection| connection.enabled) {
             let [from, to] = history.ends[connection.innovation].map(column);
             for (value, &x) in connection.values.iter().enumerate() {
-                // columns begin with the inputs, which rows do not have
-                set(parameters, &mut genotype, Place::Weight { row: to - inputs, column: from, value }, x);
+                // unlike columns, rows do not include the inputs
+                set(parameters, &mut genotype, Locus::Weight { row: to - inputs, column: from, value }, x);
             }
         }
         genotype
     }
 
-    /// How many connections are switched on.
+    /// Number of enabled connections.
     pub(super) fn size(&self) -> usize {
         self.connections.iter().filter(|connection| connection.enabled).count()
     }

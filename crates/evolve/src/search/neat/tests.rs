@@ -1,4 +1,4 @@
-use super::super::samples::{parameters, setup};
+use super::super::samples::{context, parameters};
 use super::*;
 use crate::genotype::{Genes, NetParameters};
 use crate::search::Settings;
@@ -35,20 +35,20 @@ const XOR: [([f64; 3], f64); 4] =
 
 #[test]
 fn xor_is_learned() {
-    let setup = setup(Settings { population: Some(150), ..Settings::default() }, forward());
+    let context = context(Settings { population: Some(150), ..Settings::default() }, forward());
     for seed in 1..=3 {
-        let mut neat = Neat::new(&setup, seed);
+        let mut neat = Neat::new(&context, seed);
         let solved = (0..150).any(|_| {
-            let nets = neat.ask(&setup);
-            let error = |net| XOR.map(|(x, y)| (output(&setup.parameters, net, x) - y).powi(2)).iter().sum::<f64>();
+            let nets = neat.ask(&context);
+            let error = |net| XOR.map(|(x, y)| (output(&context.parameters, net, x) - y).powi(2)).iter().sum::<f64>();
             let evaluate = |net| Evaluation { fitness: -error(net), behaviour: vec![] };
             let evaluations: Vec<Evaluation> = nets.iter().map(evaluate).collect();
-            neat.tell(&setup, &nets, &evaluations);
+            neat.tell(&context, &nets, &evaluations);
             // nobody can have it without a hidden neuron
             assert!(evaluations.iter().zip(&nets).all(|(evaluation, net)| evaluation.fitness < -0.5 || net.hidden > 0));
             evaluations.iter().any(|evaluation| evaluation.fitness > -0.1)
         });
-        assert!(solved, "seed {seed}: {}", neat.describe(&setup));
+        assert!(solved, "seed {seed}: {}", neat.describe(&context));
     }
 }
 
@@ -63,15 +63,15 @@ fn growth_stays_within_the_limits() {
             mutation_rate: 0.3,
             ..Settings::default()
         };
-        let setup = setup(settings, parameters.clone());
-        let mut neat = Neat::new(&setup, 1);
+        let context = context(settings, parameters.clone());
+        let mut neat = Neat::new(&context, 1);
         let mut most = 0;
         for _ in 0..40 {
-            let nets = neat.ask(&setup);
+            let nets = neat.ask(&context);
             assert_eq!(nets.len(), 20);
             most = nets.iter().map(|net| net.hidden).chain([most]).max().unwrap();
             let evaluate = |net: &Genotype| Evaluation { fitness: net.hidden as f64, behaviour: vec![] };
-            neat.tell(&setup, &nets, &nets.iter().map(evaluate).collect::<Vec<_>>());
+            neat.tell(&context, &nets, &nets.iter().map(evaluate).collect::<Vec<_>>());
         }
         assert_eq!(most, parameters.hidden_max);
     }
@@ -79,14 +79,14 @@ fn growth_stays_within_the_limits() {
 
 #[test]
 fn like_nets_are_of_one_species() {
-    let setup = setup(Settings { population: Some(30), ..Settings::default() }, forward());
-    let mut neat = Neat::new(&setup, 1);
-    let nets = neat.ask(&setup);
+    let context = context(Settings { population: Some(30), ..Settings::default() }, forward());
+    let mut neat = Neat::new(&context, 1);
+    let nets = neat.ask(&context);
     let (a, b) = (&neat.genomes[0], &neat.genomes[1]);
-    assert_eq!(a.distance(a, &setup.parameters), 0.0);
-    assert_eq!(a.distance(b, &setup.parameters), b.distance(a, &setup.parameters));
-    neat.tell(&setup, &nets, &vec![Evaluation::default(); 30]);
+    assert_eq!(a.distance(a, &context.parameters), 0.0);
+    assert_eq!(a.distance(b, &context.parameters), b.distance(a, &context.parameters));
+    neat.tell(&context, &nets, &vec![Evaluation::default(); 30]);
     let members: usize = neat.species.iter().map(|species| species.members.len()).sum();
     assert_eq!(members, 30);
-    assert_eq!(neat.shares(30).iter().sum::<usize>(), 30);
+    assert_eq!(neat.offspring_counts(30).iter().sum::<usize>(), 30);
 }

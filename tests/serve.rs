@@ -135,10 +135,10 @@ fn what_cannot_be_is_said_in_one_sentence() {
     check(&["-s", "small", "--free-ports", "--bind", "0.0.0.0"], &["0.0.0.0", "allow"]);
     check(&["-s", "small", "--free-ports", "--allow", "everybody"], &["everybody"]);
     check(&["-s", "small", "--free-ports", "--record", "/does/not/exist.mcap"], &["/does/not/exist.mcap"]);
-    check(&["-s", "small", "--free-ports", "--record", "/dev/full"], &["/dev/full", "not a plain file"]);
+    check(&["-s", "small", "--free-ports", "--record", "/dev/full"], &["/dev/full", "not a regular file"]);
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
-    check(&["-s", "small", "--free-ports", "--record", text(&pipe)], &[text(&pipe), "not a plain file"]);
+    check(&["-s", "small", "--free-ports", "--record", text(&pipe)], &[text(&pipe), "not a regular file"]);
     check(&["-s", "smal"], &["did you mean `small`?"]);
     check(&["-s", "does-not-exist.toml"], &["does-not-exist.toml"]);
 }

@@ -1,4 +1,4 @@
-//! Mesh, texture, height field and skin files: that they exist, where they are and how large they are.
+//! Checks the mesh, texture, height field and skin files of a model: existence, location and size.
 
 use std::{
     fs::{self, File},
@@ -14,21 +14,21 @@ use crate::{
 
 /// A file that a model refers to.
 pub(crate) struct Reference {
-    /// The text that refers to it.
+    /// The file that refers to it.
     pub(crate) file: String,
-    /// The element that does.
+    /// Tag of the element that refers to it.
     pub(crate) element: String,
-    /// Path relative to one of the model's folders; does not climb.
+    /// Path relative to one of the model's folders, without `..`.
     pub(crate) path: String,
 }
 
-/// What all assets of a model take together.
+/// Totals over all assets of a model.
 #[derive(Default)]
 pub(crate) struct Budget {
     pub(crate) bytes: u64,
     pub(crate) texture_pixels: u64,
     pub(crate) hfield_cells: u64,
-    /// Of meshes the engine makes from parameters.
+    /// Vertices of meshes that the engine generates from parameters.
     pub(crate) mesh_vertices: u64,
 }
 
@@ -57,14 +57,13 @@ pub(crate) fn check(
             budget.hfield_cells = budget.hfield_cells.saturating_add(pixels);
             at_most(file, "number of height field cells", budget.hfield_cells, limits.hfield_cells)
         }
-        // a vertex takes some 16 bytes in any of the formats, and becomes a body
+        // a vertex takes about 16 bytes in any format, and becomes a body
         "flexcomp" => at_most(file, &format!("number of points in {path}"), size / 16, limits.elements),
         _ => Ok(()),
     }
 }
 
-/// The engine looks in the folder its settings name, or drops the path's own folders first; either way it is one of
-/// these.
+/// The engine searches the folder of its settings, with or without the path's own folders; `folders` has all of them.
 fn find(reference: &Reference, root: &Path, folders: &[String]) -> Result<PathBuf, ModelError> {
     let Reference { file, path, .. } = reference;
     let bare = path.rsplit('/').next().unwrap_or(path);
@@ -80,11 +79,11 @@ fn find(reference: &Reference, root: &Path, folders: &[String]) -> Result<PathBu
     }
     Err(ModelError::Unreadable {
         file: root.join(path).display().to_string(),
-        reason: format!("{file} refers to it, but there is no such file"),
+        reason: format!("{file} refers to it, but it does not exist"),
     })
 }
 
-/// Width times height, from a PNG file's first bytes.
+/// Width times height from a PNG file's header; `None` for other files.
 fn png_pixels(path: &Path) -> Option<u64> {
     let mut header = [0; 24];
     File::open(path).ok()?.read_exact(&mut header).ok()?;
@@ -93,6 +92,6 @@ fn png_pixels(path: &Path) -> Option<u64> {
         return None;
     }
     let number = |at: usize| rest.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes).map(u64::from);
-    // chunk length and type come first
+    // after the length and type of the first chunk
     Some(number(8)?.saturating_mul(number(12)?))
 }

@@ -1,26 +1,26 @@
-//! Where things touch.
+//! Contacts between geoms.
 
 use std::ffi::c_int;
 
 use crate::{engine, id::GeomId, sim::Sim};
 
-/// One point where two geoms touch.
+/// A contact point of two geoms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// The two that touch.
+    /// The two geoms, in the engine's order.
     pub geoms: [GeomId; 2],
-    /// In the middle between the two surfaces, in m, world frame.
+    /// Midpoint between the two surfaces, in m, world frame.
     pub pos: [f64; 3],
     /// Unit vector from the first geom towards the second, world frame.
     pub normal: [f64; 3],
-    /// How deep they are in each other, in m; negative while there is a gap.
+    /// Penetration depth, in m; negative if there is a gap.
     pub depth: f64,
-    /// In N, in the contact's frame: along the normal, then along the two tangents. The normal force is not negative.
+    /// Force in the contact's frame, in N: along the normal (not negative), then along the two tangents.
     pub force: [f64; 3],
 }
 
 impl Sim {
-    /// All contacts of the last evaluated state, in the engine's order. Contacts of soft bodies are left out.
+    /// All contacts of the last evaluated state, in the engine's order, except those of flexible bodies.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> + '_ {
         self.data.contact().iter().enumerate().filter_map(|(index, contact)| {
             let geoms = [GeomId::of(contact.geom[0])?, GeomId::of(contact.geom[1])?];

@@ -1,6 +1,6 @@
-//! The MuJoCo functions we call, declared so that an engine error may unwind through them.
+//! The MuJoCo functions in use, declared such that an engine error can unwind through them.
 //!
-//! `mujoco-rs` declares the same functions as plain `C`, through which unwinding ends the process.
+//! `mujoco-rs` declares the same functions as plain `C`; unwinding through those aborts the process.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -102,7 +102,7 @@ unsafe extern "C-unwind" {
         vec: *const [mjtNum; 3],
         normal: *mut [mjtNum; 3],
     ) -> mjtNum;
-    /// What ours are compared with.
+    /// Reference for the tests of `ray.rs`.
     #[cfg(test)]
     pub(crate) fn mj_ray(
         m: *const mjModel,

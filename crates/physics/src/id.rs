@@ -1,4 +1,4 @@
-//! Indices into a compiled model, kept apart by type.
+//! Typed indices into a compiled model.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -9,13 +9,13 @@ macro_rules! ids {
         pub struct $name(pub(crate) u32);
 
         impl $name {
-            /// Position in the model's list of its kind, from 0; the same as in the bulk slices of [`Sim`](crate::Sim).
+            /// Index among the elements of its kind, from 0, also in the slices of [`Sim`](crate::Sim).
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// An index the engine gave; none when it is negative.
-            #[allow(dead_code, reason = "not every kind is looked up by the engine's index")]
+            /// Converts an index of the engine; `None` if it is negative.
+            #[allow(dead_code, reason = "not needed for every kind")]
             pub(crate) fn of(index: i32) -> Option<Self> {
                 u32::try_from(index).ok().map(Self)
             }
@@ -24,7 +24,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A body; 0 is the world.
+    /// A body; 0 is the world body.
     BodyId,
     /// A geom: a shape that belongs to a body.
     GeomId,
@@ -41,6 +41,6 @@ ids! {
 }
 
 impl BodyId {
-    /// The world, to which everything fixed belongs.
+    /// The world body, which everything static belongs to.
     pub const WORLD: Self = Self(0);
 }

@@ -1,4 +1,4 @@
-//! Where in the engine's arrays things are, and whose a value there is.
+//! Indices into the engine's arrays, and names for the values in them.
 
 use std::ops::Range;
 
@@ -31,11 +31,15 @@ impl Model {
     }
 
     pub(crate) fn name_of_position(&self, index: usize) -> String {
-        self.joints().find(|j| self.joint_qpos_range(*j).contains(&index)).map_or_else(unnamed(index), |j| self.say(j))
+        self.joints()
+            .find(|j| self.joint_qpos_range(*j).contains(&index))
+            .map_or_else(unnamed(index), |j| self.joint_description(j))
     }
 
     pub(crate) fn name_of_velocity(&self, index: usize) -> String {
-        self.joints().find(|j| self.joint_dof_range(*j).contains(&index)).map_or_else(unnamed(index), |j| self.say(j))
+        self.joints()
+            .find(|j| self.joint_dof_range(*j).contains(&index))
+            .map_or_else(unnamed(index), |j| self.joint_description(j))
     }
 
     pub(crate) fn name_of_activation(&self, index: usize) -> String {
@@ -54,13 +58,13 @@ impl Model {
     fn name_of_actuator(&self, index: usize, range: impl Fn(ActuatorId) -> Range<usize>) -> String {
         let Some(actuator) = self.actuators().find(|a| range(*a).contains(&index)) else { return unnamed(index)() };
         match self.actuator_name(actuator) {
-            "" => self.actuator_joint(actuator).map_or_else(unnamed(index), |joint| self.say(joint)),
+            "" => self.actuator_joint(actuator).map_or_else(unnamed(index), |joint| self.joint_description(joint)),
             name => name.to_owned(),
         }
     }
 
-    /// A joint's name, or that of its body.
-    fn say(&self, joint: JointId) -> String {
+    /// Name of a joint, or of its body if it has none.
+    fn joint_description(&self, joint: JointId) -> String {
         match (self.joint_name(joint), self.body_name(self.joint_body(joint))) {
             ("", "") => unnamed(joint.index())(),
             ("", body) => body.to_owned(),
@@ -68,34 +72,34 @@ impl Model {
         }
     }
 
-    /// The same body in another model.
+    /// The body of the same name in another model.
     pub(crate) fn matching_body(&self, body: BodyId, other: &Self) -> Option<BodyId> {
         other.body_named(self.body_name(body))
     }
 
-    /// The same joint in another model.
+    /// The joint of the same name in another model; an unnamed one matches by its index in its body.
     pub(crate) fn matching_joint(&self, joint: JointId, other: &Self) -> Option<JointId> {
         let name = self.joint_name(joint);
         if !name.is_empty() {
             return other.joint_named(name);
         }
         let body = self.joint_body(joint);
-        let place = self.body_joints(body).position(|j| j == joint)?;
-        other.body_joints(self.matching_body(body, other)?).nth(place).filter(|j| other.joint_name(*j).is_empty())
+        let index = self.body_joints(body).position(|j| j == joint)?;
+        other.body_joints(self.matching_body(body, other)?).nth(index).filter(|j| other.joint_name(*j).is_empty())
     }
 
-    /// The same geom in another model.
+    /// The geom of the same name in another model; an unnamed one matches by its index in its body.
     pub(crate) fn matching_geom(&self, geom: GeomId, other: &Self) -> Option<GeomId> {
         let name = self.geom_name(geom);
         if !name.is_empty() {
             return other.geom_named(name);
         }
         let body = self.geom_body(geom);
-        let place = self.body_geoms(body).position(|g| g == geom)?;
-        other.body_geoms(self.matching_body(body, other)?).nth(place).filter(|g| other.geom_name(*g).is_empty())
+        let index = self.body_geoms(body).position(|g| g == geom)?;
+        other.body_geoms(self.matching_body(body, other)?).nth(index).filter(|g| other.geom_name(*g).is_empty())
     }
 
-    /// The same actuator in another model.
+    /// The actuator of the same name in another model.
     pub(crate) fn matching_actuator(&self, actuator: ActuatorId, other: &Self) -> Option<ActuatorId> {
         other.actuator_named(self.actuator_name(actuator))
     }

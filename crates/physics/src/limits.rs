@@ -1,35 +1,35 @@
-//! How large a model may be before it is refused.
+//! Size limits of models.
 
-/// Bounds that keep a hostile or mistaken model from taking the server's time and memory. All are checked before the
-/// engine sees the model.
+/// Limits that keep a hostile or faulty model from exhausting time and memory. All are checked before the engine parses the
+/// model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Model text in all, includes counted, in bytes.
+    /// Total size of the text, including included files, in bytes.
     pub text_bytes: u64,
-    /// How deep elements may be nested.
+    /// Nesting depth of elements.
     pub depth: u32,
-    /// Elements in all, after everything that repeats or generates (`replicate`, `composite`, `flexcomp`) has done so.
+    /// Total number of elements after expansion of `replicate`, `composite` and `flexcomp`.
     pub elements: u64,
-    /// Files included in all.
+    /// Total number of included files.
     pub includes: u32,
-    /// How deep includes may be nested.
+    /// Nesting depth of includes.
     pub include_depth: u32,
-    /// One mesh, texture, height field or skin file, in bytes.
+    /// Size of a mesh, texture, height field or skin file, in bytes.
     pub asset_file_bytes: u64,
-    /// All such files together, in bytes.
+    /// Total size of such files, in bytes.
     pub asset_bytes: u64,
-    /// Pixels of all textures together.
+    /// Total number of texture pixels.
     pub texture_pixels: u64,
-    /// Cells of all height fields together.
+    /// Total number of height field cells.
     pub hfield_cells: u64,
-    /// Any one count that only reserves room: user data, sensor dimensions, samples kept. Also the vertices of all
-    /// meshes that are made from parameters.
+    /// Largest single count that only allocates memory: user data, sensor dimensions, stored samples. Also the total number
+    /// of vertices of generated meshes.
     pub values: u64,
-    /// Numbers that all such counts reserve room for together.
+    /// Total number of values that all such counts allocate.
     pub values_in_all: u64,
-    /// Any one iteration count of the solvers.
+    /// Largest iteration count of a solver.
     pub iterations: u64,
-    /// The memory a model may ask for, in bytes. What it gets is decided here, whatever it asks for.
+    /// Memory that a model may request, in bytes. The arena's size is set independently of the request.
     pub memory_bytes: u64,
 }
 

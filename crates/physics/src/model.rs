@@ -1,4 +1,4 @@
-//! A compiled model: what there is and how it hangs together. It does not change.
+//! A compiled model: its elements and their relations. It is immutable.
 
 use std::{ops::Range, sync::Arc};
 
@@ -10,10 +10,10 @@ use crate::{
     sensor::{SensorKind, SensorSpec},
 };
 
-/// A compiled model, as it came out of the compiler. Cloning is cheap.
+/// A compiled model. Cheap to clone.
 ///
-/// Values that may change while a simulation runs (mass, friction, gains, ...) are read from the
-/// [`Sim`](crate::Sim); here they are those of the compiled model.
+/// Parameters that may change during a simulation (mass, friction, gains, ...) have their compiled values here; current
+/// values are read from the [`Sim`](crate::Sim).
 #[derive(Clone, Debug)]
 pub struct Model {
     compiled: Arc<MjModel>,
@@ -23,7 +23,7 @@ pub struct Model {
 /// Shape of a geom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Infinite, or a rectangle when seen; z is up.
+    /// The xy plane; infinite for contacts, drawn as a rectangle.
     Plane,
     /// Size: radius.
     Sphere,
@@ -35,15 +35,15 @@ pub enum Shape {
     Box,
     /// Size: radii along x, y, z.
     Ellipsoid,
-    /// Triangles; size: half lengths of the box around them.
+    /// Triangles; size: half lengths of the bounding box.
     Mesh,
     /// Heights over a grid.
     HeightField,
-    /// Something else the engine knows.
+    /// Any other kind of the engine.
     Other,
 }
 
-/// How a joint moves.
+/// Kind of a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointKind {
     /// Six degrees of freedom; 7 position values (m, then quaternion w x y z) and 6 velocities (m/s, rad/s).
@@ -61,11 +61,11 @@ pub enum JointKind {
 /// times `gear`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActuatorSpec {
-    /// The joint it drives; none when it drives a tendon, a site or a body.
+    /// The joint it drives; `None` if it drives a tendon, a site or a body.
     pub joint: Option<JointId>,
     /// Ratio between actuator and joint.
     pub gear: f64,
-    /// First three gain parameters; the first is the whole gain of motors and servos.
+    /// First three gain parameters; motors and servos use only the first.
     pub gain: [f64; 3],
     /// First three bias parameters; zeros for a plain motor.
     pub bias: [f64; 3],
@@ -73,24 +73,24 @@ pub struct ActuatorSpec {
     pub ctrl_range: Option<[f64; 2]>,
     /// Range of the actuator's force, in N·m or N over the gear.
     pub force_range: Option<[f64; 2]>,
-    /// The author's own numbers, zeros where there are fewer than the model's longest.
+    /// The `user` values, padded with zeros to the longest list of its kind.
     pub user: Vec<f64>,
 }
 
-/// For one kind of thing: all of them, the name of one, the one with a name.
-macro_rules! things {
+/// For one kind of elements: an iterator over all, the name of one, and lookup by name.
+macro_rules! elements {
     ($($all:ident, $count:ident, $name:ident, $named:ident, $id:ident, $kind:ident, $what:literal;)*) => {$(
         #[doc = concat!("All ", $what, ", in the model's order.")]
         pub fn $all(&self) -> impl ExactSizeIterator<Item = $id> + use<> {
             (0..u32::try_from(self.compiled.$count()).unwrap_or(0)).map($id)
         }
 
-        /// Its full name, with the prefix of the part it belongs to; "" when it has none.
+        /// Full name, with the prefix of the attachment; empty if it has none.
         pub fn $name(&self, id: $id) -> &str {
             self.compiled.id_to_name(MjtObjBase::$kind, id.index()).unwrap_or_default()
         }
 
-        /// The one with this full name.
+        /// Finds one by its full name.
         pub fn $named(&self, name: &str) -> Option<$id> {
             if name.is_empty() || name.contains('\0') {
                 return None;
@@ -102,7 +102,7 @@ macro_rules! things {
 }
 
 impl Model {
-    things! {
+    elements! {
         bodies, nbody, body_name, body_named, BodyId, mjOBJ_BODY, "bodies, the world first";
         geoms, ngeom, geom_name, geom_named, GeomId, mjOBJ_GEOM, "geoms";
         joints, njnt, joint_name, joint_named, JointId, mjOBJ_JOINT, "joints";
@@ -120,22 +120,22 @@ impl Model {
         &self.compiled
     }
 
-    /// Hash of the whole compiled model: equal models have equal numbers, on one machine and one MuJoCo version.
+    /// Hash of the compiled model. Equal models have equal fingerprints on the same machine and MuJoCo version.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The body this one hangs on; the world's is the world.
+    /// Parent of a body; that of the world is the world.
     pub fn body_parent(&self, body: BodyId) -> BodyId {
         body_at(self.compiled.body_parentid()[body.index()])
     }
 
-    /// The topmost body this one hangs on, directly under the world; the world's is the world.
+    /// The ancestor of a body that is a child of the world; that of the world is the world.
     pub fn body_root(&self, body: BodyId) -> BodyId {
         body_at(self.compiled.body_rootid()[body.index()])
     }
 
-    /// The geoms of this body, those of its children not included.
+    /// Geoms of a body, without those of its children.
     pub fn body_geoms(&self, body: BodyId) -> impl ExactSizeIterator<Item = GeomId> + use<> {
         span(self.compiled.body_geomadr()[body.index()], self.compiled.body_geomnum()[body.index()]).map(GeomId)
     }
@@ -145,10 +145,10 @@ impl Model {
         span(self.compiled.body_jntadr()[body.index()], self.compiled.body_jntnum()[body.index()]).map(JointId)
     }
 
-    /// The body and all that hang on it, in the model's order, the body first.
+    /// A body and its descendants, in the model's order, the body first.
     pub fn subtree(&self, root: BodyId) -> impl Iterator<Item = BodyId> + use<> {
         let parents = self.compiled.body_parentid();
-        // a body comes after its parent, and a subtree without a gap
+        // bodies are in depth-first order, so a subtree is contiguous
         let mut end = root.0 + 1;
         while (end as usize) < parents.len() && parents[end as usize] >= root.0.cast_signed() {
             end += 1;
@@ -156,12 +156,12 @@ impl Model {
         (root.0..end).map(BodyId)
     }
 
-    /// Pose of a body in its parent's frame, joints at their reference.
+    /// Pose of a body in its parent's frame, with joints at their reference.
     pub fn body_pose(&self, body: BodyId) -> Pose {
         Pose { pos: self.compiled.body_pos()[body.index()], quat: self.compiled.body_quat()[body.index()] }
     }
 
-    /// The free joint of a body; only bodies directly under the world can have one.
+    /// The free joint of a body; only children of the world can have one.
     pub fn body_free_joint(&self, body: BodyId) -> Option<JointId> {
         self.body_joints(body).find(|joint| self.joint_kind(*joint) == JointKind::Free)
     }
@@ -196,7 +196,7 @@ impl Model {
         body_at(self.compiled.jnt_bodyid()[joint.index()])
     }
 
-    /// How a joint moves.
+    /// Kind of a joint.
     pub fn joint_kind(&self, joint: JointId) -> JointKind {
         match self.compiled.jnt_type()[joint.index()] {
             MjtJoint::mjJNT_FREE => JointKind::Free,
@@ -206,7 +206,7 @@ impl Model {
         }
     }
 
-    /// Limits of a joint, in rad (hinge; ball: 0 and the largest angle) or m (slide); none when it has none.
+    /// Limits of a joint, in rad (hinge; ball: 0 and the largest angle) or m (slide); `None` if it is unlimited.
     pub fn joint_range(&self, joint: JointId) -> Option<[f64; 2]> {
         self.compiled.jnt_limited()[joint.index()].then(|| self.compiled.jnt_range()[joint.index()])
     }
@@ -216,30 +216,28 @@ impl Model {
         self.compiled.jnt_axis()[joint.index()]
     }
 
-    /// Range of the total force of all actuators on a joint, in N·m or N, as compiled; none when it has none.
+    /// Range of the total force of all actuators on a joint, in N·m or N, as compiled; `None` if it is unlimited.
     pub fn joint_force_range(&self, joint: JointId) -> Option<[f64; 2]> {
         self.compiled.jnt_actfrclimited()[joint.index()].then(|| self.compiled.jnt_actfrcrange()[joint.index()])
     }
 
-    /// Where a joint's values begin in [`Sim::qpos`](crate::Sim::qpos).
+    /// Index of a joint's first value in [`Sim::qpos`](crate::Sim::qpos).
     pub fn joint_qpos_index(&self, joint: JointId) -> usize {
         at(self.compiled.jnt_qposadr()[joint.index()])
     }
 
-    /// Where a joint's values begin in [`Sim::qvel`](crate::Sim::qvel).
+    /// Index of a joint's first value in [`Sim::qvel`](crate::Sim::qvel).
     pub fn joint_dof_index(&self, joint: JointId) -> usize {
         at(self.compiled.jnt_dofadr()[joint.index()])
     }
 
-    /// A joint's values in [`Sim::qpos`](crate::Sim::qpos): 7 for a free joint, 4 for a
-    /// ball, else 1.
+    /// Indices of a joint's values in [`Sim::qpos`](crate::Sim::qpos): 7 for a free joint, 4 for a ball joint, else 1.
     pub fn joint_qpos_range(&self, joint: JointId) -> Range<usize> {
         let start = self.joint_qpos_index(joint);
         start..start + self.joint_kind(joint).positions()
     }
 
-    /// A joint's values in [`Sim::qvel`](crate::Sim::qvel): 6 for a free joint, 3 for a
-    /// ball, else 1.
+    /// Indices of a joint's values in [`Sim::qvel`](crate::Sim::qvel): 6 for a free joint, 3 for a ball joint, else 1.
     pub fn joint_dof_range(&self, joint: JointId) -> Range<usize> {
         let start = self.joint_dof_index(joint);
         start..start + self.joint_kind(joint).velocities()
@@ -279,7 +277,7 @@ impl Model {
         self.compiled.dof_damping()[self.joint_dof_index(joint)]
     }
 
-    /// The joint an actuator drives; none when it drives a tendon, a site or a body.
+    /// The joint an actuator drives; `None` if it drives a tendon, a site or a body.
     pub fn actuator_joint(&self, actuator: ActuatorId) -> Option<JointId> {
         let (m, i) = (&*self.compiled, actuator.index());
         let drives_joint = matches!(m.actuator_trntype()[i], MjtTrn::mjTRN_JOINT | MjtTrn::mjTRN_JOINTINPARENT);
@@ -296,7 +294,7 @@ impl Model {
         SensorKind::of(self.compiled.sensor_type()[sensor.index()])
     }
 
-    /// A sensor's values in [`Sim::sensor_values`](crate::Sim::sensor_values).
+    /// Indices of a sensor's values in [`Sim::sensor_values`](crate::Sim::sensor_values).
     pub fn sensor_range(&self, sensor: SensorId) -> Range<usize> {
         let start = at(self.compiled.sensor_adr()[sensor.index()]);
         start..start + at(self.compiled.sensor_dim()[sensor.index()])
@@ -309,7 +307,7 @@ impl Model {
 }
 
 impl JointKind {
-    /// How many position values a joint of this kind has.
+    /// Number of position values.
     pub const fn positions(self) -> usize {
         match self {
             Self::Free => 7,
@@ -318,7 +316,7 @@ impl JointKind {
         }
     }
 
-    /// How many velocities a joint of this kind has.
+    /// Number of velocities.
     pub const fn velocities(self) -> usize {
         match self {
             Self::Free => 6,
@@ -328,12 +326,12 @@ impl JointKind {
     }
 }
 
-/// An address the engine gave, which is not negative here.
+/// Converts an address of the engine that is not negative.
 pub(crate) fn at(address: i32) -> usize {
     usize::try_from(address).unwrap_or_default()
 }
 
-/// One row of a table whose rows have `width` values.
+/// A row of a table with rows of `width` values.
 pub(crate) fn row(table: &[f64], index: usize, width: i64) -> Vec<f64> {
     let width = usize::try_from(width).unwrap_or_default();
     table.get(index * width..(index + 1) * width).map(<[f64]>::to_vec).unwrap_or_default()
@@ -344,7 +342,7 @@ fn body_at(index: i32) -> BodyId {
 }
 
 fn span(start: i32, count: i32) -> Range<u32> {
-    // without any, the start is -1
+    // the start is -1 if there are none
     let start = u32::try_from(start).unwrap_or_default();
     start..start + u32::try_from(count).unwrap_or_default()
 }

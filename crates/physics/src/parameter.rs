@@ -1,4 +1,4 @@
-//! Values of the model that may change while it runs.
+//! Parameters of the model that can be changed during a simulation.
 
 use mujoco_rs::wrappers::{MjModel, MjtBias};
 
@@ -9,7 +9,7 @@ use crate::{
     sim::{Sim, engine_fault},
 };
 
-/// A kind of value that may change while the model runs.
+/// Parameters that a [`Sim`] can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Parameter {
     Timestep,
@@ -29,15 +29,15 @@ pub(crate) enum Parameter {
 }
 
 impl Sim {
-    /// Mass of a body, in kg; those of its children not included.
+    /// Mass of a body, in kg, without its children.
     pub fn body_mass(&self, body: BodyId) -> f64 {
         self.data.model().body_mass()[body.index()]
     }
 
     /// Sets the mass of a body, in kg; positive. Its inertia changes in proportion.
     ///
-    /// The constants that follow from it are computed anew; the state stays as it is. Should the engine refuse, the mass
-    /// stays and the next step says so.
+    /// Constants that depend on it are recomputed; the state does not change. If the engine refuses, the mass stays as it is
+    /// and the next step returns the fault.
     pub fn set_body_mass(&mut self, body: BodyId, mass: f64) {
         let old = self.write_mass(body, mass);
         if !self.refresh_constants() {
@@ -45,11 +45,11 @@ impl Sim {
         }
     }
 
-    /// Writes mass and inertia, without what follows from them; returns the old mass.
+    /// Sets mass and inertia without the constants that depend on them; returns the old mass.
     pub(crate) fn write_mass(&mut self, body: BodyId, mass: f64) -> f64 {
-        debug_assert!(mass.is_finite() && mass > 0.0, "a mass is positive, not {mass}");
+        debug_assert!(mass.is_finite() && mass > 0.0, "a mass must be positive, not {mass}");
         self.tuned.insert((Parameter::BodyMass, body.0));
-        // always from the compiled values, so that no rounding of earlier writes is left in it
+        // from the compiled values, so that rounding errors do not accumulate
         let compiled = self.model.compiled();
         let (compiled_mass, inertia) = (compiled.body_mass()[body.index()], compiled.body_inertia()[body.index()]);
         let model = self.tune();
@@ -66,7 +66,10 @@ impl Sim {
 
     /// Sets the friction of a geom: sliding, torsional (m), rolling (m); not negative.
     pub fn set_geom_friction(&mut self, geom: GeomId, friction: [f64; 3]) {
-        debug_assert!(friction.iter().all(|f| f.is_finite() && *f >= 0.0), "friction is not {friction:?}");
+        debug_assert!(
+            friction.iter().all(|f| f.is_finite() && *f >= 0.0),
+            "friction must not be negative: {friction:?}"
+        );
         self.tuned.insert((Parameter::GeomFriction, geom.0));
         self.tune().geom_friction_mut()[geom.index()] = friction;
     }
@@ -78,7 +81,7 @@ impl Sim {
 
     /// Sets the colour of a geom: red, green, blue and opacity, 0 to 1.
     pub fn set_geom_rgba(&mut self, geom: GeomId, rgba: [f32; 4]) {
-        debug_assert!(rgba.iter().all(|v| (0.0..=1.0).contains(v)), "a colour is 0 to 1, not {rgba:?}");
+        debug_assert!(rgba.iter().all(|v| (0.0..=1.0).contains(v)), "a colour must be 0 to 1, not {rgba:?}");
         self.tuned.insert((Parameter::GeomColour, geom.0));
         self.tune().geom_rgba_mut()[geom.index()] = rgba;
     }
@@ -95,7 +98,7 @@ impl Sim {
 
     /// Sets the damping of a joint, in N·m·s/rad or N·s/m; not negative.
     pub fn set_joint_damping(&mut self, joint: JointId, damping: f64) {
-        debug_assert!(damping.is_finite() && damping >= 0.0, "damping is not negative: {damping}");
+        debug_assert!(damping.is_finite() && damping >= 0.0, "damping must not be negative: {damping}");
         self.tuned.insert((Parameter::JointDamping, joint.0));
         let range = self.model.joint_dof_range(joint);
         self.tune().dof_damping_mut()[range].fill(damping);
@@ -108,7 +111,7 @@ impl Sim {
 
     /// Sets the dry friction of a joint, in N·m or N; not negative.
     pub fn set_joint_frictionloss(&mut self, joint: JointId, frictionloss: f64) {
-        debug_assert!(frictionloss.is_finite() && frictionloss >= 0.0, "friction is not negative: {frictionloss}");
+        debug_assert!(frictionloss.is_finite() && frictionloss >= 0.0, "friction must not be negative: {frictionloss}");
         self.tuned.insert((Parameter::JointFrictionLoss, joint.0));
         let range = self.model.joint_dof_range(joint);
         self.tune().dof_frictionloss_mut()[range].fill(frictionloss);
@@ -121,8 +124,8 @@ impl Sim {
 
     /// Sets the inertia of a joint's motor and gears, in kg·m² or kg; not negative.
     ///
-    /// The constants that follow from it are computed anew; the state stays as it is. Should the engine refuse, the
-    /// inertia stays and the next step says so.
+    /// Constants that depend on it are recomputed; the state does not change. If the engine refuses, the inertia stays as it
+    /// is and the next step returns the fault.
     pub fn set_joint_armature(&mut self, joint: JointId, armature: f64) {
         let old = self.joint_armature(joint);
         self.write_armature(joint, armature);
@@ -131,9 +134,9 @@ impl Sim {
         }
     }
 
-    /// Writes the inertia, without what follows from it.
+    /// Sets the inertia without the constants that depend on it.
     pub(crate) fn write_armature(&mut self, joint: JointId, armature: f64) {
-        debug_assert!(armature.is_finite() && armature >= 0.0, "inertia is not negative: {armature}");
+        debug_assert!(armature.is_finite() && armature >= 0.0, "inertia must not be negative: {armature}");
         self.tuned.insert((Parameter::JointArmature, joint.0));
         let range = self.model.joint_dof_range(joint);
         self.tune().dof_armature_mut()[range].fill(armature);
@@ -146,12 +149,12 @@ impl Sim {
 
     /// Sets the stiffness of a joint's spring, in N·m/rad or N/m; not negative.
     pub fn set_joint_stiffness(&mut self, joint: JointId, stiffness: f64) {
-        debug_assert!(stiffness.is_finite() && stiffness >= 0.0, "stiffness is not negative: {stiffness}");
+        debug_assert!(stiffness.is_finite() && stiffness >= 0.0, "stiffness must not be negative: {stiffness}");
         self.tuned.insert((Parameter::JointStiffness, joint.0));
         self.tune().jnt_stiffness_mut()[joint.index()] = stiffness;
     }
 
-    /// Limits of a joint, in rad (hinge; ball: 0 and the largest angle) or m (slide); none when it has none.
+    /// Limits of a joint, in rad (hinge; ball: 0 and the largest angle) or m (slide); `None` if it is unlimited.
     pub fn joint_limits(&self, joint: JointId) -> Option<[f64; 2]> {
         let model = self.data.model();
         model.jnt_limited()[joint.index()].then(|| model.jnt_range()[joint.index()])
@@ -159,14 +162,14 @@ impl Sim {
 
     /// Limits a hinge (rad) or slide (m) to a range, lowest first.
     pub fn set_joint_limits(&mut self, joint: JointId, limits: [f64; 2]) {
-        debug_assert!(limits[0].is_finite() && limits[0] <= limits[1], "limits begin at the lower end: {limits:?}");
+        debug_assert!(limits[0].is_finite() && limits[0] <= limits[1], "limits must be in ascending order: {limits:?}");
         self.tuned.insert((Parameter::JointLimits, joint.0));
         let model = self.tune();
         model.jnt_limited_mut()[joint.index()] = true;
         model.jnt_range_mut()[joint.index()] = limits;
     }
 
-    /// Range of the total force of all actuators on a joint, in N·m or N; none when it has none.
+    /// Range of the total force of all actuators on a joint, in N·m or N; `None` if it is unlimited.
     pub fn joint_force_range(&self, joint: JointId) -> Option<[f64; 2]> {
         let model = self.data.model();
         model.jnt_actfrclimited()[joint.index()].then(|| model.jnt_actfrcrange()[joint.index()])
@@ -174,7 +177,7 @@ impl Sim {
 
     /// Limits the total force of all actuators on a joint to a range, in N·m or N; lowest first.
     pub fn set_joint_force_range(&mut self, joint: JointId, range: [f64; 2]) {
-        debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range begins at its lower end: {range:?}");
+        debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range must be in ascending order: {range:?}");
         if self.joint_force_range(joint) == Some(range) {
             return;
         }
@@ -197,8 +200,8 @@ impl Sim {
     /// Sets gain and bias of an actuator; see [`ActuatorSpec`](crate::ActuatorSpec). A motor that is given a bias
     /// becomes a servo: gain `kp` and bias `[0, -kp, -kd]` hold the joint at the control.
     pub fn set_actuator_gain(&mut self, actuator: ActuatorId, gain: f64, bias: [f64; 3]) {
-        debug_assert!(gain.is_finite() && bias.iter().all(|b| b.is_finite()), "a gain is finite: {gain} {bias:?}");
-        // controllers repeat themselves at each tick
+        debug_assert!(gain.is_finite() && bias.iter().all(|b| b.is_finite()), "a gain must be finite: {gain} {bias:?}");
+        // controllers set the same gains every tick
         if self.actuator_gain(actuator) == (gain, bias) {
             return;
         }
@@ -216,7 +219,7 @@ impl Sim {
         }
     }
 
-    /// Range of an actuator's force, in N·m or N over the gear; none when it has none.
+    /// Range of an actuator's force, in N·m or N over the gear; `None` if it is unlimited.
     pub fn actuator_force_range(&self, actuator: ActuatorId) -> Option<[f64; 2]> {
         let model = self.data.model();
         model.actuator_forcelimited()[actuator.index()].then(|| model.actuator_forcerange()[actuator.index()])
@@ -224,7 +227,7 @@ impl Sim {
 
     /// Limits an actuator's force to a range, in N·m or N over the gear; lowest first.
     pub fn set_actuator_force_range(&mut self, actuator: ActuatorId, range: [f64; 2]) {
-        debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range begins at its lower end: {range:?}");
+        debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range must be in ascending order: {range:?}");
         if self.actuator_force_range(actuator) == Some(range) {
             return;
         }
@@ -245,20 +248,18 @@ impl Sim {
         self.tune().light_active_mut()[light.index()] = active;
     }
 
-    /// The simulation's own copy of the model, to write values to.
+    /// The simulation's own copy of the model, for changing parameters.
     fn tune(&mut self) -> &mut MjModel {
         self.discard_prepared();
-        // SAFETY: callers in this file write plain values and change no size, index or address
+        // SAFETY: callers in this file only write parameters, no sizes, indices or addresses
         unsafe { self.data.model_mut() }
     }
 
-    /// Computes the constants that follow from masses and inertias; `false`, with the reason pending, when the engine
-    /// refuses.
-    ///
-    /// Works in data of its own, so that the simulation's stays as it is.
+    /// Recomputes the constants that depend on masses and inertias, in temporary data. Returns `false` if the engine refuses;
+    /// the fault is then pending.
     pub(crate) fn refresh_constants(&mut self) -> bool {
         let model = self.tune();
-        // SAFETY: the model is valid and ours alone; the data is made for it and deleted here
+        // SAFETY: the model is valid and not shared; the data is made for it and freed here
         let done = guarded(|| unsafe {
             let scratch = engine::mj_makeData(model.ffi());
             if !scratch.is_null() {

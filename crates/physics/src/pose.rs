@@ -1,4 +1,4 @@
-//! Where something is and how it is turned.
+//! Rigid poses.
 
 /// Position and orientation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,22 +10,21 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// At the origin, not turned.
+    /// At the origin, without rotation.
     pub const IDENTITY: Self = Self { pos: [0.0; 3], quat: [1.0, 0.0, 0.0, 0.0] };
 
-    /// At `x`, `y`, `z` (m), not turned.
+    /// At `x`, `y`, `z` (m), without rotation.
     pub const fn at(x: f64, y: f64, z: f64) -> Self {
         Self { pos: [x, y, z], ..Self::IDENTITY }
     }
 
-    /// At `x`, `y`, `z` (m), turned about the vertical by `yaw_rad` (rad, counter-clockwise seen from above).
+    /// At `x`, `y`, `z` (m), rotated about the z axis by `yaw_rad` (rad, counter-clockwise seen from above).
     pub fn facing(x: f64, y: f64, z: f64, yaw_rad: f64) -> Self {
         let (sin, cos) = (yaw_rad / 2.0).sin_cos();
         Self { pos: [x, y, z], quat: [cos, 0.0, 0.0, sin] }
     }
 
-    /// The pose of something that has `pose` in the frame of `self`: `world_from_torso.then(torso_from_head)` is
-    /// `world_from_head`.
+    /// Composes two poses: `world_from_torso.then(&torso_from_head)` is `world_from_head`.
     pub fn then(&self, pose: &Self) -> Self {
         let turned = self.turn(pose.pos);
         let pos = [self.pos[0] + turned[0], self.pos[1] + turned[1], self.pos[2] + turned[2]];
@@ -39,7 +38,7 @@ impl Pose {
         Self { pos, quat }
     }
 
-    /// The way back: `self.then(&self.inverse())` is the identity.
+    /// The inverse: `self.then(&self.inverse())` is the identity.
     pub fn inverse(&self) -> Self {
         let [w, x, y, z] = self.quat;
         let back = Self { pos: [0.0; 3], quat: [w, -x, -y, -z] };
@@ -47,14 +46,14 @@ impl Pose {
         Self { pos, ..back }
     }
 
-    /// The same with a quaternion of unit length; not turned when it has no length.
+    /// The same pose with a unit quaternion; without rotation if the quaternion is zero.
     pub(crate) fn normalized(&self) -> Self {
         let length = self.quat.iter().map(|v| v * v).sum::<f64>().sqrt();
         let quat = if length > 0.0 { self.quat.map(|v| v / length) } else { Self::IDENTITY.quat };
         Self { pos: self.pos, quat }
     }
 
-    /// A direction given in the frame of `self`, in the outer frame.
+    /// Rotates a direction from the frame of `self` into the outer frame.
     pub fn turn(&self, direction: [f64; 3]) -> [f64; 3] {
         let [w, x, y, z] = self.quat;
         let q = [x, y, z];
@@ -65,7 +64,7 @@ impl Pose {
         [direction[0] + 2.0 * outer[0], direction[1] + 2.0 * outer[1], direction[2] + 2.0 * outer[2]]
     }
 
-    /// Quaternion of a rotation matrix given row by row, as the engine keeps them.
+    /// Quaternion of a rotation matrix in row-major order.
     pub(crate) fn quat_of_matrix(m: &[f64; 9]) -> [f64; 4] {
         let [xx, xy, xz, yx, yy, yz, zx, zy, zz] = *m;
         // the largest component is computed first: it is at least 1/2, so dividing by it is safe
@@ -81,7 +80,7 @@ impl Pose {
         }
     }
 
-    /// Shortest turn that takes the z axis to `direction`, which need not have unit length.
+    /// Smallest rotation of the z axis to `direction`, which need not have unit length.
     pub(crate) fn quat_of_z_axis(direction: [f64; 3]) -> [f64; 4] {
         let length = direction.iter().map(|v| v * v).sum::<f64>().sqrt();
         let [x, y, z] = direction.map(|v| v / length);

@@ -1,4 +1,4 @@
-//! What lies in a direction.
+//! Ray casting.
 
 use std::{ffi::c_int, ptr};
 
@@ -10,21 +10,20 @@ use crate::{
     sim::Sim,
 };
 
-/// What a ray meets first.
+/// The first hit of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// From the ray's origin, in m.
+    /// Distance from the ray's origin, in m.
     pub distance: f64,
-    /// The geom met.
+    /// The geom that was hit.
     pub geom: GeomId,
 }
 
 impl Sim {
-    /// The first geom a ray meets.
+    /// Finds the first geom that a ray hits. `None` if there is none, or if `direction` is zero or not finite.
     ///
-    /// `origin` is in m, `direction` any length but zero, both world frame. Geoms whose colour is fully transparent are
-    /// not seen. With `exclude`, neither are the geoms of that body, of the body at the top of its tree and of all
-    /// others of that tree: a robot does not see itself.
+    /// `origin` is in m, `direction` has any length, both world frame. Geoms that are fully transparent are ignored. With
+    /// `exclude`, so are all geoms of that body's kinematic tree: a robot does not see itself.
     pub fn ray(&self, origin: [f64; 3], direction: [f64; 3], exclude: Option<BodyId>) -> Option<RayHit> {
         let length = dot(direction, direction).sqrt();
         let castable = length.is_finite() && length > 1e-15 && origin.iter().all(|v| v.is_finite());
@@ -39,13 +38,13 @@ impl Sim {
     }
 }
 
-/// A half line; its direction is a unit vector.
+/// A ray; its direction is a unit vector.
 pub(crate) struct Ray {
     pub(crate) origin: [f64; 3],
     pub(crate) direction: [f64; 3],
 }
 
-/// Geoms where they are now. Flexible things are not seen.
+/// The geoms in their current poses. Flexible bodies are ignored.
 pub(crate) struct Scene<'a> {
     model: &'a MjModel,
     data: &'a MjData<Box<MjModel>>,
@@ -76,18 +75,18 @@ impl<'a> Scene<'a> {
         self.model.geom_rgba()[geom.index()][3] != 0.0
     }
 
-    /// Whether any part of the geom may be within this distance of a point.
+    /// Whether the geom may be within `distance` of a point, by its bounding sphere.
     pub(crate) fn is_near(&self, geom: GeomId, point: [f64; 3], distance: f64) -> bool {
         let (way, bound) = (sub(self.centres[geom.index()], point), self.bound(geom));
         bound.is_none_or(|bound| dot(way, way) <= (distance + bound) * (distance + bound))
     }
 
-    /// The first of these geoms that a ray meets before it has gone so far.
+    /// The first of these geoms that a ray hits within `range`.
     pub(crate) fn first(&self, geoms: impl IntoIterator<Item = GeomId>, ray: &Ray, mut range: f64) -> Option<RayHit> {
         let mut first = None;
         for geom in geoms {
-            if self.may_meet(geom, ray, range)
-                && let Some(distance) = self.meet(geom, ray).filter(|distance| *distance < range)
+            if self.may_hit(geom, ray, range)
+                && let Some(distance) = self.hit(geom, ray).filter(|distance| *distance < range)
             {
                 range = distance;
                 first = Some(RayHit { distance, geom });
@@ -96,27 +95,27 @@ impl<'a> Scene<'a> {
         first
     }
 
-    /// Radius of a sphere around the geom; none when it has no end.
+    /// Radius of the geom's bounding sphere; `None` if it is infinite.
     fn bound(&self, geom: GeomId) -> Option<f64> {
-        // a little more, for rounding
+        // with a margin for rounding errors
         Some(self.bounds[geom.index()] * 1.000_001).filter(|bound| *bound > 0.0)
     }
 
     /// Whether the ray passes near the geom within `range`: a cheap test before the exact one.
-    fn may_meet(&self, geom: GeomId, ray: &Ray, range: f64) -> bool {
+    fn may_hit(&self, geom: GeomId, ray: &Ray, range: f64) -> bool {
         let Some(bound) = self.bound(geom) else { return true };
         let way = sub(self.centres[geom.index()], ray.origin);
         let along = dot(way, ray.direction);
         along >= -bound && along - bound <= range && dot(way, way) - along * along <= bound * bound
     }
 
-    /// How far along the ray the geom is.
-    fn meet(&self, geom: GeomId, ray: &Ray) -> Option<f64> {
+    /// Distance along the ray at which it hits the geom.
+    fn hit(&self, geom: GeomId, ray: &Ray) -> Option<f64> {
         let (index, id) = (geom.index(), geom.0.cast_signed());
         let (point, way) = (&raw const ray.origin, &raw const ray.direction);
         let (model, data, normal) = (self.model.ffi(), self.data.ffi(), ptr::null_mut());
         // SAFETY: model and data are valid and belong together, the geom exists and is of this kind; the vectors outlive
-        // the call, and no normal is asked for
+        // the call, and the normal may be null
         let distance = unsafe {
             match self.kinds[index] {
                 MjtGeomBase::mjGEOM_MESH => engine::mj_rayMesh(model, data, id, point, way, normal),

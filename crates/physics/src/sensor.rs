@@ -1,4 +1,4 @@
-//! What sensors measure.
+//! Kinds of sensors.
 
 use mujoco_rs::wrappers::{MjModel, MjtDataType, MjtObjBase, MjtSensor};
 
@@ -10,19 +10,19 @@ use crate::{
 /// A sensor as compiled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SensorSpec {
-    /// What it measures.
+    /// What it measures, and in what unit.
     pub kind: SensorKind,
-    /// How many values it has.
+    /// Number of values.
     pub dim: usize,
-    /// Values are clamped to ± this (or 0 to this when positive), in the sensor's unit; 0 = not at all.
+    /// Values are clamped to ± this (to 0..=this if `positive`), in the sensor's unit; 0 disables it.
     pub cutoff: f64,
-    /// Whether its values are never negative.
+    /// Whether its values cannot be negative.
     pub positive: bool,
-    /// The site it sits at.
+    /// The site it is attached to, if it is.
     pub site: Option<SiteId>,
-    /// The joint it watches.
+    /// The joint it measures, if it does.
     pub joint: Option<JointId>,
-    /// The author's own numbers, zeros where there are fewer than the model's longest.
+    /// The `user` values, padded with zeros to the longest list of all sensors.
     pub user: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum SensorKind {
             $($(#[$doc])* $kind,)*
-            /// Something else the engine knows.
+            /// Any other kind of the engine.
             Other,
         }
 
@@ -110,7 +110,7 @@ kinds! {
     SubtreeAngMom = mjSENS_SUBTREEANGMOM,
     /// Time, in s.
     Clock = mjSENS_CLOCK,
-    /// Written by us, see [`Sim::set_sensor`](crate::Sim::set_sensor).
+    /// Set from outside, see [`Sim::set_sensor`](crate::Sim::set_sensor).
     User = mjSENS_USER,
 }
 

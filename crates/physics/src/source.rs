@@ -1,4 +1,4 @@
-//! Model text that has been read and found fit to compile.
+//! Model text that has been read and checked.
 
 use std::{
     fs,
@@ -8,19 +8,19 @@ use std::{
 
 use crate::{assembly::visuals::VisualCache, error::ModelError, limits::Limits, scan};
 
-/// A model as its author wrote it, in MJCF or URDF, scanned and accepted. Cloning is cheap.
+/// A model in MJCF or URDF that has passed the scan. Cheap to clone.
 ///
-/// The text, includes and all, is kept as it was when it was scanned. Meshes and other large files stay on disk and are
-/// read when the model is compiled; they must be in the model's own folder or below it.
+/// The text, with all included files, is kept as it was scanned. Meshes and other large files are read from disk when the
+/// model is compiled; they must be in the model's folder or below it.
 #[derive(Clone, Debug)]
 pub struct Source(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     name: String,
-    /// Where it was read from, if it was a file.
+    /// The file it was read from, if any.
     path: Option<PathBuf>,
-    /// The model's own text first, then what it includes.
+    /// The main file, then the included ones.
     files: Vec<TextFile>,
     visual_cache: VisualCache,
 }
@@ -28,22 +28,22 @@ struct Inner {
 /// One file of model text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextFile {
-    /// Path by which the engine asks for it.
+    /// Path that the engine uses for it.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
 impl Source {
-    /// Reads and scans a model file (`.xml` or `.urdf`) with all it includes; checks the files it refers to.
+    /// Reads and scans a model file (`.xml` or `.urdf`) with all included files, and checks the files it refers to.
     ///
     /// # Errors
-    /// When a file cannot be read, is not XML, refers to anything outside the model's folder, or exceeds a limit.
+    /// If a file cannot be read, is not XML, refers to anything outside the model's folder, or exceeds a limit.
     pub fn from_file(path: &Path, limits: &Limits) -> Result<Self, ModelError> {
         let shown = path.display().to_string();
         let unreadable = |reason: String| ModelError::Unreadable { file: shown.clone(), reason };
         let kind = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         if !matches!(kind.as_str(), "xml" | "urdf") {
-            return Err(unreadable("its name ends neither in .xml nor in .urdf".to_owned()));
+            return Err(unreadable("its extension is neither .xml nor .urdf".to_owned()));
         }
         let path = path.canonicalize().map_err(|e| unreadable(e.to_string()))?;
         let text = read_text(&path, limits.text_bytes)?;
@@ -55,12 +55,10 @@ impl Source {
         Ok(Self(Arc::new(Inner { name, path: Some(path), files, visual_cache: VisualCache::default() })))
     }
 
-    /// Scans model text that stands by itself: it may refer to no file at all.
-    ///
-    /// `name` is what messages call it.
+    /// Scans self-contained model text: it must not refer to any file. `name` appears in messages.
     ///
     /// # Errors
-    /// When the text is not XML, refers to a file, or exceeds a limit.
+    /// If the text is not XML, refers to a file, or exceeds a limit.
     pub fn from_text(name: &str, text: &str, limits: &Limits) -> Result<Self, ModelError> {
         let main =
             TextFile { path: format!("{}.xml", name.replace(['/', '\\', ':', '\0'], "_")), text: text.to_owned() };
@@ -68,22 +66,22 @@ impl Source {
         Ok(Self(Arc::new(Inner { name: name.to_owned(), path: None, files, visual_cache: VisualCache::default() })))
     }
 
-    /// What messages call this model: the file's name without its ending, or the name given with the text.
+    /// The name of the model in messages: the file name without its extension, or the name given with the text.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// The absolute path it was read from; none for text that stands by itself.
+    /// The absolute path it was read from; `None` for self-contained text.
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// The model's own text, without what it includes.
+    /// The text of the main file, without included files.
     pub fn text(&self) -> &str {
         self.0.files.first().map_or("", |file| file.text.as_str())
     }
 
-    /// The model's own text first, then what it includes.
+    /// The main file, then the included ones.
     pub(crate) fn text_files(&self) -> &[TextFile] {
         &self.0.files
     }
@@ -93,7 +91,7 @@ impl Source {
         &self.0.visual_cache
     }
 
-    /// Whether both are clones of one source, or were made from the same text of the same place.
+    /// Whether both are clones of one source, or have the same path and text.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let (Inner { path, files, .. }, other) = (&*self.0, &*other.0);
         std::ptr::eq(&raw const *self.0, other) || (*path == other.path && *files == other.files)
@@ -106,7 +104,7 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, ModelError> {
     let unreadable = |reason: String| ModelError::Unreadable { file: file.clone(), reason };
     let about = fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
     if !about.is_file() {
-        return Err(unreadable("it is not a plain file".to_owned()));
+        return Err(unreadable("it is not a regular file".to_owned()));
     }
     if about.len() > limit {
         return Err(ModelError::OverLimit { file, what: "its size in bytes".to_owned(), amount: about.len(), limit });

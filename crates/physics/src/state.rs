@@ -1,15 +1,16 @@
-//! All that a simulation's future depends on, apart from its model.
+//! Saved states of a simulation.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A saved state: time, positions, velocities, activations, controls, mocap poses and the solver's warm start.
 ///
-/// Restored into a [`Sim`](crate::Sim) of the same model, the simulation goes on bit for bit as it did the first time.
+/// Restored into a [`Sim`](crate::Sim) of the same model and parameters, the simulation continues bit for bit as it did
+/// from there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// In the engine's own order, time first.
     pub(crate) values: Box<[f64]>,
-    /// Of the model it belongs to.
+    /// Fingerprint of the model it belongs to.
     pub(crate) fingerprint: u64,
 }
 
@@ -19,7 +20,7 @@ impl State {
         self.values.first().copied().unwrap_or_default()
     }
 
-    /// Equal states have equal numbers; the same as [`Sim::hash`](crate::Sim::hash).
+    /// Hash of the state, equal to [`Sim::hash`](crate::Sim::hash) when it was saved.
     pub fn hash(&self) -> u64 {
         hash(&self.values)
     }

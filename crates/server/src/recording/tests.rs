@@ -126,13 +126,13 @@ fn a_file_that_cannot_be_written_is_named() {
         assert!(error.contains(path) && error.contains(wanted), "{error}");
     };
     check("/does/not/exist.mcap", "cannot create");
-    check("/dev/full", "not a plain file");
+    check("/dev/full", "not a regular file");
     let folder = tempfile::tempdir().unwrap();
-    check(folder.path().to_str().unwrap(), "not a plain file");
+    check(folder.path().to_str().unwrap(), "not a regular file");
     // to be opened, it would wait for a reader
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    check(pipe.to_str().unwrap(), "not a plain file");
+    check(pipe.to_str().unwrap(), "not a regular file");
 }
 
 #[test]

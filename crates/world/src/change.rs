@@ -143,7 +143,7 @@ impl World {
             match changed {
                 Changed::Joined(_) | Changed::Left(_) | Changed::Resized => {}
                 Changed::Refused(cause) => return Err(ReplayError::Build(cause)),
-                Changed::NoSuchAgent(agent) => return Err(ReplayError::NoSuchAgent { agent }),
+                Changed::NoSuchAgent(agent) => return Err(ReplayError::UnknownAgent { agent }),
             }
         }
         Ok(())

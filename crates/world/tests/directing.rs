@@ -120,7 +120,7 @@ fn a_director_moves_shows_and_is_recorded() {
     let verdict = replay(&file, &pushes, |_, _| {}).expect("it replays");
     assert_eq!((verdict.ticks, verdict.compared, verdict.differs_at), (30, 6, None));
     let error = replay(&file, &world::record::no_director, |_, _| {}).expect_err("nobody directs");
-    assert!(error.to_string().contains("`push` is not known"), "{error}");
+    assert!(error.to_string().contains("unknown director `push`"), "{error}");
 }
 
 /// A world with the director, which keeps a journal.

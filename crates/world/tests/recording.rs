@@ -242,14 +242,17 @@ fn what_is_not_a_recording_is_refused_clearly() {
         format!(r#"{{"tick":0,"entries":[{{"Write":{{"variable":"{variable}","value":{value}}}}}]}}"#)
     };
     for (messages, says) in [
-        (vec![], "does not say what the world was made of"),
-        (vec![(TICK, r#"{"tick":0}"#.to_owned())], "does not say what the world was made of"),
-        (vec![(SETUP, "{}".to_owned())], "/rossum/setup cannot be read"),
+        (vec![], "has no setup"),
+        (vec![(TICK, r#"{"tick":0}"#.to_owned())], "has no setup"),
+        (vec![(SETUP, "{}".to_owned())], "failed to parse a message of `/rossum/setup`"),
         (vec![(SETUP, about(1, hash, r#","director":"soccer""#))], "has format 1"),
         (vec![(SETUP, about(2, hash ^ 1, ""))], "not the recorded one"),
         (vec![(SETUP, about(2, hash, "").replace("<mujoco>", "<robot"))], ""),
         (vec![(SETUP, about(2, hash, "").replace("\"timestep\":null", "\"timestep\":-1.0"))], "physics step"),
-        (vec![(SETUP, fine.clone()), (TICK, "{\"tick\":-1}".to_owned())], "/rossum/tick cannot be read"),
+        (
+            vec![(SETUP, fine.clone()), (TICK, "{\"tick\":-1}".to_owned())],
+            "failed to parse a message of `/rossum/tick`",
+        ),
         (vec![(SETUP, fine.clone()), (TICK, write("/Nothing", r#"{"Double":1.0}"#))], "/Nothing"),
         (vec![(SETUP, fine.clone()), (TICK, write("/Simulation/Gravitation", r#"{"Double":1e300}"#))], "takes"),
         (vec![(SETUP, fine.clone()), (TICK, r#"{"tick":0,"entries":[{"Leave":{"agent":9}}]}"#.to_owned())], "agent 9"),

@@ -19,7 +19,7 @@ use wire::oz::{LOOKATS, SERVOS};
 use world::{
     World,
     director::Director,
-    record::{Entry, Records, TickRecord},
+    record::{Entry, RecordReader, TickRecord},
 };
 
 use crate::oz::names;
@@ -97,7 +97,7 @@ impl Kind {
 impl Session {
     /// Reconstructs the session from a recording.
     pub(super) fn of(recording: &[u8]) -> anyhow::Result<Self> {
-        let mut records = Records::of(recording)?;
+        let mut records = RecordReader::new(recording)?;
         let mut descriptions = records.setup.directors.iter().filter_map(|director| director.split_once(' '));
         let description =
             descriptions.find(|(name, _)| *name == PuppetDirector::NAME).map(|(_, description)| description);

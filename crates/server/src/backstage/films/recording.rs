@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use soccer::game::GameView;
-use world::{World, record::Records};
+use world::{World, record::RecordReader};
 
 use super::reel::{Cut, Marker, Reel};
 use crate::session::{
@@ -21,7 +21,7 @@ pub(super) fn read(path: &Path, reel: &mut Reel) -> Result<Option<String>, Cut> 
         return Err(Cut::Trouble(format!("the recording has {} MB; {} are read", length >> 20, MAX_FILE >> 20)));
     }
     let bytes = fs::read(path).map_err(|error| Cut::Trouble(format!("the recording cannot be read: {error}")))?;
-    let mut records = Records::of(&bytes).map_err(Cut::new)?;
+    let mut records = RecordReader::new(&bytes).map_err(Cut::new)?;
     let directors = records.setup.directors.iter().map(|description| direct(description));
     let directors = directors.collect::<Result<_, _>>().map_err(Cut::new)?;
     let mut camera = Camera::new(World::with_directors(&records.setup, directors).map_err(Cut::new)?);

@@ -1,4 +1,4 @@
-//! The commands of the program: what they print and how they exit.
+//! Output and exit codes of the program's commands.
 
 mod running;
 
@@ -9,14 +9,14 @@ use running::{Ended, run};
 fn check(arguments: &[&str], code: i32, wanted: &[&str]) -> Ended {
     let ended = run(arguments);
     assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
-    let said = if code == 0 { &ended.stdout } else { &ended.stderr };
+    let printed = if code == 0 { &ended.stdout } else { &ended.stderr };
     for text in wanted {
-        assert!(said.contains(text), "{arguments:?} does not say `{text}`: {said}");
+        assert!(printed.contains(text), "{arguments:?} does not print `{text}`: {printed}");
     }
     ended
 }
 
-/// A failure is one sentence for people, without a trace of the program's inside.
+/// Errors are a single line, without panics or backtraces.
 fn check_failure(arguments: &[&str], wanted: &[&str]) {
     let Ended { stderr, stdout, .. } = check(arguments, 1, wanted);
     assert!(stderr.starts_with("rossum: ") && stderr.trim_end().lines().count() == 1, "{arguments:?}: {stderr}");
@@ -24,25 +24,25 @@ fn check_failure(arguments: &[&str], wanted: &[&str]) {
 }
 
 #[test]
-fn every_command_explains_itself() {
+fn every_command_has_help() {
     for (command, wanted) in [
         ("serve", "Run a world"),
         ("replay", "recording"),
-        ("scenarios", "worlds that come with the program"),
-        ("check-model", "model can be used"),
-        ("doctor", "missing"),
+        ("scenarios", "built-in worlds"),
+        ("check-model", "Validate a robot or world model"),
+        ("doctor", "Check this machine's set-up"),
         ("bench", "Measure"),
         ("completions", "completion script"),
     ] {
         check(&[command, "--help"], 0, &[wanted, "Usage: rossum", command]);
         check(&["--help"], 0, &[command]);
     }
-    check(&["--help"], 0, &["Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted"]);
+    check(&["--help"], 0, &["Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted"]);
     check(&["--version"], 0, &["rossum ", env!("CARGO_PKG_VERSION")]);
 }
 
 #[test]
-fn wrong_usage_is_exit_code_2() {
+fn usage_errors_have_exit_code_2() {
     for arguments in [
         &[][..],
         &["frobnicate"],
@@ -112,7 +112,7 @@ fn check_model() {
         fs::write(&file, text).expect("written");
         let ended = run(&["check-model", name]);
         if text == unstable {
-            // whatever the engine makes of it, the program does not fall over
+            // the engine may accept or reject it, but the program must not crash
             assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
         } else {
             assert_eq!(ended.code, Some(1), "{text}: {ended:?}");
@@ -122,13 +122,13 @@ fn check_model() {
     check_failure(&["check-model", "/does/not/exist.xml"], &["/does/not/exist.xml"]);
     check_failure(&["check-model", "/etc/hostname"], &[".xml"]);
     let rover = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/robots/rover/robot.xml");
-    check(&["check-model", rover], 0, &["2 motors", "Left/Wheel", "without a fault", "[[robot]]"]);
+    check(&["check-model", rover], 0, &["2 motors", "Left/Wheel", "without errors", "[[robot]]"]);
     let field = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/fields/flat/field.xml");
-    check(&["check-model", field], 0, &["0 motors", "without a fault", "[world] field"]);
+    check(&["check-model", field], 0, &["0 motors", "without errors", "[world] field"]);
 }
 
 #[test]
-fn replay_of_something_else() {
+fn replay_rejects_other_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("other.mcap");
     let name = file.to_str().expect("a path in UTF-8");
@@ -143,7 +143,7 @@ fn replay_of_something_else() {
 }
 
 #[test]
-fn the_rest() {
+fn doctor_and_completions() {
     check(&["doctor"], 0, &["MuJoCo", "scenarios", "odcp"]);
     for (shell, wanted) in [("bash", "complete -F"), ("zsh", "#compdef rossum"), ("fish", "complete -c rossum")] {
         check(&["completions", shell], 0, &[wanted]);
@@ -151,7 +151,7 @@ fn the_rest() {
 }
 
 #[test]
-fn puppeteering_without_a_robot() {
+fn oz_commands_without_a_robot() {
     for command in ["say", "gesture", "servo", "watch", "snapshot", "enrol", "export"] {
         check(&["oz", command, "--help"], 0, &["Usage: rossum oz", command]);
     }
@@ -179,7 +179,7 @@ fn puppeteering_without_a_robot() {
 }
 
 #[test]
-fn exports_of_something_else() {
+fn export_rejects_other_files() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, table) = (folder.path().join("other.mcap"), folder.path().join("other.csv"));
     let (name, csv) = (file.to_str().expect("a path in UTF-8"), table.to_str().expect("a path in UTF-8"));
@@ -189,5 +189,5 @@ fn exports_of_something_else() {
     }
     check_failure(&["oz", "export", "/does/not/exist.mcap", "--csv", csv], &["/does/not/exist.mcap"]);
     check_failure(&["oz", "export", name, "--csv", "-", "--eaf", "-"], &["standard output"]);
-    assert!(!table.exists(), "nothing is written of what cannot be read");
+    assert!(!table.exists(), "an invalid recording must not produce a file");
 }

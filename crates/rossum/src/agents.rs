@@ -12,15 +12,15 @@ use serde_json::Value;
 
 use crate::table::table;
 
-/// How long the server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// No list of agents is longer.
+/// Time limit for connecting and for the answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum size of the answer, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Options of `rossum agents`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Where the status page of the server is
+    /// Address of the server's console
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:1920")]
     server: String,
     /// Print a JSON array instead of a table
@@ -31,7 +31,8 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let server = options.server.strip_prefix("http://").unwrap_or(&options.server).trim_end_matches('/');
     let agents = fetch(server, "/agents")?;
-    let agents: Value = serde_json::from_str(&agents).with_context(|| format!("{server} sent no list of agents"))?;
+    let agents: Value =
+        serde_json::from_str(&agents).with_context(|| format!("{server} did not send a list of agents"))?;
     if options.json {
         writeln!(out, "{agents:#}")?;
     } else {
@@ -57,28 +58,28 @@ fn as_table(agents: &Value) -> String {
     table(COLUMNS, &rows)
 }
 
-/// A page of the server.
+/// Fetches a page of the server.
 fn fetch(server: &str, path: &str) -> anyhow::Result<String> {
-    let nobody = || {
+    let no_server = || {
         format!(
-            "nobody answers at {server}; is `rossum serve --scenario orcs` running? It prints the address of its status \
-             page, which --server takes"
+            "no server at {server}; start one with `rossum serve --scenario orcs`, and pass the address of its console \
+             with --server"
         )
     };
-    let mut stream = connect(server).with_context(nobody)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut stream = connect(server).with_context(no_server)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).with_context(nobody)?;
+    stream.write_all(request.as_bytes()).with_context(no_server)?;
     let mut answer = String::new();
-    stream.take(MAX_BYTES).read_to_string(&mut answer).with_context(nobody)?;
-    body(&answer).with_context(|| format!("{server} is no status page of a Rossum server that has {path}"))
+    stream.take(MAX_BYTES).read_to_string(&mut answer).with_context(no_server)?;
+    body(&answer).with_context(|| format!("{server} is not a Rossum server with {path}"))
 }
 
 fn connect(server: &str) -> anyhow::Result<TcpStream> {
-    let mut failure = anyhow::anyhow!("the address resolves to nothing");
+    let mut failure = anyhow::anyhow!("the address does not resolve to any host");
     for address in server.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
+        match TcpStream::connect_timeout(&address, TIMEOUT) {
             Ok(stream) => return Ok(stream),
             Err(error) => failure = error.into(),
         }
@@ -86,12 +87,12 @@ fn connect(server: &str) -> anyhow::Result<TcpStream> {
     Err(failure)
 }
 
-/// The body of an answer that has what was asked for.
+/// The body of a successful HTTP response.
 fn body(answer: &str) -> anyhow::Result<String> {
-    let Some((head, body)) = answer.split_once("\r\n\r\n") else { bail!("it does not speak HTTP") };
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else { bail!("invalid HTTP response") };
     let status = head.lines().next().unwrap_or_default();
     if status.split(' ').nth(1) != Some("200") {
-        bail!("it says: {status}");
+        bail!("status: {status}");
     }
     Ok(body.to_owned())
 }
@@ -112,7 +113,7 @@ mod tests {
     ]"#;
 
     #[test]
-    fn a_table_has_a_line_for_each_agent() {
+    fn tables_have_a_row_per_agent() {
         let table = as_table(&serde_json::from_str(AGENTS).unwrap());
         let expected = "\
 name     robot    motors  inputs  outputs  infos  odcp             controlled
@@ -123,7 +124,7 @@ Ball     ball     0       0       0        0      -                no
         assert_eq!(as_table(&json!([])).lines().count(), 1);
     }
 
-    /// Asks a server that sends this.
+    /// Fetches the agents from a server that sends `answer`.
     fn ask(answer: &'static str) -> anyhow::Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = format!("http://{}/", listener.local_addr().unwrap());
@@ -138,13 +139,13 @@ Ball     ball     0       0       0        0      -                no
     }
 
     #[test]
-    fn a_server_is_asked() {
+    fn agents_are_fetched() {
         let printed = ask("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n[{\"name\":\"Rover\"}]\n").unwrap();
         assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), json!([{ "name": "Rover" }]));
         for (answer, wanted) in [
             ("HTTP/1.1 404 Not Found\r\n\r\n", "404 Not Found"),
-            ("220 mail\r\n", "does not speak HTTP"),
-            ("HTTP/1.1 200 OK\r\n\r\nhello", "no list of agents"),
+            ("220 mail\r\n", "invalid HTTP response"),
+            ("HTTP/1.1 200 OK\r\n\r\nhello", "did not send a list of agents"),
         ] {
             let error = format!("{:#}", ask(answer).unwrap_err());
             assert!(error.contains(wanted), "{error}");
@@ -152,7 +153,7 @@ Ball     ball     0       0       0        0      -                no
     }
 
     #[test]
-    fn nobody_there() {
+    fn unreachable_server() {
         let server = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let error = format!("{:#}", run(&Options { server, json: false }, &mut Vec::new()).unwrap_err());
         assert!(error.contains("rossum serve --scenario orcs"), "{error}");

@@ -105,7 +105,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Some(What::Oz(options)) => return oz::run(options, out),
         None => {}
     }
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let bar = ProgressBar::new(MEASUREMENTS.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}")?);
     let mut figures = Vec::new();

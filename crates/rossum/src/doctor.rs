@@ -1,4 +1,4 @@
-//! `rossum doctor`: what is present on this machine and what is missing, part by part.
+//! `rossum doctor`: checks this machine's set-up, item by item.
 
 use std::{
     fs,
@@ -19,23 +19,23 @@ use server::{
 
 use crate::serve::DEFAULT_SCENARIO;
 
-/// The version this program is made for.
+/// The required version.
 const MUJOCO: &str = "3.17.0";
 
 enum Finding {
-    Good(String),
-    /// Something works less well, or not at all, but the rest does.
-    Lacking(String),
-    /// Nothing works.
+    Working(String),
+    /// Some features are unavailable or limited; everything else works.
+    Limited(String),
+    /// The program cannot run.
     Broken(String),
 }
 
-use Finding::{Broken, Good, Lacking};
+use Finding::{Broken, Limited, Working};
 
-type Examination = fn() -> Finding;
+type Check = fn() -> Finding;
 
 pub(crate) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
-    let parts: [(&str, Examination); 13] = [
+    let checks: [(&str, Check); 13] = [
         ("MuJoCo", mujoco),
         ("models", models),
         ("scenarios", scenarios),
@@ -47,23 +47,23 @@ pub(crate) fn run(out: &mut dyn Write) -> anyhow::Result<()> {
         ("hearing", hearing),
         ("faces", faces),
         ("sound", sound),
-        ("films", films),
+        ("video", video),
         ("set-up", set_up),
     ];
     let mut broken = 0;
-    for (part, examine) in parts {
-        let (mark, text) = match examine() {
-            Good(text) => ("ok     ", text),
-            Lacking(text) => ("lacking", text),
+    for (item, check) in checks {
+        let (mark, text) = match check() {
+            Working(text) => ("ok     ", text),
+            Limited(text) => ("limited", text),
             Broken(text) => {
                 broken += 1;
                 ("BROKEN ", text)
             }
         };
-        writeln!(out, "{mark}  {part:<10}  {text}")?;
+        writeln!(out, "{mark}  {item:<10}  {text}")?;
     }
     if broken > 0 {
-        anyhow::bail!("{broken} of {} parts are broken", parts.len());
+        anyhow::bail!("{broken} of {} checks failed", checks.len());
     }
     Ok(())
 }
@@ -72,13 +72,13 @@ fn mujoco() -> Finding {
     let version = physics::mujoco_version();
     let place = library_path().map(|path| format!(" in {}", path.display())).unwrap_or_default();
     if version == MUJOCO {
-        Good(format!("version {version}{place}"))
+        Working(format!("version {version}{place}"))
     } else {
-        Broken(format!("version {version}{place}, but {MUJOCO} is needed; build again with `make build`"))
+        Broken(format!("version {version}{place}; version {MUJOCO} is required, rebuild with `make build`"))
     }
 }
 
-/// Where the loaded library is, as far as the system tells.
+/// Path of the loaded library, if known.
 fn library_path() -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let line = maps.lines().find(|line| line.contains("libmujoco"))?;
@@ -87,7 +87,7 @@ fn library_path() -> Option<PathBuf> {
 
 fn models() -> Finding {
     let (robots, fields) = (library::models(ModelKind::Robot), library::models(ModelKind::Field));
-    Good(format!("robots {}; fields {}", robots.join(", "), fields.join(", ")))
+    Working(format!("robots {}; fields {}", robots.join(", "), fields.join(", ")))
 }
 
 fn scenarios() -> Finding {
@@ -97,30 +97,33 @@ fn scenarios() -> Finding {
             return Broken(format!("{name}: {error}"));
         }
     }
-    Good(names.join(", "))
+    Working(names.join(", "))
 }
 
 fn protocols() -> Finding {
     let names: Vec<_> = PROTOCOLS.iter().map(|protocol| format!("{} ({})", protocol.name, protocol.title)).collect();
-    Good(names.join(", "))
+    Working(names.join(", "))
 }
 
 fn console_pages() -> Finding {
     if !console::is_built() {
-        return Lacking("the program was built without its console; install Node.js 20 and build again".to_owned());
+        return Limited("built without the console; install Node.js 20 and rebuild".to_owned());
     }
     let kilobytes = console::PAGES.iter().map(|page| page.bytes.len()).sum::<usize>() / 1000;
     let tokens = server::user_data::folder().join("tokens.toml");
-    Good(format!("{} files, {kilobytes} kB; its tokens are in {}", console::PAGES.len(), tokens.display()))
+    Working(format!("{} files, {kilobytes} kB; tokens in {}", console::PAGES.len(), tokens.display()))
 }
 
 /// The ports of the default scenario.
 fn ports() -> Finding {
     match taken_ports() {
-        Ok(taken) if taken.is_empty() => Good(format!("those of the {DEFAULT_SCENARIO} are free")),
+        Ok(taken) if taken.is_empty() => Working(format!("all ports of the {DEFAULT_SCENARIO} scenario are free")),
         Ok(taken) => {
             let taken: Vec<_> = taken.iter().map(u16::to_string).collect();
-            Lacking(format!("{} taken: is a server running? `rossum serve --free-ports` uses others", taken.join(", ")))
+            Limited(format!(
+                "in use: {}; another server may be running, `rossum serve --free-ports` uses others",
+                taken.join(", ")
+            ))
         }
         Err(error) => Broken(format!("{error:#}")),
     }
@@ -152,18 +155,18 @@ fn taken_ports() -> anyhow::Result<Vec<u16>> {
 
 fn processors() -> Finding {
     match thread::available_parallelism() {
-        Ok(count) if count.get() >= 2 => Good(format!("{count}")),
-        Ok(_) => Lacking("1; the world and its clients share it, so full games run below real time".to_owned()),
-        Err(error) => Lacking(format!("unknown: {error}")),
+        Ok(count) if count.get() >= 2 => Working(format!("{count}")),
+        Ok(_) => Limited("1, shared by world and clients: full games run slower than real time".to_owned()),
+        Err(error) => Limited(format!("unknown: {error}")),
     }
 }
 
-/// What the puppet of Oz speaks with.
+/// The speech synthesiser of the Oz robot.
 fn voice() -> Finding {
     match puppet::speech::find_espeak() {
-        Some((library, _)) => Good(format!("espeak-ng in {}", library.display())),
-        None => Lacking(
-            "no espeak-ng, so the puppet moves its mouth in silence; run scripts/fetch-puppet voice, or install libespeak-ng1"
+        Some((library, _)) => Working(format!("espeak-ng in {}", library.display())),
+        None => Limited(
+            "espeak-ng not found, speech is silent; run scripts/fetch-puppet voice, or install libespeak-ng1"
                 .to_owned(),
         ),
     }
@@ -171,8 +174,8 @@ fn voice() -> Finding {
 
 fn hearing() -> Finding {
     match puppet::hearing::Recogniser::load(&puppet::fetched_folder("hearing").unwrap_or_default()) {
-        Ok(_) => Good("Moonshine recognises what the puppet hears".to_owned()),
-        Err(error) => Lacking(format!("the puppet understands nothing: {error}")),
+        Ok(_) => Working("Moonshine speech recogniser".to_owned()),
+        Err(error) => Limited(format!("no speech recognition: {error}")),
     }
 }
 
@@ -181,31 +184,31 @@ fn faces() -> Finding {
         &puppet::fetched_folder("faces").unwrap_or_default(),
         puppet::faces::Names::new(),
     ) {
-        Ok(_) => Good("BlazeFace finds faces, and they can have names".to_owned()),
-        Err(error) => Lacking(format!("the puppet sees no faces: {error}")),
+        Ok(_) => Working("BlazeFace detector with face recognition".to_owned()),
+        Err(error) => Limited(format!("no face detection: {error}")),
     }
 }
 
 fn sound() -> Finding {
-    let player = puppet::speech::sink::PlayerSink::find().map_err(|error| format!("the puppet is not heard: {error}"));
-    let recorder = puppet::hearing::recorder().map_err(|error| format!("the puppet does not hear: {error}"));
+    let player = puppet::speech::sink::PlayerSink::find().map_err(|error| format!("no sound output: {error}"));
+    let recorder = puppet::hearing::recorder().map_err(|error| format!("no sound input: {error}"));
     match (player, recorder) {
-        (Ok(_), Ok(recorder)) => Good(format!("there are programs that play sound and record it ({recorder})")),
-        (Err(why), Ok(_)) | (Ok(_), Err(why)) => Lacking(why),
-        (Err(unheard), Err(deaf)) => Lacking(format!("{unheard}; {deaf}")),
+        (Ok(_), Ok(recorder)) => Working(format!("player and recorder found ({recorder})")),
+        (Err(why), Ok(_)) | (Ok(_), Err(why)) => Limited(why),
+        (Err(unheard), Err(deaf)) => Limited(format!("{unheard}; {deaf}")),
     }
 }
 
-fn films() -> Finding {
+fn video() -> Finding {
     match Command::new("ffmpeg").arg("-version").output() {
-        Ok(output) if output.status.success() => {
-            Good("ffmpeg reads films and cameras for the puppet's eyes".to_owned())
-        }
-        _ => Lacking("no ffmpeg, so the puppet's eyes see the scene and pictures, not films or a camera".to_owned()),
+        Ok(output) if output.status.success() => Working("ffmpeg found, for video files and cameras".to_owned()),
+        _ => Limited(
+            "ffmpeg not found; video files and cameras are unavailable, rendered scenes and pictures work".to_owned(),
+        ),
     }
 }
 
-/// What building the project needs. A built program runs without it.
+/// Build dependencies, not needed at run time.
 fn set_up() -> Finding {
     let works = |program: &str, arguments: &[&str]| {
         Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
@@ -218,8 +221,8 @@ fn set_up() -> Finding {
     let missing: Vec<_> =
         needs.iter().filter(|(_, program, args)| !works(program, args)).map(|(name, ..)| *name).collect();
     if missing.is_empty() {
-        Good("Rust, Python 3 with pip, Node with npm".to_owned())
+        Working("Rust, Python 3 with pip, Node with npm".to_owned())
     } else {
-        Lacking(format!("{} missing; needed to build, not to run", missing.join(", ")))
+        Limited(format!("missing: {}; needed for building only", missing.join(", ")))
     }
 }

@@ -1,19 +1,19 @@
-//! Ctrl-C during long work that has little to put away.
+//! Handling of ctrl-C in commands without a graceful shutdown.
 
-/// Exit code of a program that was interrupted.
+/// Exit code after an interrupt.
 const INTERRUPTED: i32 = 130;
 
-/// From now on ctrl-C ends the program at once, with the exit code that says so.
-pub(crate) fn ends_the_program() -> anyhow::Result<()> {
-    ends_the_program_after(|| {})
+/// From now on, ctrl-C exits the program immediately.
+pub(crate) fn exit_on_ctrl_c() -> anyhow::Result<()> {
+    exit_on_ctrl_c_after(|| {})
 }
 
-/// The same, once something has been put away.
-pub(crate) fn ends_the_program_after(put_away: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+/// From now on, ctrl-C exits the program after `cleanup`.
+pub(crate) fn exit_on_ctrl_c_after(cleanup: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("interrupt".into()).spawn(move || {
         if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
-            put_away();
+            cleanup();
             eprintln!("rossum: interrupted");
             std::process::exit(INTERRUPTED);
         }

@@ -1,5 +1,5 @@
-//! The `rossum` program: one simulated robot world, robot protocols in front of it.
-#![allow(clippy::print_stderr, reason = "a program for people prints")]
+//! The `rossum` program: a simulated robot world with several robot protocols.
+#![allow(clippy::print_stderr, reason = "a command-line program prints")]
 
 mod agents;
 mod bench;
@@ -27,9 +27,9 @@ use std::{
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// One simulated robot world, robot protocols in front of it.
+/// A simulated robot world with several robot protocols.
 ///
-/// Start with `rossum serve`: it builds a world, says where it listens, and runs until you press ctrl-C.
+/// Start with `rossum serve`: it builds a world, prints the addresses it listens on, and runs until you press ctrl-C.
 #[derive(Debug, Parser)]
 #[command(name = "rossum", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
@@ -39,51 +39,51 @@ struct Cli {
     logs: logs::Options,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a world and let robots' controllers connect to it
+    /// Run a world and accept connections from robot controllers
     Serve(serve::Options),
-    /// Run soccer games for the MuJoCo league's agents and monitors, with the flags of its server
+    /// Run soccer games for agents and monitors of the MuJoCo league, with the options of the league's server
     Soccer(soccer::Options),
-    /// Evolve robots: the Population Manager, alone or with world and robots in one process
+    /// Evolve robots: the Population Manager, alone or with world and robots in the same process
     Evolve(Box<evo::evolve::Options>),
     /// Run the world of the evolving robots: the World Simulator
     World(evo::world::Options),
-    /// Test individuals for Population Managers: the Robot Simulator
+    /// Evaluate individuals for Population Managers: the Robot Simulator
     Robot(evo::robot::Options),
-    /// Run a recording again and compare it with the original, bit for bit
+    /// Replay a recording and compare it with the original, bit for bit
     Replay(replay::Options),
-    /// List the worlds that come with the program, or show one
+    /// List the built-in worlds, or print one
     Scenarios(scenarios::Options),
-    /// List the agents of a running server, and where each can be controlled
+    /// List the agents of a running server and the addresses to control them
     Agents(agents::Options),
-    /// Look around in a running simulation over OSP: agents, variables, events, single steps
+    /// Inspect a running simulation over OSP: agents, variables, events, single steps
     Osp(osp::Options),
     /// Read or set the motors of one agent over ODCP
     Odcp(odcp::Options),
-    /// Puppeteer the social robot of a running server over Oz, and look at what was done with it
+    /// Control the social robot of a running server over Oz, and export recorded sessions
     Oz(oz::Options),
-    /// Draw the robot Alice with an expression or in the middle of a gesture
+    /// Render the robot Alice with an expression or during a gesture
     Portrait(portrait::Options),
-    /// Say whether a robot or world model can be used, and what is in it
+    /// Validate a robot or world model and show its contents
     CheckModel(check_model::Options),
-    /// Say what is present on this machine and what is missing
+    /// Check this machine's set-up
     Doctor,
     /// Measure the simulation on this machine
     Bench(bench::Options),
-    /// Speak for the robot with espeak-ng, which stays in this process; the server starts it
+    /// Synthesise speech with espeak-ng; started by the server
     #[command(name = server::driver::oz::HELPER, hide = true)]
     SpeakForOz {
-        /// The engine's library.
+        /// The espeak-ng library.
         library: PathBuf,
-        /// The folder of its voices.
+        /// The directory of its voices.
         voices: PathBuf,
     },
-    /// Print a completion script for your shell
+    /// Print a shell completion script
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: clap_complete::Shell,
     },
 }
@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     let _logs = cli.logs.start();
     match run(cli.command, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
-        // whoever reads our output, such as `head`, has seen enough
+        // the reader of our output, such as `head`, has closed the pipe
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("rossum: {error:#}");

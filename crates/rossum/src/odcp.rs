@@ -12,7 +12,7 @@ use crate::table::table;
 /// Options of `rossum odcp`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The ODCP port of an agent; `rossum agents` lists them
+    /// Address of an agent's ODCP port; see `rossum agents`
     #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:45453")]
     server: String,
     /// Print JSON instead of a table
@@ -24,11 +24,11 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show the angle of every motor: -1 to 1 over its range, 0 at its null position
+    /// Print the angle of every motor: -1 to 1 over its range, 0 at its null position
     Motors,
-    /// Set every motor, in the order in which `motors` shows them
+    /// Set every motor, in the order of `motors`
     Set {
-        /// Where to go, -1 to 1, and the most torque to use for it, 0 to 1 of what the motor has; without a torque, all
+        /// Target angle, -1 to 1, with an optional torque limit, 0 to 1 of the motor's maximum (default 1)
         #[arg(required = true, allow_hyphen_values = true, value_name = "ANGLE:TORQUE", value_parser = setting)]
         settings: Vec<(f64, f64)>,
     },
@@ -41,8 +41,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Command::Motors if options.json => writeln!(out, "{}", as_json(&motors))?,
         Command::Motors => write!(out, "{}", as_table(&motors))?,
         Command::Set { settings } => {
-            let (wanted, given) = (motors.len(), settings.len());
-            ensure!(wanted == given, "the agent has {wanted} motors, and {given} were set; set each of them");
+            let (expected, given) = (motors.len(), settings.len());
+            ensure!(expected == given, "expected settings for {expected} motors, got {given}");
             client.set_motors(settings)?;
         }
     }
@@ -52,8 +52,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 fn explain(server: &str, error: ClientError) -> anyhow::Error {
     match error {
         ClientError::NoReply { .. } | ClientError::Io(_) => anyhow!(
-            "nobody speaks ODCP at {server} ({error}); is `rossum serve --scenario orcs` running? `rossum agents` lists \
-             the ports of its agents, which --server takes"
+            "no ODCP agent at {server} ({error}); start a server with `rossum serve --scenario orcs`, and pass a port \
+             listed by `rossum agents` with --server"
         ),
         other => other.into(),
     }
@@ -68,13 +68,13 @@ fn as_json(motors: &[f64]) -> Value {
     json!({ "angles": motors })
 }
 
-/// Reads an angle, or an angle and a torque.
+/// Parses `ANGLE` or `ANGLE:TORQUE`.
 fn setting(text: &str) -> Result<(f64, f64), String> {
     let (angle, torque) = text.split_once(':').unwrap_or((text, "1"));
     let parse = || -> Result<(f64, f64), ParseFloatError> { Ok((angle.parse()?, torque.parse()?)) };
     match parse() {
         Ok((angle, torque)) if (-1.0..=1.0).contains(&angle) && (0.0..=1.0).contains(&torque) => Ok((angle, torque)),
-        _ => Err("not an angle from -1 to 1, or one with a torque from 0 to 1 such as 0.5:0.8".to_owned()),
+        _ => Err("expected an angle from -1 to 1, optionally with a torque from 0 to 1, such as 0.5:0.8".to_owned()),
     }
 }
 
@@ -101,13 +101,13 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_shown() {
+    fn angles_are_printed() {
         assert_eq!(as_table(&[0.5, -1.0]), "motor  angle\n0      +0.5000\n1      -1.0000\n");
         assert_eq!(as_json(&[0.5, -1.0]).to_string(), r#"{"angles":[0.5,-1.0]}"#);
     }
 
     #[test]
-    fn nobody_there() {
+    fn unreachable_agent() {
         let error = explain("127.0.0.1:1", ClientError::NoReply { request: "connect" }).to_string();
         assert!(error.contains("rossum serve --scenario orcs") && error.contains("127.0.0.1:1"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! `rossum osp`: looking around in a running simulation by hand.
+//! `rossum osp`: manual inspection of a running simulation.
 
 mod show;
 
@@ -13,19 +13,19 @@ use client::osp::{AgentInfo, AgentSummary, Client, ClientError, Completed, Diale
 
 use crate::interrupt;
 
-/// How long a reset is waited for that nobody else asks for.
-const RESET_PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit of a reset.
+const RESET_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Options of `rossum osp`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Where the server takes OSP clients
+    /// Address of the server's OSP port
     #[arg(long, global = true, value_name = "ADDRESS", default_value = "127.0.0.1:45454")]
     server: String,
-    /// How datagrams are written
+    /// Encoding of datagrams
     #[arg(long, global = true, value_enum, default_value_t = DialectName::Document)]
     dialect: DialectName,
-    /// Print JSON for scripts instead of tables; watch, step and events print one object in each line
+    /// Print JSON instead of tables; watch, step and events print one object per line
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -34,30 +34,30 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DialectName {
-    /// As the protocol's document says
+    /// As documented
     Document,
-    /// As the original server, ORCS, does
+    /// As the original server, ORCS, does it
     Original,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the agents, and whether somebody controls them
+    /// List the agents and whether they are controlled
     Agents,
-    /// Show what an agent has: its inputs (motors), its outputs (sensors) and its infos, for fitness functions
+    /// Show an agent's inputs (motors), outputs (sensors) and infos (for fitness functions)
     Info {
         /// Name of the agent
         agent: String,
     },
     /// List the variables of the simulation
     Values {
-        /// A regular expression that the whole name matches, such as '/Simulation/.*'
+        /// Regular expression to match the full name, such as '/Simulation/.*'
         #[arg(default_value = ".*")]
         regex: String,
     },
     /// Read variables
     Get {
-        /// Names, or regular expressions that the whole name matches
+        /// Names, or regular expressions to match the full name
         #[arg(required = true)]
         names: Vec<String>,
     },
@@ -65,123 +65,123 @@ enum Command {
     Set {
         /// Its name
         name: String,
-        /// What it shall be, written as `get` shows it
+        /// New value, in the format of `get`
         #[arg(allow_negative_numbers = true)]
         value: String,
     },
-    /// Show variables whenever they change, until ctrl-C
+    /// Print variables whenever they change, until ctrl-C
     Watch {
-        /// Names, or regular expressions that the whole name matches
+        /// Names, or regular expressions to match the full name
         #[arg(required = true)]
         names: Vec<String>,
-        /// Time between two looks
+        /// Polling interval
         #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = seconds)]
         every: Duration,
-        /// Look so many times, and end
+        /// Stop after this number of polls
         #[arg(long, value_name = "N")]
         count: Option<u64>,
     },
-    /// Control an agent for some steps, and show its outputs and infos after each
+    /// Control an agent for some steps and print its outputs and infos after each
     Step {
-        /// Name of the agent; nobody else may control it
+        /// Name of the agent, which must be free
         agent: String,
-        /// Its inputs, in the order of `info`, held for all steps; those left out stay as they are
+        /// Its inputs, in the order of `info`, constant for all steps; omitted ones keep their values
         #[arg(allow_negative_numbers = true, value_parser = finite)]
         inputs: Vec<f32>,
-        /// How many steps
+        /// Number of steps
         #[arg(long, value_name = "N", default_value_t = 1)]
         steps: u64,
-        /// Reset the simulation with this seed before; 0 leaves the seed as it is
+        /// Reset the simulation with this seed first; 0 keeps the current seed
         #[arg(long, allow_negative_numbers = true)]
         seed: Option<i32>,
-        /// Show the last step only
+        /// Print the last step only
         #[arg(long)]
         last: bool,
     },
-    /// Control an agent for some steps, and show which events occur; it keeps its inputs
+    /// Control an agent for some steps, without changing its inputs, and print the events that occur
     Events {
         /// Names of events, such as /Control/NextTry
         #[arg(required = true)]
         names: Vec<String>,
-        /// Name of the agent; nobody else may control it
+        /// Name of the agent, which must be free
         #[arg(long)]
         agent: String,
-        /// How many steps
+        /// Number of steps
         #[arg(long, value_name = "N", default_value_t = 1)]
         steps: u64,
     },
-    /// Put the simulation back to its start; while agents are controlled, only their clients can do so
+    /// Reset the simulation; only possible while no agent is controlled
     Reset {
-        /// What random numbers start from; 0 leaves the seed as it is
+        /// Random seed; 0 keeps the current seed
         #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
         seed: i32,
     },
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let dialect = match options.dialect {
         DialectName::Document => Dialect::Document,
         DialectName::Original => Dialect::Original,
     };
     let client =
         Client::connect_in(dialect, &*options.server).map_err(|error| explain_connect(&options.server, error))?;
-    let mut look = Look { client, json: options.json, out };
+    let mut inspector = Inspector { client, json: options.json, out };
     match &options.command {
         Command::Agents => {
-            let agents = look.client.agents()?;
-            look.show(show::agents(&agents))
+            let agents = inspector.client.agents()?;
+            inspector.show(show::agents(&agents))
         }
         Command::Info { agent } => {
-            let agent = look.agent(agent)?;
-            let info = look.client.info(agent.agent)?;
-            look.show(show::info(&info))
+            let agent = inspector.agent(agent)?;
+            let info = inspector.client.info(agent.agent)?;
+            inspector.show(show::info(&info))
         }
         Command::Values { regex } => {
-            let values = look.client.values(regex)?;
-            ensure!(!values.is_empty(), "no variable has a name that matches `{regex}` as a whole; try '.*{regex}.*'");
-            look.show(show::values(&values))
+            let values = inspector.client.values(regex)?;
+            ensure!(!values.is_empty(), "no variable matches `{regex}` with its full name; try '.*{regex}.*'");
+            inspector.show(show::values(&values))
         }
-        Command::Get { names } => look.get(names),
-        Command::Set { name, value } => look.set(name, value),
-        Command::Watch { names, every, count } => look.watch(names, *every, *count),
-        Command::Step { agent, inputs, steps, seed, last } => look.step(agent, inputs, *steps, *seed, *last),
-        Command::Events { names, agent, steps } => look.events(names, agent, *steps),
-        Command::Reset { seed } => look.reset(*seed),
+        Command::Get { names } => inspector.get(names),
+        Command::Set { name, value } => inspector.set(name, value),
+        Command::Watch { names, every, count } => inspector.watch(names, *every, *count),
+        Command::Step { agent, inputs, steps, seed, last } => inspector.step(agent, inputs, *steps, *seed, *last),
+        Command::Events { names, agent, steps } => inspector.events(names, agent, *steps),
+        Command::Reset { seed } => inspector.reset(*seed),
     }
 }
 
 fn explain_connect(server: &str, error: ClientError) -> anyhow::Error {
     match error {
         ClientError::NoReply { .. } => anyhow!(
-            "nobody speaks OSP at {server}; is `rossum serve --scenario orcs` running? It prints the address for OSP, \
-             which --server takes. An original ORCS server needs `--dialect original`"
+            "no OSP server at {server}; start one with `rossum serve --scenario orcs`, and pass its OSP address with \
+             --server. An original ORCS server needs `--dialect original`"
         ),
-        other => anyhow::Error::new(other).context(format!("cannot connect to {server}")),
+        other => anyhow::Error::new(other).context(format!("failed to connect to {server}")),
     }
 }
 
-/// A look at a running simulation.
-struct Look<'a> {
+/// A connection to a running simulation, with the output.
+struct Inspector<'a> {
     client: Client,
     json: bool,
     out: &'a mut dyn Write,
 }
 
-impl Look<'_> {
-    fn show(&mut self, shown: show::Shown) -> anyhow::Result<()> {
+impl Inspector<'_> {
+    fn show(&mut self, report: show::Report) -> anyhow::Result<()> {
         match self.json {
-            true => writeln!(self.out, "{:#}", shown.json)?,
-            false => write!(self.out, "{}", shown.text)?,
+            true => writeln!(self.out, "{:#}", report.json)?,
+            false => write!(self.out, "{}", report.text)?,
         }
         Ok(())
     }
 
-    /// One of many, in a line of its own.
-    fn show_next(&mut self, shown: show::Shown) -> anyhow::Result<()> {
+    /// Prints one of several results, on a line of its own.
+    fn show_next(&mut self, report: show::Report) -> anyhow::Result<()> {
         match self.json {
-            true => writeln!(self.out, "{}", shown.json)?,
-            false => write!(self.out, "{}", shown.text)?,
+            true => writeln!(self.out, "{}", report.json)?,
+            false => write!(self.out, "{}", report.text)?,
         }
         Ok(self.out.flush()?)
     }
@@ -189,15 +189,15 @@ impl Look<'_> {
     fn agent(&mut self, name: &str) -> anyhow::Result<AgentSummary> {
         let agents = self.client.agents()?;
         let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
-        let unknown = || format!("there is no agent `{name}`; there are: {}", names.join(", "));
+        let unknown = || format!("no agent named `{name}`; available: {}", names.join(", "));
         agents.iter().find(|agent| agent.name == name).cloned().with_context(unknown)
     }
 
     /// Takes control of an agent.
-    fn take(&mut self, name: &str) -> anyhow::Result<AgentInfo> {
+    fn take_control(&mut self, name: &str) -> anyhow::Result<AgentInfo> {
         let agent = self.agent(name)?.agent;
         let taken = self.client.register(agent)?;
-        ensure!(taken, "somebody else controls `{name}`; `rossum osp agents` says which are free");
+        ensure!(taken, "agent `{name}` is controlled by another client; `rossum osp agents` lists free ones");
         Ok(self.client.info(agent)?)
     }
 
@@ -208,7 +208,7 @@ impl Look<'_> {
             if values.is_empty() {
                 values = self.client.values(&escaped(name))?;
             }
-            ensure!(!values.is_empty(), "no variable has the name `{name}`; `rossum osp values '.*'` lists all");
+            ensure!(!values.is_empty(), "no variable named `{name}`; `rossum osp values` lists all");
             values.retain(|value| found.iter().all(|known| known.value != value.value));
             found.extend(values);
         }
@@ -226,19 +226,18 @@ impl Look<'_> {
 
     fn set(&mut self, name: &str, value: &str) -> anyhow::Result<()> {
         let found = self.client.values(&escaped(name))?.into_iter().find(|info| info.name == name);
-        let info =
-            found.with_context(|| format!("no variable has the name `{name}`; `rossum osp values '.*'` lists all"))?;
+        let info = found.with_context(|| format!("no variable named `{name}`; `rossum osp values` lists all"))?;
         match self.client.set(info.value, value)? {
             Status::Done => {
                 let content = self.client.get(info.value)?;
                 self.show(show::contents(&[(info, content)]))
             }
             Status::Failed => bail!(
-                "`{value}` is nothing that {name} can be: it is a {}, and `rossum osp get {name}` shows how that is \
-                 written; some variables cannot be written at all",
+                "invalid value `{value}` for {name} of type {}, or the variable is read-only; `rossum osp get {name}` shows \
+                 the format",
                 info.kind
             ),
-            Status::NotFound => bail!("{name} is gone"),
+            Status::NotFound => bail!("{name} no longer exists"),
         }
     }
 
@@ -265,9 +264,9 @@ impl Look<'_> {
     }
 
     fn step(&mut self, name: &str, inputs: &[f32], steps: u64, seed: Option<i32>, last: bool) -> anyhow::Result<()> {
-        let info = self.take(name)?;
+        let info = self.take_control(name)?;
         let (given, has) = (inputs.len(), info.inputs.len());
-        ensure!(given <= has, "`{name}` has {has} inputs, and {given} were given; `rossum osp info {name}` lists them");
+        ensure!(given <= has, "`{name}` has {has} inputs, got {given}; `rossum osp info {name}` lists them");
         if let Some(seed) = seed {
             self.client.reset(seed)?;
         }
@@ -285,9 +284,9 @@ impl Look<'_> {
         let mut events = Vec::new();
         for name in names {
             let event = self.client.register_for_event(name)?;
-            events.push((event.with_context(|| format!("there is no event `{name}`"))?, name));
+            events.push((event.with_context(|| format!("no event named `{name}`"))?, name));
         }
-        let info = self.take(agent)?;
+        let info = self.take_control(agent)?;
         for number in 1..=steps {
             let step = self.client.step(&[(info.agent, &[])])?;
             for (_, name) in events.iter().filter(|(event, _)| step.events.contains(event)) {
@@ -298,18 +297,18 @@ impl Look<'_> {
     }
 
     fn reset(&mut self, seed: i32) -> anyhow::Result<()> {
-        self.client.set_timeout(RESET_PATIENCE);
+        self.client.set_timeout(RESET_TIMEOUT);
         match self.client.reset(seed) {
             Err(ClientError::NotCompleted { .. }) => bail!(
-                "the simulation was not reset: somebody controls an agent, and then only the clients that do can reset \
-                 it; `rossum osp agents` says which are controlled"
+                "the simulation was not reset: another client controls an agent, so only such clients can reset it; \
+                 `rossum osp agents` lists the controlled ones"
             ),
             done => Ok(done?),
         }
     }
 }
 
-/// A regular expression that only this text matches.
+/// A regular expression that matches only this text.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
@@ -322,16 +321,16 @@ fn escaped(text: &str) -> String {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = || "not a time from 0.01 to 3600 s".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| wrong())?;
-    if (0.01..=3600.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(wrong()) }
+    let invalid = || "expected 0.01 to 3600 seconds".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| invalid())?;
+    if (0.01..=3600.0).contains(&seconds) { Ok(Duration::from_secs_f64(seconds)) } else { Err(invalid()) }
 }
 
 fn finite(text: &str) -> Result<f32, String> {
-    text.parse().ok().filter(|input: &f32| input.is_finite()).ok_or_else(|| "not a number".to_owned())
+    text.parse().ok().filter(|input: &f32| input.is_finite()).ok_or_else(|| "expected a finite number".to_owned())
 }
 
-#[expect(clippy::disallowed_methods, reason = "changes are shown with the time since the start")]
+#[expect(clippy::disallowed_methods, reason = "changes are printed with the time since the start")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -341,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exact_names_are_no_expressions() {
+    fn exact_names_are_escaped() {
         assert_eq!(escaped("/Sim/Robot (1)/Mass"), r"/Sim/Robot \(1\)/Mass");
         assert_eq!(escaped(r"a.b*c\d"), r"a\.b\*c\\d");
     }
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there() {
+    fn unreachable_server() {
         let error = explain_connect("127.0.0.1:1", ClientError::NoReply { request: "init" }).to_string();
         assert!(error.contains("rossum serve --scenario orcs") && error.contains("127.0.0.1:1"), "{error}");
     }

@@ -133,7 +133,7 @@ enum Command {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     match &options.command {
         Command::List => Ok(write!(out, "{}", names::list())?),
         Command::Enrol(options) => enrol::run(options, out),

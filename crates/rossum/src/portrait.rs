@@ -115,7 +115,7 @@ impl View {
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let studio = Studio::open(options)?;
     let image = if options.sheet { studio.sheet()? } else { studio.portrait(&Sitting::wanted(options, &studio)?)? };
     let path = options.out.display();

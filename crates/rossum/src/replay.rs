@@ -15,15 +15,15 @@ use crate::interrupt;
 pub(crate) struct Options {
     /// A recording made with `rossum serve --record`
     file: PathBuf,
-    /// Fail if the run differs from the recording, or if nothing could be compared
+    /// Fail if the replay differs from the recording, or if nothing could be compared
     #[arg(long)]
     verify: bool,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let name = options.file.display();
-    let recording = std::fs::read(&options.file).with_context(|| format!("cannot read the recording {name}"))?;
+    let recording = std::fs::read(&options.file).with_context(|| format!("failed to read the recording {name}"))?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} ticks, {per_sec}, {msg}")?);
     let verdict = replay(&recording, &direct, |world, record| {
@@ -31,16 +31,16 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         bar.set_message(format!("{} agents", world.catalogue().agents.len()));
     });
     bar.finish_and_clear();
-    let verdict = verdict.with_context(|| format!("{name} could not be run again"))?;
+    let verdict = verdict.with_context(|| format!("failed to replay the recording {name}"))?;
     let Verdict { ticks, compared, differs_at, complete } = verdict;
     if !complete {
-        writeln!(out, "the recording was cut off; what is there is used")?;
+        writeln!(out, "the recording is truncated; replaying what is there")?;
     }
     match differs_at {
-        Some(tick) if options.verify => bail!("the run differs from the recording at tick {tick}"),
-        Some(tick) => writeln!(out, "{ticks} ticks; the run differs from the recording at tick {tick}")?,
+        Some(tick) if options.verify => bail!("the replay differs from the recording at tick {tick}"),
+        Some(tick) => writeln!(out, "{ticks} ticks; the replay differs from the recording at tick {tick}")?,
         None if compared == 0 && options.verify => {
-            bail!("{ticks} ticks, but the recording has no state hash to compare")
+            bail!("{ticks} ticks, but the recording contains no state hash to compare")
         }
         None => writeln!(out, "{ticks} ticks, {compared} state hashes compared, all equal")?,
     }

@@ -8,9 +8,9 @@ use server::{Scenario, library, serve::build_world};
 /// Options of `rossum scenarios`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Show this one as it is, to copy and change; a name or the path of a file ending in .toml
+    /// Print this scenario; a name or the path of a .toml file
     name: Option<String>,
-    /// List the variables of its world instead, which settings, randomise and watch can name
+    /// List the variables of its world, for the keys `settings`, `randomise` and `watch`
     #[arg(long, requires = "name")]
     variables: bool,
 }

@@ -19,47 +19,54 @@ use tracing::info;
 use wire::console::Role;
 use world::clock::Pace;
 
-/// What runs when nothing else is asked for.
+/// The default scenario.
 pub(crate) const DEFAULT_SCENARIO: &str = "playground";
 
 /// Options of `rossum serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Name of a world (see `rossum scenarios`), or path of a scenario file ending in .toml
+    /// Name of a built-in scenario (see `rossum scenarios`), or path of a .toml file
     #[arg(long, short, default_value = DEFAULT_SCENARIO)]
     scenario: String,
-    /// Record the run into this file, for `rossum replay`
+    /// Record to this file, for `rossum replay`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Seed of the first try
+    /// Random seed
     #[arg(long)]
     seed: Option<u64>,
     /// Speed of the simulation
     #[arg(long, value_parser = pace_parser())]
     pace: Option<Pace>,
-    /// Address to listen on; other machines also need --allow
+    /// Address to listen on; access from other machines also needs --allow
     #[arg(long, value_name = "ADDRESS")]
     bind: Option<IpAddr>,
-    /// Network that may talk to the server, such as 192.168.1.0/24; may be given several times
+    #[command(flatten)]
+    common: CommonOptions,
+}
+
+/// Options shared by `rossum serve` and `rossum soccer`.
+#[derive(Debug, Args)]
+pub(crate) struct CommonOptions {
+    /// Network to accept connections from, such as 192.168.1.0/24; repeatable
     #[arg(long, value_name = "NETWORK")]
-    allow: Vec<String>,
-    /// Listen on any free ports instead of the scenario's; they are printed
+    pub(crate) allow: Vec<String>,
+    /// Listen on free ports instead of the configured ones, and print them
     #[arg(long)]
-    free_ports: bool,
+    pub(crate) free_ports: bool,
     /// Print the addresses as one JSON object instead of a table
     #[arg(long)]
-    json: bool,
-    /// Print the whole configuration, with every default, and end
+    pub(crate) json: bool,
+    /// Print the complete configuration, including defaults, and exit
     #[arg(long)]
-    print_config: bool,
+    pub(crate) print_config: bool,
 }
 
 /// The paces and their help.
 const PACES: [(Pace, &str); 4] = [
     (Pace::Realtime, "One second of simulation per second"),
-    (Pace::Lockstep, "As fast as lockstep clients vote; stands still without them"),
+    (Pace::Lockstep, "As fast as lockstep clients vote; paused without them"),
     (Pace::Eager, "As fast as lockstep clients vote; in real time without them"),
-    (Pace::Fast, "As fast as the machine allows"),
+    (Pace::Fast, "As fast as possible"),
 ];
 
 fn pace_parser() -> impl TypedValueParser<Value = Pace> {
@@ -74,12 +81,12 @@ impl Options {
         base.world.seed = self.seed.unwrap_or(base.world.seed);
         base.world.pace = self.pace.unwrap_or(base.world.pace);
         base.server.bind = self.bind.unwrap_or(base.server.bind);
-        for network in &self.allow {
+        for network in &self.common.allow {
             let parsed =
-                network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))?;
+                network.parse().with_context(|| format!("--allow {network}: expected a network such as 10.0.0.0/8"))?;
             base.server.allow.push(parsed);
         }
-        base.server.free_ports |= self.free_ports;
+        base.server.free_ports |= self.common.free_ports;
         scenario.check()?;
         Ok(scenario)
     }
@@ -87,36 +94,36 @@ impl Options {
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let scenario = options.scenario()?;
-    if options.print_config {
+    if options.common.print_config {
         write!(out, "{}", scenario.to_toml())?;
         return Ok(());
     }
-    let world = Hosted { scenario, record: options.record.clone() };
+    let world = ServedWorld { scenario, record: options.record.clone() };
     host(&[world], |worlds, servers| {
-        if options.json {
+        if options.common.json {
             return Ok(writeln!(out, "{}", as_json(worlds, servers)?)?);
         }
         greet(worlds, servers, out)?;
-        Ok(writeln!(out, "Ready. Press ctrl-C to stop; `rossum serve --help` shows what can be changed.")?)
+        Ok(writeln!(out, "Ready. Press ctrl-C to stop. Options: `rossum serve --help`")?)
     })
 }
 
-/// A world to run.
-pub(crate) struct Hosted {
+/// A world to serve.
+pub(crate) struct ServedWorld {
     pub(crate) scenario: Scenario,
-    /// Where it is recorded, if it is.
+    /// Path of the recording, if any.
     pub(crate) record: Option<PathBuf>,
 }
 
-/// Runs worlds until somebody stops them. What `ready` gives back is kept as long.
+/// Serves worlds until they are stopped. The value returned by `ready` is dropped afterwards.
 pub(crate) fn host<T>(
-    worlds: &[Hosted],
-    ready: impl FnOnce(&[Hosted], &[Server]) -> anyhow::Result<T>,
+    worlds: &[ServedWorld],
+    ready: impl FnOnce(&[ServedWorld], &[Server]) -> anyhow::Result<T>,
 ) -> anyhow::Result<()> {
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     runtime.block_on(async {
-        // before anything is begun, so that no signal is missed
+        // installed first, so that no signal is missed
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut servers = Vec::new();
@@ -127,19 +134,19 @@ pub(crate) fn host<T>(
         let mut ends: JoinSet<_> = servers.iter().map(Server::ended).collect();
         let outcome = tokio::select! {
             _ = interrupt.recv() => {
-                info!("ctrl-C: stopping");
+                info!("interrupted, stopping");
                 Ok(())
             }
             _ = terminate.recv() => {
-                info!("asked to end: stopping");
+                info!("terminated, stopping");
                 Ok(())
             }
             Some(ended) = ends.join_next() => match ended {
                 Ok(End::Asked(by)) => {
-                    info!("{by} asked to end: stopping");
+                    info!("{by} requested shutdown, stopping");
                     Ok(())
                 }
-                _ => Err(anyhow::anyhow!("the world ended by itself; the log says why")),
+                _ => Err(anyhow::anyhow!("the world stopped unexpectedly; see the log")),
             },
         };
         drop(kept);
@@ -149,7 +156,7 @@ pub(crate) fn host<T>(
     })
 }
 
-pub(crate) fn as_json(worlds: &[Hosted], servers: &[Server]) -> anyhow::Result<serde_json::Value> {
+pub(crate) fn as_json(worlds: &[ServedWorld], servers: &[Server]) -> anyhow::Result<serde_json::Value> {
     let addresses: Vec<_> = servers.iter().flat_map(Server::addresses).collect();
     let title = worlds.first().map(|world| world.scenario.base.title.as_str());
     let link = |role| servers.first().map(|server| server.console(role));
@@ -158,11 +165,11 @@ pub(crate) fn as_json(worlds: &[Hosted], servers: &[Server]) -> anyhow::Result<s
     Ok(serde_json::json!({ "title": title, "console": console, "viewer": viewer, "addresses": addresses }))
 }
 
-pub(crate) fn greet(worlds: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
+pub(crate) fn greet(worlds: &[ServedWorld], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
     for (world, server) in worlds.iter().zip(servers) {
         writeln!(out, "{}", first_screen(&world.scenario.base.title, server.addresses()))?;
         if let Some(path) = &world.record {
-            writeln!(out, "  recording to {}\n", path.display())?;
+            writeln!(out, "  Recording to {}\n", path.display())?;
         }
         writeln!(out, "Open    {}", server.console(Role::Operator))?;
         writeln!(out, "Watch   {}\n", server.console(Role::Viewer))?;

@@ -1,4 +1,4 @@
-//! `rossum soccer`: the league's server, with the flags of the one that teams know.
+//! `rossum soccer`: soccer games, with the options of the league's server.
 
 mod playback;
 
@@ -13,99 +13,89 @@ use clap::{Args, ValueEnum};
 use server::{Scenario, Server, backstage::Demo, config::ConfigError};
 use toml::{Table, Value};
 
-use crate::serve::{Hosted, as_json, greet, host};
+use crate::serve::{CommonOptions, ServedWorld, as_json, greet, host};
 
-/// The port of the status page; that of each further game follows.
+/// Port of the first game's console; those of further games follow.
 const HTTP_PORT: u16 = 1920;
-/// Each game has a port for agents and one for monitors.
+/// A port for agents and one for monitors.
 const PORTS_PER_GAME: u16 = 2;
 
-/// Options of `rossum soccer`. Those of the league's server come first and mean what they mean there.
+/// Options of `rossum soccer`, starting with those of the league's server, which have the same meaning there.
 #[derive(Debug, Args)]
 #[command(args_override_self = true, infer_long_args = true)]
 pub(crate) struct Options {
-    /// Address to listen on; other machines also need --allow
+    /// Address to listen on; access from other machines also needs --allow
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
-    /// Port of the agents
+    /// Port for agents
     #[arg(long, value_name = "PORT", default_value_t = 60000)]
     aport: u16,
-    /// Port of the monitors
+    /// Port for monitors
     #[arg(long, value_name = "PORT", default_value_t = 60001)]
     mport: u16,
-    /// Tell agents of a cycle at its end, and wait for their answers
+    /// Send perceptions at the end of a cycle, and wait for the answers of the agents
     #[arg(long)]
     sequential: bool,
-    /// Wait for a message of every agent in every cycle
+    /// Wait for a message from every agent in every cycle
     #[arg(long)]
     sync: bool,
-    /// Run in real time; this is the default
+    /// Run in real time (default)
     #[arg(long, overrides_with = "no_realtime")]
     realtime: bool,
-    /// Run as fast as the agents answer, and in real time while there are none
+    /// Run as fast as the agents answer; in real time without agents
     #[arg(long, overrides_with = "realtime")]
     no_realtime: bool,
-    /// Accepted for the sake of scripts: any monitor can watch, on its port
+    /// Accepted for compatibility and ignored: monitors connect to their port
     #[arg(long, overrides_with = "no_render")]
     render: bool,
-    /// Accepted for the sake of scripts
+    /// Accepted for compatibility and ignored
     #[arg(long, overrides_with = "render")]
     no_render: bool,
-    /// Write what monitors are sent into this file, after what it has already
+    /// Append the messages for monitors to this file
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "rcssservermj_monitor.log")]
     logfile: Option<PathBuf>,
-    /// The field; that of the rules if it is left out
+    /// The field; chosen by the rules by default
     #[arg(long, value_enum)]
     field: Option<FieldName>,
     /// The rules
     #[arg(long, value_enum, default_value_t = RuleBook::Ssim)]
     rules: RuleBook,
-    /// Which half is played: 0 and 1 are the halves, 2 and 3 those of extra time, 4 the penalty shoot-out
+    /// The period: 0 and 1 are the halves, 2 and 3 those of extra time, 4 is the penalty shoot-out
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=4))]
     phase: u8,
-    /// Where the game clock begins, in seconds
+    /// Initial game time, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<f64>,
 
-    /// So many games at once, each with the next two ports
+    /// Number of concurrent games; each uses the next two ports
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     games: u16,
-    /// Show a game of the example team against itself, with so many players each; needs python3
+    /// Run a demo game of the example team against itself, with this number of players per team; needs python3
     #[arg(long, value_name = "PLAYERS", value_parser = clap::value_parser!(u8).range(1..=11))]
     demo: Option<u8>,
-    /// Play no game but show this log to monitors
+    /// Play this log to monitors instead of running a game
     #[arg(long, value_name = "LOG", conflicts_with_all = ["demo", "games", "logfile", "record"])]
     play: Option<PathBuf>,
-    /// How many seconds of a log pass in one
+    /// Playback speed relative to real time
     #[arg(long, value_name = "FACTOR", requires = "play", value_parser = speed)]
     speed: Option<f64>,
-    /// Seed of the first game; that of each further game follows
+    /// Random seed of the first game; those of further games follow
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
-    /// Folder of your own robots: NAME.xml or NAME/robot.xml
+    /// Directory of additional robots: NAME.xml or NAME/robot.xml
     #[arg(long, value_name = "FOLDER")]
     models: Option<PathBuf>,
-    /// Robots err, miss things, and do not see through others
+    /// Noisy vision with missed detections and occlusion
     #[arg(long)]
     noisy_vision: bool,
-    /// Messages as in the league's document instead of as its server writes them
+    /// Encode messages as in the league's document instead of like the league's server
     #[arg(long)]
     document: bool,
-    /// Record every game into this file, for `rossum replay`
+    /// Record every game to this file, for `rossum replay`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Network that may talk to the server, such as 192.168.1.0/24; may be given several times
-    #[arg(long, value_name = "NETWORK", action = clap::ArgAction::Append)]
-    allow: Vec<String>,
-    /// Listen on any free ports instead; they are printed
-    #[arg(long)]
-    free_ports: bool,
-    /// Print the addresses as one JSON object instead of a table
-    #[arg(long)]
-    json: bool,
-    /// Print the whole configuration of the first game, with every default, and end
-    #[arg(long)]
-    print_config: bool,
+    #[command(flatten)]
+    common: CommonOptions,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -122,12 +112,12 @@ enum RuleBook {
     Fifa,
     /// Halves of 5 minutes, on the field `fifa7vs7`
     Ssim,
-    /// As ssim, in its version of 2026
+    /// Like ssim, version of 2026
     Ssim26,
 }
 
 impl Options {
-    /// The scenario that the flags stand for, of one of the games.
+    /// The scenario of one of the games.
     fn scenario(&self, game: u16) -> anyhow::Result<Scenario> {
         let mut table = Table::new();
         let title = if self.games == 1 { "Soccer".to_owned() } else { format!("Soccer, game {}", game + 1) };
@@ -135,10 +125,13 @@ impl Options {
         table.insert("world".to_owned(), self.world(game).into());
         table.insert("server".to_owned(), self.server(game)?.into());
         table.insert("soccer".to_owned(), self.soccer(game)?.into());
-        let folder = std::env::current_dir().context("where are we?")?;
+        let folder = std::env::current_dir().context("failed to determine the current directory")?;
         match Scenario::parse("rossum soccer", &table.to_string(), &folder) {
             Err(ConfigError::OpenBind(_)) => {
-                bail!("--host {} lets other machines in; say which, with --allow 192.168.1.0/24", self.host)
+                bail!(
+                    "--host {} is reachable from other machines; also pass --allow with their network, such as 192.168.1.0/24",
+                    self.host
+                )
             }
             parsed => Ok(parsed?),
         }
@@ -160,19 +153,19 @@ impl Options {
 
     fn server(&self, game: u16) -> anyhow::Result<Table> {
         let bind = resolve(&self.host)?;
-        let allow = self.allow.iter().map(|network| Value::String(network.clone()));
+        let allow = self.common.allow.iter().map(|network| Value::String(network.clone()));
         Ok(Table::from_iter([
             ("bind".to_owned(), bind.to_string().into()),
             ("allow".to_owned(), Value::Array(allow.collect())),
             ("http_port".to_owned(), Value::Integer(free_or_any(bind, HTTP_PORT + game).into())),
-            ("free_ports".to_owned(), self.free_ports.into()),
+            ("free_ports".to_owned(), self.common.free_ports.into()),
         ]))
     }
 
     fn soccer(&self, game: u16) -> anyhow::Result<Table> {
         let port = |first: u16| match first {
             0 => Ok(0),
-            _ => first.checked_add(PORTS_PER_GAME * game).context("the ports of the last games would be above 65535"),
+            _ => first.checked_add(PORTS_PER_GAME * game).context("the ports of the last games would exceed 65535"),
         };
         let rules = self.rules.to_possible_value().map(|rules| rules.get_name().to_owned()).unwrap_or_default();
         let mut soccer = Table::from_iter([
@@ -195,7 +188,7 @@ impl Options {
         Ok(soccer)
     }
 
-    /// A file of one of several games: `log.txt` becomes `log-2.txt`.
+    /// The file of one game; with several games, `log.txt` becomes `log-2.txt`.
     fn own_file(&self, file: &Path, game: u16) -> PathBuf {
         if self.games == 1 {
             return file.to_owned();
@@ -208,64 +201,73 @@ impl Options {
 
 fn speed(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|speed| (0.01..=100.0).contains(speed));
-    speed.ok_or_else(|| "it must be 0.01 to 100".to_owned())
+    speed.ok_or_else(|| "expected 0.01 to 100".to_owned())
 }
 
-/// The address of a host's name.
+/// Resolves a host name.
 fn resolve(host: &str) -> anyhow::Result<IpAddr> {
-    let unknown = || format!("--host {host}: there is no such address");
+    let unknown = || format!("--host {host}: failed to resolve");
     let addresses: Vec<_> = (host, 0).to_socket_addrs().with_context(unknown)?.map(|found| found.ip()).collect();
-    // agents and monitors of the league look for `localhost` there
+    // agents and monitors of the league use IPv4 for `localhost`
     let first = addresses.iter().find(|address| address.is_ipv4()).or(addresses.first());
     first.copied().with_context(unknown)
 }
 
-/// A port, or 0 for any other if somebody listens there already. Nobody knows the page by its port.
+/// The port, or 0 (any free port) if it is in use. No client depends on the console's port.
 fn free_or_any(bind: IpAddr, port: u16) -> u16 {
     if TcpListener::bind((bind, port)).is_ok() { port } else { 0 }
 }
 
-/// Where a clock may begin, in s.
+/// Parses an initial game time, in s.
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
-    seconds.ok_or_else(|| "it must be 0 to 1000000".to_owned())
+    seconds.ok_or_else(|| "expected 0 to 1000000".to_owned())
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     if let Some(log) = &options.play {
         return playback::run(options, log, out);
     }
-    if options.print_config {
+    if options.common.print_config {
         return Ok(write!(out, "{}", options.scenario(0)?.to_toml())?);
     }
-    let most = if matches!(options.rules, RuleBook::Fifa) { 11 } else { 7 };
-    ensure!(options.demo.is_none_or(|players| players <= most), "a team has {most} players with these rules");
+    let max = if matches!(options.rules, RuleBook::Fifa) { 11 } else { 7 };
+    ensure!(options.demo.is_none_or(|players| players <= max), "a team has at most {max} players with these rules");
     let record = |game| options.record.as_deref().map(|file| options.own_file(file, game));
-    let games = (0..options.games).map(|game| Ok(Hosted { scenario: options.scenario(game)?, record: record(game) }));
+    let games =
+        (0..options.games).map(|game| Ok(ServedWorld { scenario: options.scenario(game)?, record: record(game) }));
     let games: Vec<_> = games.collect::<anyhow::Result<_>>()?;
     host(&games, |games, servers| ready(options, games, servers, out))
 }
 
-fn ready(options: &Options, games: &[Hosted], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<Vec<Demo>> {
+fn ready(
+    options: &Options,
+    games: &[ServedWorld],
+    servers: &[Server],
+    out: &mut dyn Write,
+) -> anyhow::Result<Vec<Demo>> {
     let demos: Vec<_> = match options.demo {
         Some(players) => servers.iter().map(|server| start_demo(server, players)).collect::<anyhow::Result<_>>()?,
         None => Vec::new(),
     };
-    if options.json {
+    if options.common.json {
         writeln!(out, "{}", as_json(games, servers)?)?;
         return Ok(demos);
     }
     greet(games, servers, out)?;
     if let Some(players) = options.demo {
-        writeln!(out, "Home and Guests, {players} each, come to play; kick-off is when all have found their places.")?;
+        writeln!(
+            out,
+            "Demo: Home against Guests, {players} players each; kick-off once all have taken their positions."
+        )?;
     }
-    writeln!(out, "Ready. Press ctrl-C to stop; `rossum soccer --help` shows what can be changed.")?;
+    writeln!(out, "Ready. Press ctrl-C to stop. Options: `rossum soccer --help`")?;
     Ok(demos)
 }
 
 fn start_demo(server: &Server, players: u8) -> anyhow::Result<Demo> {
     let agents = server.addresses().iter().find(|found| found.title == "Soccer agents");
-    let agents = agents.context("nobody can play here")?.address;
+    let agents = agents.context("the server has no port for agents")?.address;
     let demo = Demo::new();
     demo.start(agents, server.sim(), players).map_err(anyhow::Error::msg)?;
     Ok(demo)
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_mean_what_the_league_means() {
+    fn options_match_the_leagues_server() {
         for (flags, key, wanted) in [
             ("", "world.pace", "\"realtime\""),
             ("", "world.field", "\"fifa7vs7\""),
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_whose_port_is_taken_goes_elsewhere() {
+    fn the_console_uses_another_port_if_its_own_is_taken() {
         let here = IpAddr::from([127, 0, 0, 1]);
         let taken = TcpListener::bind((here, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
@@ -337,13 +339,13 @@ mod tests {
     }
 
     #[test]
-    fn other_machines_need_a_flag_that_exists() {
+    fn access_from_other_machines_needs_allow() {
         let options = Cli::try_parse_from(["soccer", "--host", "0.0.0.0"]).unwrap().options;
         assert!(options.scenario(0).unwrap_err().to_string().contains("--allow"));
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_name() {
+    fn invalid_options_are_rejected() {
         for (flags, wanted) in [
             ("--phase 5", "--phase"),
             ("--rules chess", "--rules"),

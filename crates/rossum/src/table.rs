@@ -1,6 +1,6 @@
-//! Tables and numbers for people.
+//! Tables and numbers for humans.
 
-/// Rows in aligned columns below a header, without spaces at the ends of lines.
+/// Formats rows in aligned columns below a header, without trailing spaces.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String {
     let header = header.map(str::to_owned);
     let lines: Vec<&[String; N]> = std::iter::once(&header).chain(rows).collect();
@@ -19,7 +19,7 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> 
     text
 }
 
-/// A number with four places, without the hundreds of digits that some have.
+/// Formats a number with four fractional digits, large ones in scientific notation.
 pub(crate) fn short(number: f64) -> String {
     if number.abs() < 1e7 { format!("{number:.4}") } else { format!("{number:.4e}") }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Options {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let mut figures = vec![bundle()?];
     figures.extend(bandwidth(options).context("while counting bytes")?);
     figures.push(cost(options).context("while ten look on")?);

@@ -61,7 +61,7 @@ const MEASUREMENTS: [(&str, Measurement); 4] = [
 ];
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     if let Some(seconds) = options.search_best {
         return evolution::search_best(Duration::from_secs(seconds), out);
     }

@@ -68,7 +68,7 @@ const MEASUREMENTS: [(&str, Measurement); 5] = [
 ];
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let wanted = |name: &str| options.only.as_ref().is_none_or(|word| name.contains(word));
     let measurements: Vec<_> = MEASUREMENTS.into_iter().filter(|(name, _)| wanted(name)).collect();
     ensure!(

@@ -55,7 +55,7 @@ pub(crate) struct Options {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program()?;
+    interrupt::exit_on_ctrl_c()?;
     let recordings = options.recordings.clone().or_else(|| fetched_folder("recordings")).unwrap_or_default();
     let mut figures = together(options).context("while everything runs together")?;
     figures.extend(faces().context("while looking for faces")?);

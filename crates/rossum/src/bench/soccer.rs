@@ -60,7 +60,7 @@ impl Options {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    interrupt::ends_the_program_after(server::kill_all)?;
+    interrupt::exit_on_ctrl_c_after(server::kill_all)?;
     let bar = ProgressBar::new(SPEEDS.len() as u64 + 3);
     bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} {elapsed} {msg}")?);
     bar.enable_steady_tick(Duration::from_secs(1));

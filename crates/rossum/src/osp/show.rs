@@ -1,32 +1,32 @@
-//! What people and scripts are shown.
+//! Output as text and as JSON.
 
 use client::osp::{AgentInfo, AgentSummary, Completed, InterfaceValue, ValueInfo};
 use serde_json::{Map, Value, json};
 
 use crate::table::table;
 
-/// The same for people and for scripts.
+/// A result as text and as JSON.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct Report {
     /// Whole lines.
     pub(super) text: String,
     pub(super) json: Value,
 }
 
-pub(super) fn agents(agents: &[AgentSummary]) -> Shown {
+pub(super) fn agents(agents: &[AgentSummary]) -> Report {
     let row = |agent: &AgentSummary| {
         let state = if agent.available { "free" } else { "controlled" };
         [agent.name.clone(), agent.group_type.clone(), state.to_owned()]
     };
     let object =
         |agent: &AgentSummary| json!({ "name": agent.name, "type": agent.group_type, "available": agent.available });
-    Shown {
+    Report {
         text: table(["name", "type", "state"], &agents.iter().map(row).collect::<Vec<_>>()),
         json: agents.iter().map(object).collect(),
     }
 }
 
-pub(super) fn info(info: &AgentInfo) -> Shown {
+pub(super) fn info(info: &AgentInfo) -> Report {
     let roles = [("input", &info.inputs), ("output", &info.outputs), ("info", &info.infos)];
     let row = |role: &str, index: usize, value: &InterfaceValue| {
         [role.to_owned(), index.to_string(), value.name.clone(), value.min.to_string(), value.max.to_string()]
@@ -40,7 +40,7 @@ pub(super) fn info(info: &AgentInfo) -> Shown {
             |value: &InterfaceValue| json!({ "name": value.name, "min": number(value.min), "max": number(value.max) });
         values.iter().map(object).collect()
     };
-    Shown {
+    Report {
         text: table(["role", "no.", "name", "min", "max"], &rows),
         json: json!({
             "name": info.name,
@@ -51,34 +51,34 @@ pub(super) fn info(info: &AgentInfo) -> Shown {
     }
 }
 
-pub(super) fn values(values: &[ValueInfo]) -> Shown {
+pub(super) fn values(values: &[ValueInfo]) -> Report {
     let rows: Vec<_> = values.iter().map(|info| [info.name.clone(), info.kind.clone()]).collect();
     let object = |info: &ValueInfo| json!({ "name": info.name, "type": info.kind });
-    Shown { text: table(["name", "type"], &rows), json: values.iter().map(object).collect() }
+    Report { text: table(["name", "type"], &rows), json: values.iter().map(object).collect() }
 }
 
-/// Variables and what they are; one without has gone meanwhile.
-pub(super) fn contents(read: &[(ValueInfo, Option<String>)]) -> Shown {
+/// Variables with their values; `None` if a variable no longer exists.
+pub(super) fn contents(read: &[(ValueInfo, Option<String>)]) -> Report {
     let row = |(info, content): &(ValueInfo, Option<String>)| {
         [info.name.clone(), info.kind.clone(), content.clone().unwrap_or_else(|| "(gone)".to_owned())]
     };
     let object = |(info, content): &(ValueInfo, Option<String>)| json!({ "name": info.name, "type": info.kind, "value": content });
-    Shown {
+    Report {
         text: table(["name", "type", "value"], &read.iter().map(row).collect::<Vec<_>>()),
         json: read.iter().map(object).collect(),
     }
 }
 
-pub(super) fn change(seconds: f64, name: &str, width: usize, content: Option<&String>) -> Shown {
+pub(super) fn change(seconds: f64, name: &str, width: usize, content: Option<&String>) -> Report {
     let shown = content.map_or("(gone)", String::as_str);
-    Shown {
+    Report {
         text: format!("{seconds:9.2} s  {name:<width$}  {shown}\n"),
         json: json!({ "seconds": seconds, "name": name, "value": content }),
     }
 }
 
-/// An agent after a step, its values with their names.
-pub(super) fn step(step: u64, info: &AgentInfo, completed: &Completed) -> Shown {
+/// The state of an agent after a step, with the names of its values.
+pub(super) fn step(step: u64, info: &AgentInfo, completed: &Completed) -> Report {
     let roles = [("output", &info.outputs, &completed.outputs), ("info", &info.infos, &completed.infos)];
     let mut rows = Vec::new();
     let [mut outputs, mut infos] = [Map::new(), Map::new()];
@@ -88,17 +88,17 @@ pub(super) fn step(step: u64, info: &AgentInfo, completed: &Completed) -> Shown 
             object.insert(value.name.clone(), number(*content));
         }
     }
-    Shown {
+    Report {
         text: format!("step {step}\n{}", table(["role", "name", "value"], &rows)),
         json: json!({ "step": step, "outputs": outputs, "infos": infos }),
     }
 }
 
-pub(super) fn event(step: u64, name: &str) -> Shown {
-    Shown { text: format!("step {step}  {name}\n"), json: json!({ "step": step, "event": name }) }
+pub(super) fn event(step: u64, name: &str) -> Report {
+    Report { text: format!("step {step}  {name}\n"), json: json!({ "step": step, "event": name }) }
 }
 
-/// A single as it is written, and not the double beside it: 0.1 instead of 0.10000000149011612.
+/// Converts via the decimal text of the single: 0.1 instead of 0.10000000149011612.
 fn number(single: f32) -> Value {
     json!(single.to_string().parse().unwrap_or(f64::from(single)))
 }
@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    fn check(shown: &Shown, text: &str, json: &Value) {
+    fn check(shown: &Report, text: &str, json: &Value) {
         assert_eq!(shown.text, text);
         assert_eq!(&shown.json, json);
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_with_all_it_has() {
+    fn an_agent_with_its_interface() {
         let text = "\
 role    no.  name                min  max
 input   0    /Knee/DesiredAngle  -1   1

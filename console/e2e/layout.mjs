@@ -13,7 +13,7 @@ export async function checkLayout(page, where) {
   assert.deepEqual(faults, [], where)
 }
 
-/** Runs in the browser. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it runs in the browser, so it must be self-contained
 function faultsOf() {
   const slack = 1.5
   const faults = []
@@ -86,7 +86,7 @@ function faultsOf() {
     const node = walker.currentNode
     const element = node.parentElement
     if (!element || !node.data.trim() || element.closest('option, script, style, svg')) continue
-    // for those who listen
+    // for screen readers only
     if (getComputedStyle(element).clipPath !== 'none') continue
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue
     const range = document.createRange()

@@ -176,6 +176,20 @@ export function slider(options: SliderOptions): Slider {
   }
 }
 
+/** A slider over frames or steps, from 0; its `max` is set as they become available. */
+export function timelineSlider(test: string, oninput: () => void): HTMLInputElement {
+  return h('input', {
+    type: 'range',
+    min: '0',
+    max: '0',
+    step: '1',
+    value: '0',
+    'aria-label': 'Time',
+    'data-test': test,
+    oninput,
+  })
+}
+
 /** An empty state: why there is nothing to show, and what to do next. */
 export function empty(title: string, words: string, ...actions: Child[]): HTMLElement {
   return h(

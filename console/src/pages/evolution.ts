@@ -1,14 +1,14 @@
 // The evolution page: the Population Manager's user interface.
 
-import type { EvolutionInfo, RunSummary } from '../api'
+import type { EvolutionInfo, RunDetail, RunSummary, Topic } from '../api'
 import type { Connection } from '../connection'
 import type { Opener, Page } from '../page'
 import { empty, h } from '../ui'
-import { chosenRun } from './evolution/chosen-run'
+import { type ChosenRun, chosenRun } from './evolution/chosen-run'
 import { comparison } from './evolution/comparison'
 import { Details } from './evolution/details'
 import { newRunForm } from './evolution/form'
-import { runList } from './evolution/runs'
+import { type RunList, runList } from './evolution/runs'
 import './evolution.css'
 
 export const open: Opener = (connection) => {
@@ -31,81 +31,97 @@ function noEvolution(): Page {
 }
 
 function runsPage(connection: Connection, info: EvolutionInfo): Page {
-  const details = new Details(connection)
-  const run = chosenRun(connection)
-  const compare = comparison()
-  const list = runList(choose, (names) => {
-    compared = names
-    details.compare(names)
-    compare.show(compared, details.known)
-  })
-  const next =
-    connection.role === 'operator'
-      ? 'Choose body, world and algorithm, then press Start.'
-      : 'An operator can start one.'
-  const nothing = h(
+  return new RunsPage(connection, info)
+}
+
+class RunsPage implements Page {
+  readonly topics: Topic[] = ['evolution']
+  readonly element: HTMLElement
+  readonly #details: Details
+  readonly #run: ChosenRun
+  readonly #comparison = comparison()
+  readonly #list: RunList
+  readonly #nothing: HTMLElement
+  readonly #ends: (() => void)[]
+  #runs: RunSummary[] = []
+  #chosen: string | null = null
+  #compared: string[] = []
+
+  constructor(connection: Connection, info: EvolutionInfo) {
+    this.#details = new Details(connection)
+    this.#run = chosenRun(connection)
+    this.#run.element.hidden = true
+    this.#list = runList(
+      (name) => this.#choose(name),
+      (names) => this.#compare(names),
+    )
+    this.#nothing = noRuns(connection.role === 'operator')
+    this.element = h(
+      'div',
+      { class: 'evolution' },
+      h('div', { class: 'choosing' }, newRunForm(connection, info), this.#list.element),
+      h('div', { class: 'looking' }, this.#comparison.element, this.#nothing, this.#run.element),
+    )
+    this.#ends = [
+      connection.on('evolution', ({ runs }) => this.#update(runs)),
+      connection.on('run', (detail) => this.#show(detail)),
+      connection.on('replay', (replay) => this.#run.replay(replay)),
+    ]
+  }
+
+  close(): void {
+    for (const end of this.#ends) end()
+    this.#details.close()
+    this.#comparison.close()
+    this.#run.close()
+  }
+
+  #compare(names: string[]): void {
+    this.#compared = names
+    this.#details.compare(names)
+    this.#comparison.show(names, this.#details.known)
+  }
+
+  #choose(name: string): void {
+    this.#chosen = name
+    this.#list.choose(name)
+    const summary = this.#runs.find((one) => one.name === name)
+    if (summary) this.#run.summary(summary)
+    const known = this.#details.known.get(name)
+    if (known) this.#run.detail(known)
+    this.#run.element.hidden = !summary
+    this.#nothing.hidden = summary !== undefined
+    this.#details.choose(name)
+  }
+
+  #update(runs: RunSummary[]): void {
+    const known = new Set(this.#runs.map(({ name }) => name))
+    const first = this.#runs.length === 0
+    this.#runs = runs
+    this.#list.show(runs)
+    this.#details.runs(runs)
+    // select a run that has just started
+    const begun = runs.find(({ name, state }) => state === 'running' && !known.has(name))
+    const chosen = runs.find(({ name }) => name === this.#chosen)
+    const other = (!first && begun) || (chosen ? undefined : runs[0])
+    if (other) this.#choose(other.name)
+    else if (chosen) this.#run.summary(chosen)
+    this.#run.element.hidden = runs.length === 0
+    this.#nothing.hidden = runs.length > 0
+  }
+
+  #show(detail: RunDetail): void {
+    this.#details.known.set(detail.name, detail)
+    if (detail.name === this.#chosen) this.#run.detail(detail)
+    if (this.#compared.includes(detail.name)) this.#comparison.show(this.#compared, this.#details.known)
+  }
+}
+
+function noRuns(mayStart: boolean): HTMLElement {
+  const next = mayStart ? 'Choose body, world and algorithm, then press Start.' : 'An operator can start one.'
+  return h(
     'section',
     { class: 'card nothing', 'data-test': 'no-runs' },
     empty('No runs yet', `${next} Fitness, network and arena then appear here.`),
   )
-  run.element.hidden = true
-
-  let runs: RunSummary[] = []
-  let chosen: string | null = null
-  let compared: string[] = []
-
-  function choose(name: string): void {
-    chosen = name
-    list.choose(name)
-    const summary = runs.find((one) => one.name === name)
-    if (summary) run.summary(summary)
-    const known = details.known.get(name)
-    if (known) run.detail(known)
-    run.element.hidden = !summary
-    nothing.hidden = summary !== undefined
-    details.choose(name)
-  }
-
-  const ends = [
-    connection.on('evolution', (message) => {
-      const known = new Set(runs.map(({ name }) => name))
-      const first = runs.length === 0
-      runs = message.runs
-      list.show(runs)
-      details.runs(runs)
-      // select a run that has just started
-      const begun = runs.find(({ name, state }) => state === 'running' && !known.has(name))
-      const gone = !runs.some(({ name }) => name === chosen)
-      const other = (!first && begun) || (gone ? runs[0] : undefined)
-      if (other) choose(other.name)
-      else {
-        const summary = runs.find(({ name }) => name === chosen)
-        if (summary) run.summary(summary)
-      }
-      run.element.hidden = runs.length === 0
-      nothing.hidden = runs.length > 0
-    }),
-    connection.on('run', (detail) => {
-      details.known.set(detail.name, detail)
-      if (detail.name === chosen) run.detail(detail)
-      if (compared.includes(detail.name)) compare.show(compared, details.known)
-    }),
-    connection.on('replay', (replay) => run.replay(replay)),
-  ]
-
-  return {
-    element: h(
-      'div',
-      { class: 'evolution' },
-      h('div', { class: 'choosing' }, newRunForm(connection, info), list.element),
-      h('div', { class: 'looking' }, compare.element, nothing, run.element),
-    ),
-    topics: ['evolution'],
-    close() {
-      for (const end of ends) end()
-      details.close()
-      compare.close()
-      run.close()
-    },
-  }
 }

@@ -7,17 +7,17 @@ import { button, empty, h } from '../ui'
 import { View } from '../view/view'
 import { cameras, type Targets } from './soccer/cameras'
 import { decisionList } from './soccer/decisions'
-import { demoGame } from './soccer/demo'
-import { dragging } from './soccer/dragging'
+import { type DemoGame, demoGame } from './soccer/demo'
+import { type Dragging, dragging } from './soccer/dragging'
 import { sideOf, teamName } from './soccer/labels'
 import { Playback } from './soccer/playback'
-import { playbackList } from './soccer/playback-list'
-import { createPlaybackPanel } from './soccer/playback-panel'
+import { type PlaybackList, playbackList } from './soccer/playback-list'
+import { createPlaybackPanel, type PlaybackPanel } from './soccer/playback-panel'
 import { teamRings } from './soccer/rings'
 import { scoreboard } from './soccer/scoreboard'
 import { teamLists } from './soccer/team-lists'
-import { trainer } from './soccer/trainer'
-import { worldControls } from './soccer/world'
+import { type Trainer, trainer } from './soccer/trainer'
+import { type WorldControls, worldControls } from './soccer/world'
 import './soccer.css'
 
 const TOPICS: Topic[] = ['world', 'poses', 'soccer']
@@ -39,110 +39,135 @@ function noSoccer(): Page {
 }
 
 function gamePage(connection: Connection, hello: Hello, soccer: SoccerInfo): Page {
-  const holder = h('div', { class: 'pitch', 'data-test': 'soccer-view' })
-  const view = new View(holder)
-  const board = scoreboard()
-  const decisions = decisionList()
-  const teams = teamLists((player) => camera.follow(player.body))
-  const camera = cameras(view, (body) => teams.followed(body))
-  const rings = teamRings(view)
-  const drag = dragging(connection, view)
-  const trainerPanel = trainer(connection, soccer)
-  const demo = demoGame(connection, soccer)
-  const world = worldControls(connection)
-  const nobody = noPlayers(hello, connection.role === 'operator' ? () => demo.start() : null)
-  const playback = new Playback(connection, view)
-  const playbackPanel = createPlaybackPanel(playback)
-  const playbackEntries = playbackList(connection, (name) => void playback.open(name))
+  return new GamePage(connection, hello, soccer)
+}
 
-  let game: Game | null = null
-  let live: Scene | null = null
-  let isPlayback = false
+class GamePage implements Page {
+  readonly topics = TOPICS
+  readonly element: HTMLElement
+  readonly #connection: Connection
+  readonly #holder = h('div', { class: 'pitch', 'data-test': 'soccer-view' })
+  readonly #view = new View(this.#holder)
+  readonly #board = scoreboard()
+  readonly #decisions = decisionList()
+  readonly #teams = teamLists((player) => this.#camera.follow(player.body))
+  readonly #camera = cameras(this.#view, (body) => this.#teams.followed(body))
+  readonly #rings = teamRings(this.#view)
+  readonly #drag: Dragging
+  readonly #trainer: Trainer
+  readonly #demo: DemoGame
+  readonly #world: WorldControls
+  readonly #nobody: HTMLElement
+  readonly #playback: Playback
+  readonly #playbackPanel: PlaybackPanel
+  readonly #entries: PlaybackList
+  readonly #ends: (() => void)[]
+  #game: Game | null = null
+  #live: Scene | null = null
+  #isPlayback = false
 
-  function aim(targets: Targets): void {
-    camera.show(targets)
-    rings.show(targets)
+  constructor(connection: Connection, hello: Hello, soccer: SoccerInfo) {
+    this.#connection = connection
+    this.#drag = dragging(connection, this.#view)
+    this.#trainer = trainer(connection, soccer)
+    this.#demo = demoGame(connection, soccer)
+    this.#world = worldControls(connection)
+    this.#nobody = noPlayers(hello, connection.role === 'operator' ? () => this.#demo.start() : null)
+    this.#playback = new Playback(connection, this.#view)
+    this.#playbackPanel = createPlaybackPanel(this.#playback)
+    this.#entries = playbackList(connection, (name) => void this.#playback.open(name))
+    this.#playback.onChange = () => this.#playbackChanged()
+    this.#playback.onScene = (scene) => this.#aim(targetsIn(scene))
+    this.#view.onPick = (body) => this.#camera.follow(body)
+    this.#ends = [
+      connection.on('scene', (scene) => this.#setScene(scene)),
+      connection.onFrame(Frame.poses, (frame) => {
+        if (!this.#isPlayback) this.#view.pose(frame)
+      }),
+      connection.on('state', (state) => this.#world.show(state)),
+      connection.on('game', (game) => this.#update(game)),
+      connection.on('decisions', ({ decisions }) => this.#decisions.add(decisions)),
+    ]
+    this.element = this.#layout()
+  }
+
+  close(): void {
+    for (const end of this.#ends) end()
+    this.#entries.close()
+    this.#playbackPanel.close()
+    this.#playback.close()
+    this.#view.close()
+  }
+
+  #layout(): HTMLElement {
+    const liveOnly = (...children: HTMLElement[]) => h('div', { class: 'live-only' }, ...children)
+    const playbackOnly = (...children: HTMLElement[]) => h('div', { class: 'playback-only' }, ...children)
+    const { head, bar, marks } = this.#playbackPanel
+    return h(
+      'div',
+      { class: 'soccer' },
+      h('div', { class: 'live-only board' }, this.#board.element),
+      h('div', { class: 'playback-only board' }, head),
+      h(
+        'div',
+        { class: 'stage' },
+        h('div', { class: 'stage-bar' }, this.#camera.element, liveOnly(this.#world.element)),
+        h('div', { class: 'picture' }, this.#holder, liveOnly(this.#nobody)),
+        playbackOnly(bar),
+      ),
+      h(
+        'div',
+        { class: 'side' },
+        playbackOnly(marks),
+        h('div', { class: 'live-only side-cards' }, this.#demo.element, this.#decisions.element, this.#trainer.element),
+      ),
+      h('div', { class: 'below' }, liveOnly(this.#teams.element), this.#entries.element),
+    )
+  }
+
+  #aim(targets: Targets): void {
+    this.#camera.show(targets)
+    this.#rings.show(targets)
+  }
+
+  #setScene(scene: Scene): void {
+    const first = this.#live === null
+    this.#live = scene
+    if (!this.#isPlayback) this.#view.setScene(scene)
+    if (first) this.#view.lookFrom('field')
+  }
+
+  #update(game: Game): void {
+    this.#game = game
+    for (const part of [this.#board, this.#trainer, this.#demo, this.#teams, this.#drag]) part.show(game)
+    if (!this.#isPlayback) this.#aim(targetsOf(game))
+    this.#nobody.hidden = game.players.length > 0
+  }
+
+  #playbackChanged(): void {
+    const { status } = this.#playback
+    this.#entries.watched(status?.name ?? null)
+    if (this.#isPlayback !== (status !== null)) {
+      this.#isPlayback = status !== null
+      this.#switchSource()
+    }
+    if (status) this.#playbackPanel.show(status)
   }
 
   /** Switches between the live game and playback. */
-  function switchSource(): void {
-    element.classList.toggle('is-playback', isPlayback)
-    camera.follow(null)
-    drag.allow(!isPlayback)
-    connection.watch(isPlayback ? ['world', 'soccer'] : TOPICS)
+  #switchSource(): void {
+    this.element.classList.toggle('is-playback', this.#isPlayback)
+    this.#camera.follow(null)
+    this.#drag.allow(!this.#isPlayback)
+    this.#connection.watch(this.#isPlayback ? ['world', 'soccer'] : TOPICS)
     // the list of recordings is far below the picture
     scrollTo({ top: 0 })
-    if (isPlayback) {
-      playbackPanel.focus()
+    if (this.#isPlayback) {
+      this.#playbackPanel.focus()
       return
     }
-    if (live) view.setScene(live)
-    if (game) aim(targetsOf(game))
-  }
-
-  playback.onChange = () => {
-    const status = playback.status
-    playbackEntries.watched(status?.name ?? null)
-    if (isPlayback !== (status !== null)) {
-      isPlayback = status !== null
-      switchSource()
-    }
-    if (status) playbackPanel.show(status)
-  }
-  playback.onScene = (scene) => aim(targetsIn(scene))
-  view.onPick = (body) => camera.follow(body)
-
-  const ends = [
-    connection.on('scene', (scene) => {
-      const first = live === null
-      live = scene
-      if (!isPlayback) view.setScene(scene)
-      if (first) view.lookFrom('field')
-    }),
-    connection.onFrame(Frame.poses, (frame) => {
-      if (!isPlayback) view.pose(frame)
-    }),
-    connection.on('state', (state) => world.show(state)),
-    connection.on('game', (now) => {
-      game = now
-      for (const part of [board, trainerPanel, demo, teams, drag]) part.show(now)
-      if (!isPlayback) aim(targetsOf(now))
-      nobody.hidden = now.players.length > 0
-    }),
-    connection.on('decisions', (message) => decisions.add(message.decisions)),
-  ]
-
-  const element = h(
-    'div',
-    { class: 'soccer' },
-    h('div', { class: 'live-only board' }, board.element),
-    h('div', { class: 'playback-only board' }, playbackPanel.head),
-    h(
-      'div',
-      { class: 'stage' },
-      h('div', { class: 'stage-bar' }, camera.element, h('div', { class: 'live-only' }, world.element)),
-      h('div', { class: 'picture' }, holder, h('div', { class: 'live-only' }, nobody)),
-      h('div', { class: 'playback-only' }, playbackPanel.bar),
-    ),
-    h(
-      'div',
-      { class: 'side' },
-      h('div', { class: 'playback-only' }, playbackPanel.marks),
-      h('div', { class: 'live-only side-cards' }, demo.element, decisions.element, trainerPanel.element),
-    ),
-    h('div', { class: 'below' }, h('div', { class: 'live-only' }, teams.element), playbackEntries.element),
-  )
-
-  return {
-    element,
-    topics: TOPICS,
-    close() {
-      for (const end of ends) end()
-      playbackEntries.close()
-      playbackPanel.close()
-      playback.close()
-      view.close()
-    },
+    if (this.#live) this.#view.setScene(this.#live)
+    if (this.#game) this.#aim(targetsOf(this.#game))
   }
 }
 

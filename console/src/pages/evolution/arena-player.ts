@@ -1,7 +1,7 @@
 // Replays an individual in its arena.
 
-import type { Replay } from '../../api'
-import { button, format, h, select, setText } from '../../ui'
+import type { Replay, TrialPath } from '../../api'
+import { button, format, h, select, setText, timelineSlider } from '../../ui'
 import { ArenaPicture } from './arena-picture'
 
 const SPEEDS = [1, 2, 5, 10]
@@ -13,123 +13,136 @@ export interface ArenaPlayer {
 }
 
 export function arenaPlayer(): ArenaPlayer {
-  const canvas = h('canvas', { class: 'arena', role: 'img', 'aria-label': 'Arena from above', 'data-test': 'arena' })
-  const picture = new ArenaPicture(canvas)
-  const play = button('Play', () => run(!playing), { kind: 'primary', test: 'replay-play' })
-  const time = h('input', {
-    type: 'range',
-    min: '0',
-    max: '0',
-    step: '1',
-    value: '0',
-    'aria-label': 'Time',
-    'data-test': 'replay-line',
-    oninput: () => {
-      run(false)
-      step = time.valueAsNumber
-      draw()
-    },
+  return new Player()
+}
+
+class Player implements ArenaPlayer {
+  readonly element: HTMLElement
+  readonly #canvas = h('canvas', {
+    class: 'arena',
+    role: 'img',
+    'aria-label': 'Arena from above',
+    'data-test': 'arena',
   })
-  const clock = h('output', { class: 'replay-time', 'data-test': 'replay-time' }, '')
-  const trials = select([{ value: '0', label: 'Trial 1' }], '0', (value) => choose(Number(value)))
-  trials.setAttribute('aria-label', 'Trial')
-  trials.dataset.test = 'replay-trial'
-  const speed = select(
+  readonly #picture = new ArenaPicture(this.#canvas)
+  readonly #play = button('Play', () => this.#run(!this.#playing), { kind: 'primary', test: 'replay-play' })
+  readonly #time = timelineSlider('replay-line', () => {
+    this.#run(false)
+    this.#step = this.#time.valueAsNumber
+    this.#draw()
+  })
+  readonly #clock = h('output', { class: 'replay-time', 'data-test': 'replay-time' }, '')
+  readonly #trials = select([{ value: '0', label: 'Trial 1' }], '0', (value) => this.#choose(Number(value)))
+  readonly #speed = select(
     SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
     '2',
     () => undefined,
   )
-  speed.setAttribute('aria-label', 'Speed')
-  const words = h('p', { class: 'quiet', 'data-test': 'replay-words' }, '')
+  readonly #words = h('p', { class: 'quiet', 'data-test': 'replay-words' }, '')
+  #replay: Replay | null = null
+  #trial: TrialPath | null = null
+  /** Current step, with a fraction while playing. */
+  #step = 0
+  #playing = false
+  #tick = 0
+  #last = 0
 
-  let replay: Replay | null = null
-  let trial: Replay['trials'][number] | null = null
-  let step = 0
-  let playing = false
-  let tick = 0
-  let last = 0
+  constructor() {
+    this.#trials.setAttribute('aria-label', 'Trial')
+    this.#trials.dataset.test = 'replay-trial'
+    this.#speed.setAttribute('aria-label', 'Speed')
+    this.element = h(
+      'div',
+      { class: 'arena-player' },
+      this.#canvas,
+      h('div', { class: 'replay-line' }, this.#time, this.#clock),
+      h('div', { class: 'replay-buttons' }, this.#play, this.#trials, this.#speed),
+      this.#words,
+      legend(),
+    )
+  }
 
-  function choose(number: number): void {
-    trial = replay?.trials[number] ?? null
-    step = 0
-    time.max = String(Math.max(0, (trial?.steps.length ?? 1) - 1))
+  show(replay: Replay | null): void {
+    this.#replay = replay
+    this.#picture.setReplay(replay)
+    this.#canvas.setAttribute('aria-label', replay ? `${replay.arena.title}, from above` : 'Arena from above')
+    const options = (replay?.trials ?? []).map(({ died }, at) =>
+      h('option', { value: String(at) }, `Trial ${at + 1}${died ? ', died' : ''}`),
+    )
+    this.#trials.replaceChildren(...options)
+    this.#choose(0)
+    // with reduced motion, the user presses Play
+    this.#run(replay !== null && !matchMedia('(prefers-reduced-motion: reduce)').matches)
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.#tick)
+    this.#picture.close()
+  }
+
+  /** Index of the last step. */
+  get #end(): number {
+    return Math.max(0, (this.#trial?.steps.length ?? 1) - 1)
+  }
+
+  #choose(number: number): void {
+    const trial = this.#replay?.trials[number] ?? null
+    this.#trial = trial
+    this.#step = 0
+    this.#time.max = String(this.#end)
     const blocked = trial?.steps.filter(([, , , is]) => is).length ?? 0
-    setText(words, replay && trial ? aboutTrial(replay, trial.steps.length, blocked, trial.died) : '')
-    draw()
+    const { length = 0 } = trial?.steps ?? []
+    setText(this.#words, this.#replay && trial ? aboutTrial(this.#replay, length, blocked, trial.died) : '')
+    this.#draw()
   }
 
-  function draw(): void {
-    const at = Math.floor(step)
-    const seconds = replay?.step_seconds ?? 0
-    time.valueAsNumber = at
-    const all = Math.max(0, (trial?.steps.length ?? 1) - 1)
-    time.setAttribute('aria-valuetext', `${format(at * seconds, 1)} s`)
-    setText(clock, `${format(at * seconds, 1)} / ${format(all * seconds, 1)} s`)
-    picture.show(trial, at)
+  #draw(): void {
+    const at = Math.floor(this.#step)
+    const seconds = this.#replay?.step_seconds ?? 0
+    this.#time.valueAsNumber = at
+    this.#time.setAttribute('aria-valuetext', `${format(at * seconds, 1)} s`)
+    setText(this.#clock, `${format(at * seconds, 1)} / ${format(this.#end * seconds, 1)} s`)
+    this.#picture.show(this.#trial, at)
   }
 
-  function run(on: boolean): void {
-    playing = on
-    setText(play, on ? 'Pause' : 'Play')
-    cancelAnimationFrame(tick)
+  #run(on: boolean): void {
+    this.#playing = on
+    setText(this.#play, on ? 'Pause' : 'Play')
+    cancelAnimationFrame(this.#tick)
     if (!on) return
-    if (trial && step >= trial.steps.length - 1) step = 0
-    last = performance.now()
-    tick = requestAnimationFrame(advance)
+    if (this.#trial && this.#step >= this.#trial.steps.length - 1) this.#step = 0
+    this.#last = performance.now()
+    this.#tick = requestAnimationFrame((now) => this.#advance(now))
   }
 
-  function advance(now: number): void {
-    if (!trial || !replay) {
-      run(false)
+  #advance(now: number): void {
+    if (!this.#trial || !this.#replay) {
+      this.#run(false)
       return
     }
     // do not catch up after the tab was hidden
-    step += (Math.min(0.25, (now - last) / 1000) * Number(speed.value)) / Math.max(1e-6, replay.step_seconds)
-    last = now
-    const end = Math.max(0, trial.steps.length - 1)
-    if (step >= end) {
-      step = end
-      run(false)
-    } else tick = requestAnimationFrame(advance)
-    draw()
+    const seconds = Math.min(0.25, (now - this.#last) / 1000) * Number(this.#speed.value)
+    this.#step += seconds / Math.max(1e-6, this.#replay.step_seconds)
+    this.#last = now
+    if (this.#step >= this.#end) {
+      this.#step = this.#end
+      this.#run(false)
+    } else this.#tick = requestAnimationFrame((next) => this.#advance(next))
+    this.#draw()
   }
+}
 
-  return {
-    element: h(
-      'div',
-      { class: 'arena-player' },
-      canvas,
-      h('div', { class: 'replay-line' }, time, clock),
-      h('div', { class: 'replay-buttons' }, play, trials, speed),
-      words,
-      h(
-        'div',
-        { class: 'arena-legend' },
-        h('span', null, h('i', { class: 'ring' }), 'start'),
-        h('span', null, h('i', { class: 'path' }), 'path'),
-        h('span', null, h('i', { class: 'beam' }), 'beams'),
-        h('span', null, h('i', { class: 'dot' }), 'blocked'),
-        h('span', null, h('b', null, '✕'), 'died'),
-      ),
-    ),
-    show(now) {
-      replay = now
-      picture.setReplay(now)
-      canvas.setAttribute('aria-label', now ? `${now.arena.title}, from above` : 'Arena from above')
-      trials.replaceChildren(
-        ...(now?.trials ?? []).map((one, at) =>
-          h('option', { value: String(at) }, `Trial ${at + 1}${one.died ? ', died' : ''}`),
-        ),
-      )
-      choose(0)
-      // with reduced motion, the user presses Play
-      run(now !== null && !matchMedia('(prefers-reduced-motion: reduce)').matches)
-    },
-    close() {
-      cancelAnimationFrame(tick)
-      picture.close()
-    },
-  }
+function legend(): HTMLElement {
+  const item = (kind: string, words: string) => h('span', null, h('i', { class: kind }), words)
+  return h(
+    'div',
+    { class: 'arena-legend' },
+    item('ring', 'start'),
+    item('path', 'path'),
+    item('beam', 'beams'),
+    item('dot', 'blocked'),
+    h('span', null, h('b', null, '✕'), 'died'),
+  )
 }
 
 function aboutTrial(replay: Replay, steps: number, blocked: number, died: boolean): string {

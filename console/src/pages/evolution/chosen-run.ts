@@ -3,8 +3,8 @@
 import type { Replay, RunDetail, RunSummary } from '../../api'
 import type { Connection } from '../../connection'
 import { Curves } from '../../plot'
-import { button, card, errorMessage, field, format, h, notice, select, setText } from '../../ui'
-import { arenaPlayer } from './arena-player'
+import { button, card, field, format, h, setText } from '../../ui'
+import { BestReplay } from './best-replay'
 import { netDrawing } from './net-drawing'
 import { STATES } from './runs'
 
@@ -22,14 +22,14 @@ export function chosenRun(connection: Connection): ChosenRun {
   const header = runHeader(connection, () => run)
   const plots = fitnessPlots()
   const net = netDrawing()
-  const watching = watchBest(connection, () => run)
+  const replay = new BestReplay(connection)
   return {
     element: h(
       'div',
       { class: 'chosen', 'data-test': 'chosen-run' },
       header.element,
       plots.element,
-      watching.element,
+      replay.element,
       h(
         'section',
         { class: 'card net-card', 'aria-label': 'Best network' },
@@ -45,17 +45,17 @@ export function chosenRun(connection: Connection): ChosenRun {
         plots.clear()
         net.show(null)
       }
-      watching.show(now, another)
+      replay.summary(now)
     },
     detail(detail) {
       plots.show(detail)
       net.show(detail.net)
-      watching.best(detail)
+      replay.detail(detail)
     },
-    replay: (replay) => watching.replay(replay),
+    replay: (message) => replay.replay(message),
     close() {
       plots.close()
-      watching.close()
+      replay.close()
     },
   }
 }
@@ -151,109 +151,5 @@ function fitnessPlots() {
       fitness.close()
       diversity.close()
     },
-  }
-}
-
-/** Replays the best individual of the run or of one generation. */
-function watchBest(connection: Connection, run: () => RunSummary | null) {
-  const player = arenaPlayer()
-  const generation = h('input', {
-    type: 'number',
-    min: '1',
-    step: '1',
-    value: '1',
-    inputMode: 'numeric',
-    required: true,
-    'aria-label': 'Generation',
-    disabled: true,
-    'data-test': 'replay-generation',
-  })
-  const choice = [
-    { value: 'all', label: 'Best of all generations' },
-    { value: 'one', label: 'Best of generation' },
-  ]
-  const which = select(choice, 'all', (value) => {
-    generation.disabled = value === 'all'
-    if (value === 'all') void ask()
-    else generation.focus()
-  })
-  which.setAttribute('aria-label', 'Which individual')
-  which.dataset.test = 'replay-which'
-  const show = h('button', { class: 'plain', type: 'submit', 'data-test': 'replay-show' }, 'Show')
-  const news = h('p', { class: 'hint watch-news', role: 'status', 'data-test': 'replay-news' }, '')
-  const choices = h(
-    'form',
-    {
-      class: 'watch-choices',
-      onsubmit: (event: SubmitEvent) => {
-        event.preventDefault()
-        void ask()
-      },
-    },
-    which,
-    generation,
-    show,
-  )
-  let shown: Replay | null = null
-  let asked = false
-
-  async function ask(): Promise<void> {
-    const now = run()
-    if (!now?.here || now.generation === 0) return
-    asked = true
-    try {
-      setText(news, 'Evaluating …')
-      await connection.request({
-        do: 'replay',
-        run: now.name,
-        ...(which.value === 'one' ? { generation: generation.valueAsNumber } : {}),
-      })
-      if (news.textContent === 'Evaluating …') setText(news, '')
-    } catch (error) {
-      setText(news, '')
-      notice(errorMessage(error), 'error')
-    }
-  }
-
-  function clear(now: RunSummary): void {
-    shown = null
-    asked = false
-    which.value = 'all'
-    generation.value = '1'
-    generation.disabled = true
-    player.show(null)
-    setText(news, '')
-    player.element.hidden = choices.hidden = !now.here
-  }
-
-  return {
-    element: h(
-      'section',
-      { class: 'card watch', 'aria-label': 'In the arena' },
-      h('h2', null, 'In the arena'),
-      choices,
-      news,
-      player.element,
-    ),
-    show(now: RunSummary, another: boolean) {
-      if (another) clear(now)
-      generation.max = String(Math.max(1, now.generation))
-      show.disabled = which.disabled = now.generation === 0
-      if (!now.here) setText(news, `This run is evaluated elsewhere (${now.place}), so it cannot be replayed here.`)
-      else if (now.generation === 0) setText(news, 'The best individual can be replayed after the first generation.')
-      else if (!asked) void ask()
-    },
-    /** Reports a better individual than the one shown. */
-    best({ net }: RunDetail) {
-      if (!shown || !net || which.value !== 'all' || net.fitness <= shown.fitness) return
-      setText(news, `Generation ${net.generation} has a better individual (${format(net.fitness, 4)}): press Show.`)
-    },
-    replay(replay: Replay) {
-      if (replay.run !== run()?.name) return
-      shown = replay
-      setText(news, '')
-      player.show(replay)
-    },
-    close: () => player.close(),
   }
 }

@@ -23,131 +23,134 @@ const ALGORITHMS: Record<string, string> = {
 }
 
 export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLElement {
-  const may = connection.role === 'operator'
-  const addresses = h('textarea', {
+  return new NewRunForm(connection, info).element
+}
+
+class NewRunForm {
+  readonly element: HTMLElement
+  readonly #connection: Connection
+  readonly #addresses = h('textarea', {
     rows: 2,
     spellcheck: false,
     autocomplete: 'off',
     placeholder: 'none: run in its own process',
     'data-test': 'run-addresses',
+    oninput: () => this.#check(),
   })
-  const where = h('p', { class: 'hint' }, '')
-  const body = chosenFrom(info.bodies, 'run-body')
-  const world = chosenFrom(info.worlds, 'run-world')
-  const fitness = select(
-    [{ value: '', label: 'default of the body' }, ...info.fitnesses.map(option)],
-    '',
-    () => undefined,
-  )
-  fitness.dataset.test = 'run-fitness'
-  const algorithm = select(
-    info.algorithms.map((name) => ({ value: name, label: ALGORITHMS[name] ?? name })),
-    info.algorithms[0] ?? '',
-    () => describe(),
-  )
-  algorithm.dataset.test = 'run-algorithm'
-  const generations = number('50', LIMITS.generations, 'run-generations', true)
-  const population = number('', LIMITS.population, 'run-population')
-  const hidden = number('', LIMITS.hidden, 'run-hidden')
-  const seed = number('1', LIMITS.seed, 'run-seed', true)
-  const target = h('input', {
+  readonly #where = h('p', { class: 'hint' }, '')
+  readonly #body: HTMLSelectElement
+  readonly #world: HTMLSelectElement
+  readonly #fitness: HTMLSelectElement
+  readonly #algorithm: HTMLSelectElement
+  readonly #generations = number('50', LIMITS.generations, 'run-generations', true)
+  readonly #population = number('', LIMITS.population, 'run-population')
+  readonly #hidden = number('', LIMITS.hidden, 'run-hidden')
+  readonly #seed = number('1', LIMITS.seed, 'run-seed', true)
+  readonly #target = h('input', {
     type: 'number',
     inputMode: 'decimal',
     step: 'any',
     placeholder: 'none',
     'data-test': 'run-target',
   })
-  const start = h('button', { class: 'primary', type: 'submit', 'data-test': 'run-start' }, 'Start')
+  readonly #start = h('button', { class: 'primary', type: 'submit', 'data-test': 'run-start' }, 'Start')
+
+  constructor(connection: Connection, info: EvolutionInfo) {
+    this.#connection = connection
+    this.#body = chosenFrom(info.bodies, 'run-body')
+    this.#world = chosenFrom(info.worlds, 'run-world')
+    const fitnesses = [{ value: '', label: 'default of the body' }, ...info.fitnesses.map(option)]
+    this.#fitness = select(fitnesses, '', () => undefined)
+    this.#fitness.dataset.test = 'run-fitness'
+    const algorithms = info.algorithms.map((name) => ({ value: name, label: ALGORITHMS[name] ?? name }))
+    this.#algorithm = select(algorithms, info.algorithms[0] ?? '', () => this.#describe())
+    this.#algorithm.dataset.test = 'run-algorithm'
+    const may = connection.role === 'operator'
+    const viewer = 'You are a viewer. Open the operator’s link to start runs.'
+    this.element = card(
+      'New run',
+      ownAddresses(info),
+      !may && h('p', { class: 'reason', 'data-test': 'viewer-reason' }, viewer),
+      this.#form(may),
+    )
+    this.#describe()
+  }
+
+  #form(may: boolean): HTMLElement {
+    const onsubmit = (event: SubmitEvent) => {
+      event.preventDefault()
+      void this.#submit()
+    }
+    const numbers = h(
+      'div',
+      { class: 'numbers' },
+      field('Generations', this.#generations),
+      field('Population', this.#population),
+      field('Hidden', this.#hidden),
+      field('Seed', this.#seed),
+      field('Target fitness', this.#target),
+    )
+    const fields = h(
+      'fieldset',
+      { class: 'bare-fieldset', disabled: !may },
+      field('Addresses of Robot Simulators', this.#addresses),
+      this.#where,
+      field('Body', this.#body),
+      field('World', this.#world),
+      field('Fitness', this.#fitness),
+      field('Algorithm', this.#algorithm),
+      numbers,
+      h('div', { class: 'row' }, this.#start),
+    )
+    return h('form', { class: 'new-run', 'data-test': 'new-run', onsubmit }, fields)
+  }
 
   /** Updates hints and placeholders that depend on other fields. */
-  function describe(): void {
-    const elsewhere = splitAddresses(addresses.value).length > 0
-    for (const choice of [body, world, fitness]) choice.disabled = elsewhere
+  #describe(): void {
+    const elsewhere = splitAddresses(this.#addresses.value).length > 0
+    for (const choice of [this.#body, this.#world, this.#fitness]) choice.disabled = elsewhere
     setText(
-      where,
+      this.#where,
       elsewhere
         ? 'Robot Simulators evaluate the individuals, with their own body and world.'
         : 'The run evaluates individuals in its own process, with this body and world.',
     )
-    population.placeholder = algorithm.value === 'cma-es' ? 'auto' : '100'
-    hidden.placeholder = algorithm.value === 'neat' ? 'few' : '4'
+    this.#population.placeholder = this.#algorithm.value === 'cma-es' ? 'auto' : '100'
+    this.#hidden.placeholder = this.#algorithm.value === 'neat' ? 'few' : '4'
   }
 
-  function check(): void {
-    const fault = splitAddresses(addresses.value)
-      .map(addressFault)
-      .find((found) => found !== null)
-    addresses.setCustomValidity(fault ?? '')
-    describe()
+  #check(): void {
+    const faults = splitAddresses(this.#addresses.value).map(addressFault)
+    this.#addresses.setCustomValidity(faults.find((fault) => fault !== null) ?? '')
+    this.#describe()
   }
-  addresses.addEventListener('input', check)
-  describe()
 
-  function read(): NewRun {
+  #read(): NewRun {
     return {
-      simulators: splitAddresses(addresses.value),
-      world: world.value,
-      body: body.value,
-      fitness: fitness.value || null,
-      algorithm: algorithm.value,
-      generations: generations.valueAsNumber,
-      population: orNull(population.valueAsNumber),
-      hidden: orNull(hidden.valueAsNumber),
-      seed: seed.valueAsNumber,
-      target: orNull(target.valueAsNumber),
+      simulators: splitAddresses(this.#addresses.value),
+      world: this.#world.value,
+      body: this.#body.value,
+      fitness: this.#fitness.value || null,
+      algorithm: this.#algorithm.value,
+      generations: this.#generations.valueAsNumber,
+      population: orNull(this.#population.valueAsNumber),
+      hidden: orNull(this.#hidden.valueAsNumber),
+      seed: this.#seed.valueAsNumber,
+      target: orNull(this.#target.valueAsNumber),
     }
   }
 
-  const form = h(
-    'form',
-    {
-      class: 'new-run',
-      'data-test': 'new-run',
-      onsubmit: async (event: SubmitEvent) => {
-        event.preventDefault()
-        start.disabled = true
-        try {
-          await connection.request({ do: 'start-run', run: read() })
-          notice('Run started.')
-        } catch (error) {
-          notice(errorMessage(error), 'error')
-        } finally {
-          start.disabled = false
-        }
-      },
-    },
-    h(
-      'fieldset',
-      { class: 'bare-fieldset', disabled: !may },
-      field('Addresses of Robot Simulators', addresses),
-      where,
-      field('Body', body),
-      field('World', world),
-      field('Fitness', fitness),
-      field('Algorithm', algorithm),
-      h(
-        'div',
-        { class: 'numbers' },
-        field('Generations', generations),
-        field('Population', population),
-        field('Hidden', hidden),
-        field('Seed', seed),
-        field('Target fitness', target),
-      ),
-      h('div', { class: 'row' }, start),
-    ),
-  )
-  return card(
-    'New run',
-    ownAddresses(info),
-    !may &&
-      h(
-        'p',
-        { class: 'reason', 'data-test': 'viewer-reason' },
-        'You are a viewer. Open the operator’s link to start runs.',
-      ),
-    form,
-  )
+  async #submit(): Promise<void> {
+    this.#start.disabled = true
+    try {
+      await this.#connection.request({ do: 'start-run', run: this.#read() })
+      notice('Run started.')
+    } catch (error) {
+      notice(errorMessage(error), 'error')
+    } finally {
+      this.#start.disabled = false
+    }
+  }
 }
 
 /** Addresses of this server's own simulators. */

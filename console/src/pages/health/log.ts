@@ -14,12 +14,13 @@ const LEVELS = [
 ]
 
 export function log(connection: Connection): { element: HTMLElement; close(): void } {
-  let kept: { line: LogLine; row: HTMLElement }[] = []
-  let least: number = LEVELS.length - 1
-  let paused = false
-  let missed = 0
+  return new Log(connection)
+}
 
-  const box = h('div', {
+class Log {
+  readonly element: HTMLElement
+  readonly close: () => void
+  readonly #box = h('div', {
     class: 'health-log mono',
     tabIndex: 0,
     role: 'log',
@@ -27,76 +28,80 @@ export function log(connection: Connection): { element: HTMLElement; close(): vo
     'aria-live': 'off',
     'data-test': 'log',
   })
-  const nothing = empty('No log lines', 'New lines appear here. If you filter, try another text or a lower level.')
-  const count = h('span', { class: 'quiet health-count' })
-  const words = h('input', {
+  readonly #nothing = empty('No log lines', 'New lines appear here. If you filter, try another text or a lower level.')
+  readonly #count = h('span', { class: 'quiet health-count' })
+  readonly #words = h('input', {
     type: 'search',
     placeholder: 'Filter',
     'aria-label': 'Filter the log',
-    oninput: sift,
+    oninput: () => this.#filter(),
   })
-  const level = select(
-    LEVELS.map(({ label }, at) => ({ value: String(at), label })),
-    String(least),
-    (value) => {
-      least = Number(value)
-      sift()
-    },
-  )
-  level.setAttribute('aria-label', 'Level')
-  const pause = button('Pause', () => {
-    paused = !paused
-    missed = 0
-    setText(pause, paused ? 'Resume' : 'Pause')
-    sift()
-  })
+  readonly #pause = button('Pause', () => this.#togglePause())
+  #kept: { line: LogLine; row: HTMLElement }[] = []
+  /** Index of the least severe level to show. */
+  #level = LEVELS.length - 1
+  #paused = false
+  #missed = 0
 
-  function passes({ level, text }: LogLine): boolean {
-    return (
-      LEVELS.findIndex(({ name }) => name === level) <= least &&
-      text.toLowerCase().includes(words.value.trim().toLowerCase())
-    )
-  }
-
-  function sift(): void {
-    for (const { line, row } of kept) row.hidden = !passes(line)
-    tellCount()
-    if (!paused) box.scrollTop = box.scrollHeight
-  }
-
-  function tellCount(): void {
-    const shown = kept.filter(({ row }) => !row.hidden).length
-    nothing.hidden = shown > 0
-    const lines = shown === kept.length ? `${kept.length} lines` : `${shown} of ${kept.length} lines`
-    setText(count, paused ? `Paused, ${missed} new` : lines)
-  }
-
-  const end = connection.on('log', ({ lines }) => {
-    const atEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 30
-    // recent lines are sent again after a reconnect, and when the tab becomes visible
-    const news = lines.filter((line) => !kept.some((old) => old.line.time === line.time && old.line.text === line.text))
-    for (const line of news) {
-      const row = rowOf(line)
-      row.hidden = !passes(line)
-      kept.push({ line, row })
-      box.append(row)
-    }
-    if (paused) missed += news.length
-    for (const { row } of kept.slice(0, Math.max(0, kept.length - KEPT))) row.remove()
-    kept = kept.slice(-KEPT)
-    tellCount()
-    if (!paused && atEnd) box.scrollTop = box.scrollHeight
-  })
-  tellCount()
-
-  return {
-    element: h(
+  constructor(connection: Connection) {
+    const options = LEVELS.map(({ label }, at) => ({ value: String(at), label }))
+    const level = select(options, String(this.#level), (value) => {
+      this.#level = Number(value)
+      this.#filter()
+    })
+    level.setAttribute('aria-label', 'Level')
+    this.element = h(
       'div',
       { class: 'stack' },
-      h('div', { class: 'row' }, h('div', { class: 'grow' }, words), level, pause, count),
-      h('div', { class: 'health-log-place' }, box, nothing),
-    ),
-    close: end,
+      h('div', { class: 'row' }, h('div', { class: 'grow' }, this.#words), level, this.#pause, this.#count),
+      h('div', { class: 'health-log-place' }, this.#box, this.#nothing),
+    )
+    this.close = connection.on('log', ({ lines }) => this.#add(lines))
+    this.#showCount()
+  }
+
+  #togglePause(): void {
+    this.#paused = !this.#paused
+    this.#missed = 0
+    setText(this.#pause, this.#paused ? 'Resume' : 'Pause')
+    this.#filter()
+  }
+
+  #passes({ level, text }: LogLine): boolean {
+    const isSevere = LEVELS.findIndex(({ name }) => name === level) <= this.#level
+    return isSevere && text.toLowerCase().includes(this.#words.value.trim().toLowerCase())
+  }
+
+  #filter(): void {
+    for (const { line, row } of this.#kept) row.hidden = !this.#passes(line)
+    this.#showCount()
+    if (!this.#paused) this.#box.scrollTop = this.#box.scrollHeight
+  }
+
+  #showCount(): void {
+    const all = this.#kept.length
+    const shown = this.#kept.filter(({ row }) => !row.hidden).length
+    this.#nothing.hidden = shown > 0
+    const lines = shown === all ? `${all} lines` : `${shown} of ${all} lines`
+    setText(this.#count, this.#paused ? `Paused, ${this.#missed} new` : lines)
+  }
+
+  #add(lines: LogLine[]): void {
+    const atEnd = this.#box.scrollTop + this.#box.clientHeight >= this.#box.scrollHeight - 30
+    // recent lines are sent again after a reconnect, and when the tab becomes visible
+    const isKnown = ({ time, text }: LogLine) => this.#kept.some(({ line }) => line.time === time && line.text === text)
+    const fresh = lines.filter((line) => !isKnown(line))
+    for (const line of fresh) {
+      const row = rowOf(line)
+      row.hidden = !this.#passes(line)
+      this.#kept.push({ line, row })
+      this.#box.append(row)
+    }
+    if (this.#paused) this.#missed += fresh.length
+    for (const { row } of this.#kept.slice(0, Math.max(0, this.#kept.length - KEPT))) row.remove()
+    this.#kept = this.#kept.slice(-KEPT)
+    this.#showCount()
+    if (!this.#paused && atEnd) this.#box.scrollTop = this.#box.scrollHeight
   }
 }
 

@@ -54,13 +54,6 @@ export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
   }
   label()
 
-  const group = (title: string, buttons: Iterable<HTMLButtonElement>, beside?: HTMLElement, kind = '') =>
-    h(
-      'div',
-      { class: 'pp-group' },
-      h('div', { class: 'pp-line' }, h('h3', null, title), beside),
-      h('div', { class: `pp-acts ${kind}`, role: 'group', 'aria-label': title }, ...buttons),
-    )
   return {
     element: card(
       'Act',
@@ -78,6 +71,15 @@ export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
     },
     close: keys.onChange(label),
   }
+}
+
+function group(title: string, buttons: Iterable<HTMLButtonElement>, beside?: HTMLElement, kind = ''): HTMLElement {
+  return h(
+    'div',
+    { class: 'pp-group' },
+    h('div', { class: 'pp-line' }, h('h3', null, title), beside),
+    h('div', { class: `pp-acts ${kind}`, role: 'group', 'aria-label': title }, ...buttons),
+  )
 }
 
 function press(buttons: Map<number, HTMLButtonElement>, chosen: number): void {

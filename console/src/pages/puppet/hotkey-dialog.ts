@@ -11,26 +11,49 @@ export interface HotkeyDialog {
 }
 
 export function hotkeyDialog(keys: Hotkeys, mayChange: () => boolean): HotkeyDialog {
-  const list = h('ul', { class: 'pp-keys', 'data-test': 'keys' })
-  const shell = dialog(
+  return new KeyList(keys, mayChange)
+}
+
+class KeyList implements HotkeyDialog {
+  readonly element: HTMLElement
+  readonly #keys: Hotkeys
+  readonly #mayChange: () => boolean
+  readonly #list = h('ul', { class: 'pp-keys', 'data-test': 'keys' })
+  readonly #shell = dialog(
     'Keys',
     quiet(
       'Keys are inactive while you type in a field. ' +
         'To change one, click it, then press the new key, or Backspace for none.',
     ),
-    list,
+    this.#list,
   )
-  shell.element.classList.add('pp-box-keys')
   /** Id of the action whose key is being changed. */
-  let catching: string | null = null
+  #changing: string | null = null
 
-  async function caught(id: string, event: KeyboardEvent): Promise<void> {
-    if (catching !== id || event.key === 'Tab' || event.key === 'Shift') return
+  constructor(keys: Hotkeys, mayChange: () => boolean) {
+    this.#keys = keys
+    this.#mayChange = mayChange
+    this.element = this.#shell.element
+    this.element.classList.add('pp-box-keys')
+  }
+
+  open(): void {
+    this.#draw()
+    this.#shell.open()
+    this.element.querySelector('button')?.focus()
+  }
+
+  close(): void {
+    this.#shell.close()
+  }
+
+  async #pressed(id: string, event: KeyboardEvent): Promise<void> {
+    if (this.#changing !== id || event.key === 'Tab' || event.key === 'Shift') return
     event.preventDefault()
     event.stopPropagation()
     if (event.key === 'Escape') {
-      catching = null
-      draw(id)
+      this.#changing = null
+      this.#draw(id)
       return
     }
     const key = event.key === 'Backspace' || event.key === 'Delete' ? '' : event.key.toLowerCase()
@@ -39,54 +62,47 @@ export function hotkeyDialog(keys: Hotkeys, mayChange: () => boolean): HotkeyDia
       notice(objection, 'error')
       return
     }
-    catching = null
+    this.#changing = null
     try {
-      await keys.assign(id, key)
+      await this.#keys.assign(id, key)
     } catch (error) {
       notice(errorMessage(error), 'error')
     }
-    draw(id)
+    this.#draw(id)
   }
 
-  function draw(focus?: string): void {
-    const may = mayChange()
-    fill(
-      list,
-      ...panelKeys.map(({ key, label }) =>
-        h('li', null, h('span', null, label), h('kbd', null, key === 'Escape' ? 'Esc' : key)),
-      ),
-      ...keys.all().map(({ id, label }) => {
-        const key = keys.keyOf(id)
-        const button = h(
-          'button',
-          {
-            type: 'button',
-            disabled: !may,
-            'aria-label': `Key for ${label}: ${key === '' ? 'none' : key}. Change it`,
-            onclick: () => {
-              catching = id
-              button.textContent = 'Press a key'
-            },
-            onkeydown: (event: KeyboardEvent) => void caught(id, event),
-            onblur: () => {
-              if (catching === id) catching = null
-              button.textContent = key === '' ? 'none' : key
-            },
-          },
-          key === '' ? 'none' : key,
-        )
-        if (focus === id) queueMicrotask(() => button.focus())
-        return h('li', null, h('span', null, label), button)
-      }),
+  #draw(focus?: string): void {
+    const reserved = panelKeys.map(({ key, label }) =>
+      h('li', null, h('span', null, label), h('kbd', null, key === 'Escape' ? 'Esc' : key)),
     )
+    const rows = this.#keys.all().map(({ id, label }) => {
+      const button = this.#button(id, label)
+      if (focus === id) queueMicrotask(() => button.focus())
+      return h('li', null, h('span', null, label), button)
+    })
+    fill(this.#list, ...reserved, ...rows)
   }
-  return {
-    element: shell.element,
-    open() {
-      draw()
-      shell.open()
-      shell.element.querySelector('button')?.focus()
-    },
-    close: shell.close,
+
+  #button(id: string, label: string): HTMLButtonElement {
+    const key = this.#keys.keyOf(id) || 'none'
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        disabled: !this.#mayChange(),
+        'aria-label': `Key for ${label}: ${key}. Change it`,
+        onclick: () => {
+          this.#changing = id
+          button.textContent = 'Press a key'
+        },
+        onkeydown: (event: KeyboardEvent) => void this.#pressed(id, event),
+        onblur: () => {
+          if (this.#changing === id) this.#changing = null
+          button.textContent = key
+        },
+      },
+      key,
+    )
+    return button
   }
 }

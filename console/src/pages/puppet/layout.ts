@@ -59,88 +59,101 @@ export interface Layout {
 
 /** `stop` is placed in the bar; on a phone, beside the text box. */
 export function layout(sections: Section[], bar: HTMLElement, stop: HTMLElement): Layout {
-  const left = h('div', { class: 'pp-column pp-left' })
-  const middle = h('div', { class: 'pp-column pp-middle' })
-  const list = h('div', { class: 'pp-tabs', role: 'tablist', 'aria-label': 'Panels', onkeydown: moveTab })
-  const panel = h('div', { class: 'pp-panel', role: 'tabpanel', id: 'pp-panel' })
-  const right = h('div', { class: 'pp-column pp-right' }, list, panel)
-  const bottom = h('div', { class: 'pp-bottom' })
-  const element = h('div', { class: 'pp-panels' }, bar, h('div', { class: 'pp-columns' }, left, middle, right), bottom)
-  const byId = new Map(sections.map((section) => [section.id, section]))
-  const queries = plans.map(({ media }) => matchMedia(media))
-  let tabs: HTMLButtonElement[] = []
-  let chosen = ''
+  return new Panels(sections, bar, stop)
+}
 
-  function choose(id: string): void {
-    const section = byId.get(id)
-    if (!section || !tabs.some((tab) => tab.dataset.tab === id)) return
-    chosen = id
-    for (const tab of tabs) {
+class Panels implements Layout {
+  readonly element: HTMLElement
+  readonly #bar: HTMLElement
+  readonly #stop: HTMLElement
+  readonly #sections: Map<string, Section>
+  readonly #queries = plans.map(({ media }) => matchMedia(media))
+  readonly #arrange = () => this.#apply()
+  readonly #left = h('div', { class: 'pp-column pp-left' })
+  readonly #middle = h('div', { class: 'pp-column pp-middle' })
+  readonly #bottom = h('div', { class: 'pp-bottom' })
+  readonly #panel = h('div', { class: 'pp-panel', role: 'tabpanel', id: 'pp-panel' })
+  readonly #list = h('div', {
+    class: 'pp-tabs',
+    role: 'tablist',
+    'aria-label': 'Panels',
+    onkeydown: (event: KeyboardEvent) => this.#moveTab(event),
+  })
+  #tabs: HTMLButtonElement[] = []
+  #chosen = ''
+
+  constructor(sections: Section[], bar: HTMLElement, stop: HTMLElement) {
+    this.#bar = bar
+    this.#stop = stop
+    this.#sections = new Map(sections.map((section) => [section.id, section]))
+    const right = h('div', { class: 'pp-column pp-right' }, this.#list, this.#panel)
+    const columns = h('div', { class: 'pp-columns' }, this.#left, this.#middle, right)
+    this.element = h('div', { class: 'pp-panels' }, bar, columns, this.#bottom)
+    for (const query of this.#queries) query.addEventListener('change', this.#arrange)
+    this.#apply()
+  }
+
+  choose(id: string): void {
+    const section = this.#sections.get(id)
+    if (!section || !this.#tabs.some((tab) => tab.dataset.tab === id)) return
+    this.#chosen = id
+    for (const tab of this.#tabs) {
       const is = tab.dataset.tab === id
       tab.setAttribute('aria-selected', String(is))
       tab.tabIndex = is ? 0 : -1
       if (is) {
-        panel.setAttribute('aria-labelledby', tab.id)
+        this.#panel.setAttribute('aria-labelledby', tab.id)
         tab.scrollIntoView({ block: 'nearest', inline: 'nearest' })
       }
     }
-    fill(panel, section.part.element)
+    fill(this.#panel, section.part.element)
     section.part.shown?.()
   }
 
-  function moveTab(event: KeyboardEvent): void {
+  close(): void {
+    for (const query of this.#queries) query.removeEventListener('change', this.#arrange)
+  }
+
+  #moveTab(event: KeyboardEvent): void {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (by === 0) return
     event.preventDefault()
-    const at = tabs.findIndex((tab) => tab.dataset.tab === chosen)
-    const next = tabs[(at + by + tabs.length) % tabs.length]
+    const at = this.#tabs.findIndex((tab) => tab.dataset.tab === this.#chosen)
+    const next = this.#tabs[(at + by + this.#tabs.length) % this.#tabs.length]
     if (!next) return
-    choose(next.dataset.tab ?? '')
+    this.choose(next.dataset.tab ?? '')
     next.focus()
   }
 
-  function arrange(): void {
-    const at = queries.findIndex((query) => query.matches)
-    const found = plans[at]
-    if (!found || element.dataset.plan === found.name) return
-    element.dataset.plan = found.name
+  #apply(): void {
+    const found = plans[this.#queries.findIndex((query) => query.matches)]
+    if (!found || this.element.dataset.plan === found.name) return
+    this.element.dataset.plan = found.name
     const { plan } = found
-    const of = (ids: string[]) => ids.flatMap((id) => byId.get(id)?.part.element ?? [])
-    panel.replaceChildren()
-    fill(left, ...of(plan.left))
-    fill(middle, ...of(plan.middle))
-    fill(bottom, ...of(plan.bottom))
-    middle.hidden = plan.middle.length === 0
-    bottom.hidden = plan.bottom.length === 0
-    ;(plan.bottom.length > 0 ? bottom : bar).append(stop)
-    tabs = plan.tabs
-      .flatMap((id) => byId.get(id) ?? [])
-      .map((section) =>
-        h(
-          'button',
-          {
-            type: 'button',
-            role: 'tab',
-            id: `pp-tab-${section.id}`,
-            'aria-controls': 'pp-panel',
-            'data-tab': section.id,
-            'data-test': `panel-${section.id}`,
-            onclick: () => choose(section.id),
-          },
-          section.title,
-        ),
-      )
-    fill(list, ...tabs)
-    choose(plan.tabs.includes(chosen) ? chosen : (plan.tabs[0] ?? ''))
+    const of = (ids: string[]) => ids.flatMap((id) => this.#sections.get(id)?.part.element ?? [])
+    this.#panel.replaceChildren()
+    fill(this.#left, ...of(plan.left))
+    fill(this.#middle, ...of(plan.middle))
+    fill(this.#bottom, ...of(plan.bottom))
+    this.#middle.hidden = plan.middle.length === 0
+    this.#bottom.hidden = plan.bottom.length === 0
+    const stopIn = plan.bottom.length > 0 ? this.#bottom : this.#bar
+    stopIn.append(this.#stop)
+    this.#tabs = plan.tabs.flatMap((id) => this.#sections.get(id) ?? []).map((section) => this.#tab(section))
+    fill(this.#list, ...this.#tabs)
+    this.choose(plan.tabs.includes(this.#chosen) ? this.#chosen : (plan.tabs[0] ?? ''))
   }
-  for (const query of queries) query.addEventListener('change', arrange)
-  arrange()
 
-  return {
-    element,
-    choose,
-    close() {
-      for (const query of queries) query.removeEventListener('change', arrange)
-    },
+  #tab({ id, title }: Section): HTMLButtonElement {
+    const attributes = {
+      type: 'button',
+      role: 'tab',
+      id: `pp-tab-${id}`,
+      'aria-controls': 'pp-panel',
+      'data-tab': id,
+      'data-test': `panel-${id}`,
+      onclick: () => this.choose(id),
+    }
+    return h('button', attributes, title)
   }
 }

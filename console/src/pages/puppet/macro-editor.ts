@@ -2,7 +2,8 @@
 
 import type { PuppetInfo } from '../../api'
 import { button, field, fill, h, notice, select } from '../../ui'
-import { type Act, clamp, longestWait, type Macro, sentenceCase, titleOfSubsystem } from './acts'
+import type { Act, Macro } from './acts'
+import { labelled, newStep, stepFields } from './macro-step'
 import { confirmButton, quiet } from './widgets'
 
 const kinds: { value: Act['do']; label: string }[] = [
@@ -26,201 +27,104 @@ export interface Editing {
 }
 
 export function macroEditor(editing: Editing): HTMLElement {
-  const { info } = editing
-  const acts: Act[] = editing.macro.acts.map((act) => ({ ...act }))
-  const name = h('input', { type: 'text', maxLength: 60, value: editing.macro.name, 'data-test': 'macro-name' })
-  const list = h('ol', { class: 'pp-steps' })
+  return new MacroEditor(editing).element
+}
 
-  function fresh(kind: Act['do']): Act {
-    switch (kind) {
-      case 'say':
-        return { do: 'say', text: '' }
-      case 'gesture':
-        return { do: 'gesture', name: info.gestures[0]?.tag ?? '' }
-      case 'expression':
-        return { do: 'expression', name: info.expressions[0]?.name ?? '' }
-      case 'look':
-        return { do: 'look', name: info.look_ats[0]?.name ?? '' }
-      case 'weigh':
-        return { do: 'weigh', subsystem: info.subsystems[0] ?? '', weight: 1 }
-      case 'wait':
-        return { do: 'wait', seconds: 1 }
-    }
-  }
+class MacroEditor {
+  readonly element: HTMLElement
+  readonly #editing: Editing
+  readonly #acts: Act[]
+  readonly #name: HTMLInputElement
+  readonly #list = h('ol', { class: 'pp-steps' })
 
-  const labelled = <E extends HTMLElement>(element: E, label: string): E => {
-    element.setAttribute('aria-label', label)
-    return element
-  }
-  const named = ({ name }: { name: string }) => ({ value: name, label: sentenceCase(name) })
-  const chooser = (act: { name: string }, label: string, options: { value: string; label: string }[]) =>
-    labelled(
-      select(options, act.name, (value) => {
-        act.name = value
-      }),
-      label,
+  constructor(editing: Editing) {
+    this.#editing = editing
+    this.#acts = editing.macro.acts.map((act) => ({ ...act }))
+    this.#name = h('input', { type: 'text', maxLength: 60, value: editing.macro.name, 'data-test': 'macro-name' })
+    this.element = h(
+      'div',
+      { class: 'pp-editor', 'data-test': 'macro-editor' },
+      field('Macro name', this.#name),
+      this.#list,
+      h(
+        'div',
+        { class: 'pp-adds', role: 'group', 'aria-label': 'Add a step' },
+        ...kinds.map(({ value, label }) => button(`+ ${label}`, () => this.#add(value))),
+      ),
+      quiet('After Say, the macro continues when the robot has finished speaking. Use tags for gestures in a text.'),
+      h(
+        'div',
+        { class: 'row' },
+        button('Save', () => this.#save(), { kind: 'primary', test: 'macro-save' }),
+        button('Cancel', editing.cancel),
+        editing.isNew ? null : confirmButton('Delete', 'Really delete?', editing.remove),
+      ),
     )
-  const number = (value: number, most: number, step: number, label: string, changed: (value: number) => void) => {
-    const input = labelled(
-      h('input', {
-        type: 'number',
-        min: '0',
-        max: String(most),
-        step: String(step),
-        value: String(value),
-        onchange: () => {
-          const given = Number.isFinite(input.valueAsNumber) ? clamp(input.valueAsNumber, 0, most) : value
-          input.value = String(given)
-          changed(given)
-        },
-      }),
-      label,
-    )
-    return input
+    this.#draw()
   }
 
-  function details(act: Act): HTMLElement[] {
-    switch (act.do) {
-      case 'say': {
-        const text: HTMLInputElement = h('input', {
-          type: 'text',
-          maxLength: 1000,
-          value: act.text,
-          placeholder: 'Text, with [tags]',
-          'data-test': 'macro-text',
-          oninput: () => {
-            act.text = text.value
-          },
-        })
-        return [labelled(text, 'Text')]
-      }
-      case 'gesture':
-        return [
-          chooser(
-            act,
-            'Gesture',
-            info.gestures.map(({ tag, name }) => ({ value: tag, label: sentenceCase(name) })),
-          ),
-        ]
-      case 'expression':
-        return [chooser(act, 'Expression', info.expressions.map(named))]
-      case 'look':
-        return [chooser(act, 'Look', info.look_ats.map(named))]
-      case 'weigh':
-        return [
-          labelled(
-            select(
-              info.subsystems.map((value) => ({ value, label: titleOfSubsystem(value) })),
-              act.subsystem,
-              (value) => {
-                act.subsystem = value
-              },
-            ),
-            'Weight of',
-          ),
-          number(act.weight, 1, 0.05, 'Weight, 0 to 1', (value) => {
-            act.weight = value
-          }),
-        ]
-      case 'wait':
-        return [
-          number(act.seconds, longestWait, 0.1, 'Seconds', (value) => {
-            act.seconds = value
-          }),
-          h('span', null, 's'),
-        ]
-    }
+  #add(kind: Act['do']): void {
+    this.#acts.push(newStep(kind, this.#editing.info))
+    this.#draw()
+    const last = this.#list.lastElementChild?.querySelector<HTMLElement>('.pp-step > :nth-child(2)')
+    last?.focus()
   }
 
-  function draw(): void {
-    if (acts.length === 0) {
-      fill(list, h('li', { class: 'pp-quiet' }, 'No steps yet. Add the first one below.'))
+  #draw(): void {
+    if (this.#acts.length === 0) {
+      fill(this.#list, h('li', { class: 'pp-quiet' }, 'No steps yet. Add the first one below.'))
       return
     }
-    fill(
-      list,
-      ...acts.map((act, place) => {
-        const move = (by: number) => {
-          acts.splice(place, 1)
-          acts.splice(place + by, 0, act)
-          draw()
-        }
-        const kind = select(kinds, act.do, (value) => {
-          const chosen = kinds.find((kind) => kind.value === value)
-          if (chosen) acts[place] = fresh(chosen.value)
-          draw()
-        })
-        return h(
-          'li',
-          null,
-          h('div', { class: 'pp-step' }, labelled(kind, `Step ${place + 1}`), ...details(act)),
-          h(
-            'div',
-            { class: 'pp-step-buttons' },
-            labelled(
-              button('↑', () => move(-1), { disabled: place === 0 }),
-              `Move step ${place + 1} up`,
-            ),
-            labelled(
-              button('↓', () => move(1), { disabled: place === acts.length - 1 }),
-              `Move step ${place + 1} down`,
-            ),
-            labelled(
-              button('×', () => {
-                acts.splice(place, 1)
-                draw()
-              }),
-              `Remove step ${place + 1}`,
-            ),
-          ),
-        )
-      }),
+    fill(this.#list, ...this.#acts.map((act, place) => this.#row(act, place)))
+  }
+
+  #row(act: Act, place: number): HTMLElement {
+    const kind = select(kinds, act.do, (value) => {
+      const chosen = kinds.find((kind) => kind.value === value)
+      if (chosen) this.#acts[place] = newStep(chosen.value, this.#editing.info)
+      this.#draw()
+    })
+    const up = button('↑', () => this.#move(place, -1), { disabled: place === 0 })
+    const down = button('↓', () => this.#move(place, 1), { disabled: place === this.#acts.length - 1 })
+    const remove = button('×', () => {
+      this.#acts.splice(place, 1)
+      this.#draw()
+    })
+    const number = place + 1
+    return h(
+      'li',
+      null,
+      h('div', { class: 'pp-step' }, labelled(kind, `Step ${number}`), ...stepFields(act, this.#editing.info)),
+      h(
+        'div',
+        { class: 'pp-step-buttons' },
+        labelled(up, `Move step ${number} up`),
+        labelled(down, `Move step ${number} down`),
+        labelled(remove, `Remove step ${number}`),
+      ),
     )
   }
-  draw()
 
-  async function save(): Promise<void> {
-    const called = name.value.trim()
-    const objection =
-      called === ''
-        ? 'Enter a name.'
-        : editing.taken(called)
-          ? 'Another macro has this name.'
-          : acts.length === 0
-            ? 'Add a step first.'
-            : null
+  #move(place: number, by: number): void {
+    this.#acts.splice(place + by, 0, ...this.#acts.splice(place, 1))
+    this.#draw()
+  }
+
+  /** Why the macro cannot be saved under this name; null if it can. */
+  #objection(name: string): string | null {
+    if (name === '') return 'Enter a name.'
+    if (this.#editing.taken(name)) return 'Another macro has this name.'
+    return this.#acts.length === 0 ? 'Add a step first.' : null
+  }
+
+  async #save(): Promise<void> {
+    const name = this.#name.value.trim()
+    const objection = this.#objection(name)
     if (objection) {
       notice(objection, 'error')
-      if (acts.length > 0) name.focus()
+      if (this.#acts.length > 0) this.#name.focus()
       return
     }
-    await editing.save({ name: called, acts })
+    await this.#editing.save({ name, acts: this.#acts })
   }
-
-  return h(
-    'div',
-    { class: 'pp-editor', 'data-test': 'macro-editor' },
-    field('Macro name', name),
-    list,
-    h(
-      'div',
-      { class: 'pp-adds', role: 'group', 'aria-label': 'Add a step' },
-      ...kinds.map(({ value, label }) =>
-        button(`+ ${label}`, () => {
-          acts.push(fresh(value))
-          draw()
-          const last = list.lastElementChild?.querySelector<HTMLElement>('.pp-step > :nth-child(2)')
-          last?.focus()
-        }),
-      ),
-    ),
-    quiet('After Say, the macro continues when the robot has finished speaking. Use tags for gestures in a text.'),
-    h(
-      'div',
-      { class: 'row' },
-      button('Save', save, { kind: 'primary', test: 'macro-save' }),
-      button('Cancel', editing.cancel),
-      editing.isNew ? null : confirmButton('Delete', 'Really delete?', editing.remove),
-    ),
-  )
 }

@@ -18,120 +18,131 @@ export interface SayBox extends Widget {
 const hint = 'What should the robot say?'
 
 export function sayBox(panel: OperatorPanel, history: History): SayBox {
-  const text = h('textarea', {
+  return new Say(panel, history)
+}
+
+class Say implements SayBox {
+  readonly element: HTMLElement
+  readonly close: () => void
+  readonly #panel: OperatorPanel
+  readonly #history: History
+  readonly #text = h('textarea', {
     rows: 2,
     maxLength: 1000,
     placeholder: hint,
     'aria-label': 'Text to say',
     title: 'Enter: say, Shift+Enter: new line, ↑ and ↓: previous texts',
     'data-test': 'say-box',
-    onkeydown: pressed,
+    onkeydown: (event: KeyboardEvent) => this.#pressed(event),
   })
-  const state = h('div', { class: 'pp-state', role: 'status', 'data-test': 'speak-state' }, 'Quiet')
-  const tags = h(
-    'div',
-    { class: 'pp-tags', role: 'group', 'aria-label': 'Gesture tags' },
-    ...panel.info.gestures.map((gesture) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'pp-tag',
-          title: `${gesture.name}, ${gesture.seconds} s`,
-          onclick: () => insert(`[${gesture.tag}]`),
-        },
-        `[${gesture.tag}]`,
-      ),
-    ),
-  )
+  readonly #state = h('div', { class: 'pp-state', role: 'status', 'data-test': 'speak-state' }, 'Quiet')
+  /** The last gesture tag reached in the current speech. */
+  #reached = ''
+  #ended: Date | null = null
 
-  async function speak(): Promise<void> {
-    const said = text.value.trim()
+  constructor(panel: OperatorPanel, history: History) {
+    this.#panel = panel
+    this.#history = history
+    const say = button('Say', () => this.#speak(), { kind: 'primary', title: 'Enter', test: 'say' })
+    this.element = card(
+      'Say',
+      controls(this.#tags(), h('div', { class: 'pp-say' }, this.#text, say)),
+      h(
+        'div',
+        { class: 'pp-state-line' },
+        this.#state,
+        h('span', { class: 'pp-quiet pp-hint' }, 'Enter: say, Shift+Enter: new line, ↑ ↓: previous texts'),
+      ),
+    )
+    this.close = panel.speech.onChange(() => this.#showState())
+  }
+
+  focus(): void {
+    this.#text.focus()
+  }
+
+  put(other: string): void {
+    this.#replace(other)
+    this.#text.focus()
+  }
+
+  answering(utterance: string): void {
+    this.#text.placeholder = `Answering: “${utterance}”`
+    this.#text.focus()
+  }
+
+  handle(event: PuppetEvent): void {
+    if (event.what === 'speak-begun') this.#reached = ''
+    if (event.what === 'speak-done') this.#ended = new Date()
+    if (event.what === 'speak-gesture') {
+      const gesture = this.#panel.info.gestures.find((gesture) => gesture.id === event.gesture)
+      this.#reached = gesture ? ` – [${gesture.tag}]` : ''
+    }
+    this.#showState()
+  }
+
+  #tags(): HTMLElement {
+    const tags = this.#panel.info.gestures.map(({ tag, name, seconds }) => {
+      const insert = () => this.#insert(`[${tag}]`)
+      return h(
+        'button',
+        { type: 'button', class: 'pp-tag', title: `${name}, ${seconds} s`, onclick: insert },
+        `[${tag}]`,
+      )
+    })
+    return h('div', { class: 'pp-tags', role: 'group', 'aria-label': 'Gesture tags' }, ...tags)
+  }
+
+  async #speak(): Promise<void> {
+    const said = this.#text.value.trim()
     if (said === '') {
-      text.focus()
+      this.#text.focus()
       return
     }
     // clear the box for the next sentence; a refused one comes back
-    text.value = ''
-    text.placeholder = hint
-    if (await panel.perform({ do: 'say', text: said })) history.add(said)
-    else if (text.value === '') text.value = said
+    this.#text.value = ''
+    this.#text.placeholder = hint
+    if (await this.#panel.perform({ do: 'say', text: said })) this.#history.add(said)
+    else if (this.#text.value === '') this.#text.value = said
   }
 
-  function insert(tag: string): void {
-    text.setRangeText(tag, text.selectionStart, text.selectionEnd, 'end')
-    text.focus()
+  #insert(tag: string): void {
+    this.#text.setRangeText(tag, this.#text.selectionStart, this.#text.selectionEnd, 'end')
+    this.#text.focus()
   }
 
-  function pressed(event: KeyboardEvent): void {
+  #pressed(event: KeyboardEvent): void {
     if (event.isComposing) return
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault()
-      void speak()
+      void this.#speak()
       return
     }
-    // arrow keys recall texts only at the first and last line
-    const step =
-      event.key === 'ArrowUp' && !text.value.slice(0, text.selectionStart).includes('\n')
-        ? -1
-        : event.key === 'ArrowDown' && !text.value.slice(text.selectionEnd).includes('\n')
-          ? 1
-          : 0
+    const step = this.#historyStep(event)
     if (step === 0 || event.shiftKey) return
-    const other = history.step(step, text.value)
+    const other = this.#history.step(step, this.#text.value)
     if (other === null) return
     event.preventDefault()
-    put(other)
+    this.#replace(other)
   }
 
-  function put(other: string): void {
-    text.value = other
-    text.setSelectionRange(other.length, other.length)
+  /** Arrow keys recall texts only at the first and last line. */
+  #historyStep({ key }: KeyboardEvent): -1 | 0 | 1 {
+    const { value, selectionStart, selectionEnd } = this.#text
+    if (key === 'ArrowUp' && !value.slice(0, selectionStart).includes('\n')) return -1
+    return key === 'ArrowDown' && !value.slice(selectionEnd).includes('\n') ? 1 : 0
   }
 
-  let reached = ''
-  let ended: Date | null = null
-  function tell(): void {
-    const { speaking } = panel.speech
-    state.classList.toggle('pp-on', speaking)
-    setText(state, speaking ? `Speaking${reached}` : ended ? `Done at ${clock(ended)}` : 'Quiet')
+  #replace(other: string): void {
+    this.#text.value = other
+    this.#text.setSelectionRange(other.length, other.length)
   }
-  const leave = panel.speech.onChange(tell)
 
-  const element = card(
-    'Say',
-    controls(
-      tags,
-      h('div', { class: 'pp-say' }, text, button('Say', speak, { kind: 'primary', title: 'Enter', test: 'say' })),
-    ),
-    h(
-      'div',
-      { class: 'pp-state-line' },
-      state,
-      h('span', { class: 'pp-quiet pp-hint' }, 'Enter: say, Shift+Enter: new line, ↑ ↓: previous texts'),
-    ),
-  )
-  return {
-    element,
-    focus: () => text.focus(),
-    put(other) {
-      put(other)
-      text.focus()
-    },
-    answering(utterance) {
-      text.placeholder = `Answering: “${utterance}”`
-      text.focus()
-    },
-    handle(event) {
-      if (event.what === 'speak-begun') reached = ''
-      if (event.what === 'speak-done') ended = new Date()
-      if (event.what === 'speak-gesture') {
-        const gesture = panel.info.gestures.find((gesture) => gesture.id === event.gesture)
-        reached = gesture ? ` – [${gesture.tag}]` : ''
-      }
-      tell()
-    },
-    close: leave,
+  #showState(): void {
+    const { speaking } = this.#panel.speech
+    this.#state.classList.toggle('pp-on', speaking)
+    const idle = this.#ended ? `Done at ${clock(this.#ended)}` : 'Quiet'
+    setText(this.#state, speaking ? `Speaking${this.#reached}` : idle)
   }
 }
 

@@ -1,6 +1,6 @@
 // Playback controls below the view.
 
-import { button, h, select, setText } from '../../ui'
+import { button, h, select, setText, timelineSlider } from '../../ui'
 import { clock } from './labels'
 import type { Playback, PlaybackStatus } from './playback'
 import { isGoal, labelled, type Mark } from './timeline'
@@ -21,101 +21,102 @@ export interface PlaybackBar {
 }
 
 export function playbackBar(playback: Playback): PlaybackBar {
-  const play = button('Play', () => toggle(), { kind: 'primary', test: 'playback-play' })
-  const back = button('◀', () => step(-1), { title: 'One frame back', test: 'playback-back' })
-  const ahead = button('▶', () => step(1), { title: 'One frame forward', test: 'playback-ahead' })
-  back.setAttribute('aria-label', 'One frame back')
-  ahead.setAttribute('aria-label', 'One frame forward')
-  const speed = select(
-    SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
-    '1',
-    (value) => playback.speed(Number(value)),
-  )
-  speed.setAttribute('aria-label', 'Speed')
-  speed.dataset.test = 'playback-speed'
-  const time = h('output', { class: 'playback-time', 'data-test': 'playback-time' }, '')
-  const line = h('input', {
-    type: 'range',
-    min: '0',
-    max: '0',
-    step: '1',
-    value: '0',
-    'aria-label': 'Time',
-    'data-test': 'playback-line',
-    oninput: () => {
-      // pausing resets the slider
-      const frame = line.valueAsNumber
-      playback.play(false)
-      playback.seek(frame)
-    },
-  })
-  const ticks = h('div', { class: 'ticks', 'aria-hidden': 'true' })
-  const news = h('p', { class: 'playback-news', role: 'status', 'data-test': 'playback-news' }, '')
+  return new Bar(playback)
+}
 
-  function toggle(): void {
-    playback.play(!playback.status?.playing)
+class Bar implements PlaybackBar {
+  readonly element: HTMLElement
+  readonly #playback: Playback
+  readonly #play = button('Play', () => this.#toggle(), { kind: 'primary', test: 'playback-play' })
+  readonly #time = h('output', { class: 'playback-time', 'data-test': 'playback-time' }, '')
+  readonly #line = timelineSlider('playback-line', () => this.#seek())
+  readonly #ticks = h('div', { class: 'ticks', 'aria-hidden': 'true' })
+  readonly #news = h('p', { class: 'playback-news', role: 'status', 'data-test': 'playback-news' }, '')
+  readonly #resized = new ResizeObserver(() => this.#drawTicks())
+  #drawn = ''
+  #shown: PlaybackStatus | null = null
+
+  constructor(playback: Playback) {
+    this.#playback = playback
+    const back = button('◀', () => this.#step(-1), { title: 'One frame back', test: 'playback-back' })
+    const ahead = button('▶', () => this.#step(1), { title: 'One frame forward', test: 'playback-ahead' })
+    back.setAttribute('aria-label', 'One frame back')
+    ahead.setAttribute('aria-label', 'One frame forward')
+    const speeds = SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` }))
+    const speed = select(speeds, '1', (value) => playback.speed(Number(value)))
+    speed.setAttribute('aria-label', 'Speed')
+    speed.dataset.test = 'playback-speed'
+    const onkeydown = (event: KeyboardEvent) => this.#pressed(event)
+    this.element = h(
+      'section',
+      { class: 'playback-bar', tabIndex: -1, 'aria-label': 'Timeline', 'data-test': 'playback-bar', onkeydown },
+      h('div', { class: 'playback-buttons' }, this.#play, back, ahead, speed, this.#time),
+      h('div', { class: 'playback-line' }, this.#line, this.#ticks),
+      this.#news,
+    )
+    this.#resized.observe(this.#ticks)
   }
 
-  function step(frames: number): void {
-    playback.play(false)
-    playback.seek((playback.status?.frame ?? 0) + frames)
+  show(status: PlaybackStatus): void {
+    this.#shown = status
+    const { frame, ready, rate, playing, complete, waiting, trouble } = status
+    const last = Math.max(0, ready - 1)
+    setText(this.#play, playing ? 'Pause' : 'Play')
+    this.#line.max = String(last)
+    this.#line.valueAsNumber = frame
+    this.#line.disabled = ready === 0
+    this.#play.disabled = ready === 0
+    const seconds = clock(frame / rate, true)
+    this.#line.setAttribute('aria-valuetext', `${seconds}, frame ${frame + 1}`)
+    setText(this.#time, `${seconds} / ${clock(last / rate, true)}`)
+    setText(this.#news, newsOf(ready, complete, waiting && ready > 0, trouble, rate))
+    this.#news.classList.toggle('bad', trouble !== null)
+    this.#drawTicks()
   }
 
-  const element = h(
-    'section',
-    {
-      class: 'playback-bar',
-      tabIndex: -1,
-      'aria-label': 'Timeline',
-      'data-test': 'playback-bar',
-      onkeydown: (event: KeyboardEvent) => {
-        const target = event.target
-        if (target instanceof HTMLSelectElement) return
-        // the slider itself steps by frames
-        if (event.key === 'ArrowLeft' && target !== line) step(-1)
-        else if (event.key === 'ArrowRight' && target !== line) step(1)
-        else if (event.key === ' ' && !(target instanceof HTMLButtonElement)) toggle()
-        else return
-        event.preventDefault()
-      },
-    },
-    h('div', { class: 'playback-buttons' }, play, back, ahead, speed, time),
-    h('div', { class: 'playback-line' }, line, ticks),
-    news,
-  )
-
-  let drawn = ''
-  let shown: PlaybackStatus | null = null
-  const draw = () => {
-    if (!shown) return
-    const width = ticks.clientWidth - 2 * INSET
-    const now = `${width} ${shown.ready} ${shown.marks.length}`
-    if (now === drawn || width <= 0) return
-    drawn = now
-    drawTicks(ticks, shown.marks, shown.ready, width)
+  focus(): void {
+    this.element.focus({ preventScroll: true })
   }
-  const resized = new ResizeObserver(draw)
-  resized.observe(ticks)
 
-  return {
-    element,
-    show(now) {
-      shown = now
-      const { frame, ready, rate, playing, complete, waiting, trouble } = now
-      setText(play, playing ? 'Pause' : 'Play')
-      line.max = String(Math.max(0, ready - 1))
-      line.valueAsNumber = frame
-      line.disabled = ready === 0
-      play.disabled = ready === 0
-      const seconds = clock(frame / rate, true)
-      line.setAttribute('aria-valuetext', `${seconds}, frame ${frame + 1}`)
-      setText(time, `${seconds} / ${clock(Math.max(0, ready - 1) / rate, true)}`)
-      setText(news, newsOf(ready, complete, waiting && ready > 0, trouble, rate))
-      news.classList.toggle('bad', trouble !== null)
-      draw()
-    },
-    focus: () => element.focus({ preventScroll: true }),
-    close: () => resized.disconnect(),
+  close(): void {
+    this.#resized.disconnect()
+  }
+
+  #toggle(): void {
+    this.#playback.play(!this.#playback.status?.playing)
+  }
+
+  #seek(): void {
+    // pausing resets the slider
+    const frame = this.#line.valueAsNumber
+    this.#playback.play(false)
+    this.#playback.seek(frame)
+  }
+
+  #step(frames: number): void {
+    this.#playback.play(false)
+    this.#playback.seek((this.#playback.status?.frame ?? 0) + frames)
+  }
+
+  #pressed(event: KeyboardEvent): void {
+    const { target } = event
+    if (target instanceof HTMLSelectElement) return
+    // the slider itself steps by frames
+    if (event.key === 'ArrowLeft' && target !== this.#line) this.#step(-1)
+    else if (event.key === 'ArrowRight' && target !== this.#line) this.#step(1)
+    else if (event.key === ' ' && !(target instanceof HTMLButtonElement)) this.#toggle()
+    else return
+    event.preventDefault()
+  }
+
+  #drawTicks(): void {
+    if (!this.#shown) return
+    const { marks, ready } = this.#shown
+    const width = this.#ticks.clientWidth - 2 * INSET
+    const now = `${width} ${ready} ${marks.length}`
+    if (now === this.#drawn || width <= 0) return
+    this.#drawn = now
+    drawTicks(this.#ticks, marks, ready, width)
   }
 }
 

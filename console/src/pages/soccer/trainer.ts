@@ -4,7 +4,7 @@ import type { Command, Game, Side, SoccerInfo } from '../../api'
 import type { Connection } from '../../connection'
 import { button, card, errorMessage, field, h, notice, select } from '../../ui'
 import { modeLabel, teamName } from './labels'
-import { numberField } from './numbers'
+import { type NumberField, numberField } from './numbers'
 import { forOperators } from './operators'
 
 /** Height of the centre of a ball on the ground. */
@@ -80,23 +80,17 @@ export function trainer(connection: Connection, soccer: SoccerInfo): Trainer {
 /** Width of the ground around the field. */
 const MARGIN = 10
 
-function ballForm(connection: Connection, { field: [length, width] }: SoccerInfo): HTMLElement {
-  const x = numberField('x', {
-    value: 0,
-    min: -length / 2 - MARGIN,
-    max: length / 2 + MARGIN,
-    step: 0.01,
-    unit: 'm',
-    test: 'ball-x',
-  })
-  const y = numberField('y', {
-    value: 0,
-    min: -width / 2 - MARGIN,
-    max: width / 2 + MARGIN,
-    step: 0.01,
-    unit: 'm',
-    test: 'ball-y',
-  })
+/** Fields for a position on the ground. */
+function positionFields({ field: [length, width] }: SoccerInfo, x: number, test: string): [NumberField, NumberField] {
+  const coordinate = (axis: 'x' | 'y', value: number, size: number) => {
+    const most = size / 2 + MARGIN
+    return numberField(axis, { value, min: -most, max: most, step: 0.01, unit: 'm', test: `${test}-${axis}` })
+  }
+  return [coordinate('x', x, length), coordinate('y', 0, width)]
+}
+
+function ballForm(connection: Connection, soccer: SoccerInfo): HTMLElement {
+  const [x, y] = positionFields(soccer, 0, 'ball')
   const z = numberField('z', { value: BALL_ON_GROUND, min: 0, max: 10, step: 0.01, unit: 'm', test: 'ball-z' })
   return commandForm(connection, 'Ball', 'Place the ball', 'ball-place', [x.element, y.element, z.element], () => {
     const position = [x.read(), y.read(), z.read()] as const
@@ -105,24 +99,9 @@ function ballForm(connection: Connection, { field: [length, width] }: SoccerInfo
   })
 }
 
-function playerForm(connection: Connection, { field: [length, width], players_per_team }: SoccerInfo): HTMLElement {
+function playerForm(connection: Connection, soccer: SoccerInfo): HTMLElement {
   const number = numberField('Number', { value: 1, min: 1, max: 99, step: 1, test: 'player-number' })
-  const x = numberField('x', {
-    value: -2,
-    min: -length / 2 - MARGIN,
-    max: length / 2 + MARGIN,
-    step: 0.01,
-    unit: 'm',
-    test: 'player-x',
-  })
-  const y = numberField('y', {
-    value: 0,
-    min: -width / 2 - MARGIN,
-    max: width / 2 + MARGIN,
-    step: 0.01,
-    unit: 'm',
-    test: 'player-y',
-  })
+  const [x, y] = positionFields(soccer, -2, 'player')
   const faces = numberField('Heading', { value: 0, min: -360, max: 360, step: 1, unit: '°', test: 'player-heading' })
   const side = select(
     [
@@ -135,7 +114,7 @@ function playerForm(connection: Connection, { field: [length, width], players_pe
     },
   )
   side.dataset.test = 'player-side'
-  number.input.title = `Shirt number; ${players_per_team} players per team`
+  number.input.title = `Shirt number; ${soccer.players_per_team} players per team`
   const fields = [field('Side', side), number.element, faces.element, x.element, y.element]
   return commandForm(connection, 'Player', 'Place the player', 'player-place', fields, () => {
     const [n, px, py, degrees] = [number.read(), x.read(), y.read(), faces.read()]

@@ -7,18 +7,22 @@ import { button, field, format, h, notice, select, setText } from '../../ui'
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10]
 
 export function timeControls(connection: Connection, standstill: HTMLElement): { element: HTMLElement; close(): void } {
-  const mayNot = connection.role === 'operator' ? undefined : 'You are a viewer: you can watch, but not control.'
-  let state: WorldState | null = null
+  return new TimeControls(connection, standstill)
+}
 
-  const play = button('Play', () => connection.request({ do: state?.paused === false ? 'pause' : 'play' }), {
-    kind: 'primary',
-    test: 'play',
-  })
-  const step = button('Step', () => connection.request({ do: 'step' }), {
+class TimeControls {
+  readonly element: HTMLElement
+  readonly close: () => void
+  readonly #connection: Connection
+  readonly #standstill: HTMLElement
+  /** Why the controls are disabled; null for operators. */
+  readonly #blocked: string | null
+  readonly #play = button('Play', () => this.#toggle(), { kind: 'primary', test: 'play' })
+  readonly #step = button('Step', () => this.#connection.request({ do: 'step' }), {
     title: 'Run one tick while paused',
     test: 'step',
   })
-  const seed = h('input', {
+  readonly #seed = h('input', {
     type: 'text',
     inputMode: 'numeric',
     size: 8,
@@ -26,79 +30,81 @@ export function timeControls(connection: Connection, standstill: HTMLElement): {
     title: 'The same seed gives the same world. Leave empty to let the server choose.',
     'data-test': 'seed',
   })
-  const reset = button(
-    'Reset',
-    async () => {
-      const words = seed.value.trim()
-      if (words !== '' && !(/^\d+$/.test(words) && Number.isSafeInteger(Number(words)))) {
-        notice('The seed must be a non-negative integer.', 'error')
-        seed.focus()
-        return
-      }
-      await connection.request(words === '' ? { do: 'reset' } : { do: 'reset', seed: Number(words) })
-    },
-    { title: 'Reset the world', test: 'reset' },
-  )
-  seed.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') reset.click()
-  })
-  const speed = select(
+  readonly #reset = button('Reset', () => this.#resetWorld(), { title: 'Reset the world', test: 'reset' })
+  readonly #speed = select(
     SPEEDS.map((factor) => ({ value: String(factor), label: `${factor}×` })),
     '1',
-    (value) => connection.send({ do: 'speed', factor: Number(value) }),
+    (value) => this.#connection.send({ do: 'speed', factor: Number(value) }),
   )
-  speed.dataset.test = 'speed'
-
-  const number = (test: string, label: string) => {
-    const value = h('dd', { 'data-test': test }, '–')
-    return { value, element: h('div', null, h('dt', null, label), value) }
+  readonly #readings = {
+    time: reading('time', 'Time'),
+    tick: reading('tick', 'Tick'),
+    tries: reading('tries', 'Resets'),
+    pace: reading('pace', 'Pace'),
+    rate: reading('rate', 'Ticks per second'),
   }
-  const time = number('time', 'Time')
-  const tick = number('tick', 'Tick')
-  const tries = number('tries', 'Resets')
-  const pace = number('pace', 'Pace')
-  const rate = number('rate', 'Ticks per second')
+  #state: WorldState | null = null
 
-  for (const control of [play, step, reset, seed, speed]) {
-    if (mayNot) {
-      control.disabled = true
-      control.title = mayNot
-    }
-  }
-
-  const draw = (news: WorldState) => {
-    state = news
-    setText(play, news.paused ? 'Play' : 'Pause')
-    setText(time.value, `${format(news.time, 2)} s`)
-    setText(tick.value, String(news.tick))
-    setText(tries.value, String(news.tries))
-    setText(pace.value, news.paused ? 'paused' : news.pace === 'realtime' ? `${news.pace} ${news.speed}×` : news.pace)
-    setText(rate.value, format(news.ticks_per_second, 0))
-    standstill.hidden = news.standstill === null
-    setText(standstill, news.standstill === null ? '' : `Halted until reset: ${news.standstill}`)
-    if (mayNot) return
-    step.disabled = !news.paused
-    const clocked = news.pace === 'realtime'
-    speed.disabled = !clocked
-    speed.title = clocked ? 'Multiple of real time' : `The pace is ${news.pace}: it does not follow the wall clock.`
-    showSpeed(speed, news.speed)
-  }
-  const end = connection.on('state', draw)
-
-  return {
-    element: h(
+  constructor(connection: Connection, standstill: HTMLElement) {
+    this.#connection = connection
+    this.#standstill = standstill
+    this.#blocked = connection.role === 'operator' ? null : 'You are a viewer: you can watch, but not control.'
+    this.#speed.dataset.test = 'speed'
+    this.#seed.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') this.#reset.click()
+    })
+    const controls = [this.#play, this.#step, this.#reset, this.#seed, this.#speed]
+    if (this.#blocked) for (const control of controls) Object.assign(control, { disabled: true, title: this.#blocked })
+    const buttons = [this.#play, this.#step, this.#reset, inline('Seed', this.#seed), inline('Speed', this.#speed)]
+    const readings = Object.values(this.#readings).map(({ element }) => element)
+    this.element = h(
       'div',
       { class: 'world-time card' },
-      h('div', { class: 'row' }, play, step, reset, inline('Seed', seed), inline('Speed', speed)),
-      h(
-        'dl',
-        { class: 'world-state', 'data-test': 'state-line' },
-        ...[time, tick, tries, pace, rate].map(({ element }) => element),
-      ),
-      mayNot ? h('p', { class: 'quiet' }, mayNot) : null,
-    ),
-    close: end,
+      h('div', { class: 'row' }, ...buttons),
+      h('dl', { class: 'world-state', 'data-test': 'state-line' }, ...readings),
+      this.#blocked ? h('p', { class: 'quiet' }, this.#blocked) : null,
+    )
+    this.close = connection.on('state', (state) => this.#show(state))
   }
+
+  #toggle(): Promise<void> {
+    return this.#connection.request({ do: this.#state?.paused === false ? 'pause' : 'play' })
+  }
+
+  async #resetWorld(): Promise<void> {
+    const words = this.#seed.value.trim()
+    if (words !== '' && !(/^\d+$/.test(words) && Number.isSafeInteger(Number(words)))) {
+      notice('The seed must be a non-negative integer.', 'error')
+      this.#seed.focus()
+      return
+    }
+    await this.#connection.request(words === '' ? { do: 'reset' } : { do: 'reset', seed: Number(words) })
+  }
+
+  #show(state: WorldState): void {
+    this.#state = state
+    const { paused, pace, speed, standstill } = state
+    const isClocked = pace === 'realtime'
+    const { time, tick, tries, pace: paceReading, rate } = this.#readings
+    setText(this.#play, paused ? 'Play' : 'Pause')
+    setText(time.value, `${format(state.time, 2)} s`)
+    setText(tick.value, String(state.tick))
+    setText(tries.value, String(state.tries))
+    setText(paceReading.value, paused ? 'paused' : isClocked ? `${pace} ${speed}×` : pace)
+    setText(rate.value, format(state.ticks_per_second, 0))
+    this.#standstill.hidden = standstill === null
+    setText(this.#standstill, standstill === null ? '' : `Halted until reset: ${standstill}`)
+    if (this.#blocked) return
+    this.#step.disabled = !paused
+    this.#speed.disabled = !isClocked
+    this.#speed.title = isClocked ? 'Multiple of real time' : `The pace is ${pace}: it does not follow the wall clock.`
+    showSpeed(this.#speed, speed)
+  }
+}
+
+function reading(test: string, label: string): { value: HTMLElement; element: HTMLElement } {
+  const value = h('dd', { 'data-test': test }, '–')
+  return { value, element: h('div', null, h('dt', null, label), value) }
 }
 
 function inline(label: string, input: HTMLElement): HTMLElement {

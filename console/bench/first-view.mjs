@@ -1,7 +1,7 @@
-// How soon a browser shows 22 robots, and how smoothly it goes on. Run by `make bench-console`.
+// Time until a browser shows 22 robots, and its frame rate. Run by `make bench-console`.
 //
-// Without a graphics card Chromium draws in software: then the pictures a second say more about this machine than about
-// the console, and the script's own time for each of them is what counts.
+// Without a GPU, Chromium renders in software: the frame rate then measures the machine rather than the console, and the
+// script time per frame is the relevant figure.
 
 import { openBrowser, openPage } from '../e2e/browser.mjs'
 import { newFolder, Program, removeFolder, writeScenario } from '../e2e/program.mjs'
@@ -34,7 +34,7 @@ function robots() {
   return Array.from({ length: 22 }, robot).join('')
 }
 
-/** Milliseconds from the page's load to its first picture of the robots. */
+/** Time from the page's load event to the first frame with robots, in ms. */
 function firstView() {
   return new Promise((resolve) => {
     const canvas = () => document.querySelector('[data-test="view"]')
@@ -47,7 +47,7 @@ function firstView() {
   })
 }
 
-/** Pictures a second. */
+/** Frames per second. */
 function smoothness(seconds) {
   return new Promise((resolve) => {
     const began = performance.now()
@@ -62,7 +62,7 @@ function smoothness(seconds) {
   })
 }
 
-/** Milliseconds of script for each picture. */
+/** Script time per frame, in ms. */
 async function scriptTime(page) {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Performance.enable')

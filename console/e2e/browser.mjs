@@ -1,10 +1,10 @@
-// One browser for all tests, and pages in it that note whatever goes wrong in them.
+// One browser for all tests, and pages that record everything that goes wrong in them.
 
 import assert from 'node:assert/strict'
 import { chromium } from 'playwright-core'
 import { DEADLINE_MS } from './waiting.mjs'
 
-/** Debian's Chromium, drawing in software, alone with the program. */
+/** Debian's Chromium with software rendering and no background traffic. */
 export const CHROMIUM = {
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: [
@@ -22,15 +22,15 @@ export const CHROMIUM = {
 
 export const SMALL = { width: 720, height: 540 }
 
-/** The browser that `run.mjs` started, or one of our own for a single file. */
+/** Connects to the browser started by `run.mjs`, or launches one for a single file. */
 export async function openBrowser() {
   const there = process.env.ROSSUM_BROWSER
   return there ? chromium.connect(there) : chromium.launch(CHROMIUM)
 }
 
 /**
- * Opens a link in a window of its own. `page.faults` has every error, refused content and request to another host;
- * `page.received` what the WebSocket brought, `page.sent` what the page said to the server.
+ * Opens a link in a new window. `page.faults` records errors, content policy violations and requests to other hosts;
+ * `page.received` has the server's messages, `page.sent` the page's commands.
  */
 export async function openPage(browser, link, { tab = 'world', size = SMALL, dark = false, still = false } = {}) {
   const context = await browser.newContext({
@@ -65,7 +65,7 @@ export async function openPage(browser, link, { tab = 'world', size = SMALL, dar
   return page
 }
 
-/** Ends a page's window, and fails if anything was wrong in it. */
+/** Closes a page's window, and fails if it had faults. */
 export async function closePage(page, allowed = () => false) {
   await page.context().close()
   assert.deepEqual(
@@ -74,17 +74,17 @@ export async function closePage(page, allowed = () => false) {
   )
 }
 
-/** Messages received over the WebSocket: the latest message of each type, and the latest poses. */
+/** Messages received over the WebSocket. */
 class Received {
-  /** Latest of each type. */
+  /** Latest message of each type. */
   latest = new Map()
-  /** How many of each type; `poses`, `video`, `sound` and `playback` for frames. */
+  /** Number of messages of each type; `poses`, `video`, `sound` and `playback` for frames. */
   counts = new Map()
-  /** Everything but frames. */
+  /** All text messages. */
   messages = []
-  /** The latest frame of poses. */
+  /** The latest pose frame. */
   poses = null
-  /** The latest frame of a playback: its number and its poses. */
+  /** Number and poses of the latest playback frame. */
   playback = null
 
   hear(payload) {
@@ -105,7 +105,7 @@ class Received {
     return this.counts.get(kind) ?? 0
   }
 
-  /** Where a body is, in m, by its name; null as long as that is not known. */
+  /** Position of a body in m, by name; null if unknown. */
   position(body) {
     const scene = this.latest.get('scene')
     const at = scene ? scene.bodies.indexOf(body) : -1
@@ -118,18 +118,18 @@ class Received {
   }
 }
 
-/** Position of a body, by its number, in a frame of poses. */
+/** Position of a body, by index, in a pose frame. */
 export function positionIn(poses, body) {
   const offset = 24 + 15 * (body - 1)
   return [0, 3, 6].map((by) => poses.readIntLE(offset + by, 3) / 10_000)
 }
 
-/** By its `data-test`. */
+/** Selector of an element by its `data-test`. */
 export function hook(name) {
   return `[data-test="${name}"]`
 }
 
-/** Its text, without blanks around it. */
+/** Trimmed text of an element. */
 export async function textOf(page, name) {
   return ((await page.locator(hook(name)).first().textContent()) ?? '').trim()
 }

@@ -1,4 +1,4 @@
-// The Evolution page: a small run that gets better, is stopped and goes on.
+// The Evolution page: a small run that improves, is stopped and resumed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { eventually } from './waiting.mjs'
 
 const here = setting()
 
-test('a run gets better, is stopped, and goes on', async () => {
+test('a run improves, is stopped, and is resumed', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
   await page.locator(hook('no-runs')).waitFor()
   const { worlds, bodies } = page.received.latest.get('hello').evolution
@@ -39,7 +39,7 @@ test('a run gets better, is stopped, and goes on', async () => {
   const before = await generation()
   const best = run().best_so_far.at(-1)
 
-  // any generation's best can be watched
+  // the best individual of any generation can be replayed
   await page.locator(hook('replay-which')).selectOption('one')
   await page.locator(hook('replay-generation')).fill('1')
   await page.locator(hook('replay-show')).click()

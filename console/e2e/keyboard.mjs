@@ -1,11 +1,11 @@
-// Going through a page with the Tab key alone.
+// Keyboard navigation with the Tab key.
 
 import assert from 'node:assert/strict'
 
-/** How many of the first stops must show that they have the focus. */
+/** Number of leading stops that must show their focus. */
 const LOOKED_AT = 8
 
-/** Presses Tab until it has been everywhere. Fails where something cannot be reached or does not show its focus. */
+/** Presses Tab through a page. Fails if an element cannot be reached or does not show its focus. */
 export async function tabThrough(page, where) {
   await page.evaluate(markStops)
   await page.evaluate(() => {
@@ -27,14 +27,14 @@ export async function tabThrough(page, where) {
   assert.deepEqual(await page.evaluate(leftOut), [], `${where}: not reached by the Tab key`)
 }
 
-/** Marks what has to be reached. */
+/** Marks all elements that must be reachable. */
 function markStops() {
   const groups = new Set()
   const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]'
   for (const element of document.querySelectorAll(usable)) {
     const open = element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled')
     if (!open || element.tabIndex < 0) continue
-    // of a group of radio buttons one is a stop
+    // a group of radio buttons is one stop
     if (element.type === 'radio') {
       if (groups.has(element.name)) continue
       groups.add(element.name)
@@ -43,7 +43,7 @@ function markStops() {
   }
 }
 
-/** Says where the focus is, and whether that can be seen; null if it is nowhere. */
+/** The focused element, and whether its focus is visible; null if nothing is focused. */
 function atStop() {
   const element = document.activeElement
   if (!element || element === document.body) return null
@@ -60,7 +60,7 @@ function atStop() {
   }
 }
 
-/** What was never reached though it is still there. */
+/** Elements that were not reached. */
 function leftOut() {
   const isOpen = (element) =>
     element.checkVisibility({ visibilityProperty: true }) && !element.matches(':disabled') && element.tabIndex >= 0

@@ -1,13 +1,13 @@
-// Whether a page is laid out well: nothing beside the window, nothing cut off, nothing on top of something else.
+// Layout checks: nothing outside the window, nothing cut off, nothing overlapping.
 
 import assert from 'node:assert/strict'
 
-/** Waits until the page has been drawn twice, so that what was asked for is there to be seen. */
+/** Waits for two frames, so that pending changes are visible. */
 export async function drawn(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 }
 
-/** Fails with a list of all that is wrong with the page as it is in its window now. */
+/** Fails with a list of all faults of the current layout. */
 export async function checkLayout(page, where) {
   const faults = await page.evaluate(faultsOf)
   assert.deepEqual(faults, [], where)
@@ -25,7 +25,7 @@ function faultsOf() {
     return `${element.tagName.toLowerCase()}.${element.className} "${name}"`
   }
 
-  /** What others may scroll over: bars that stay where they are, notices and open dialogues. */
+  /** Layer that others may scroll under: fixed bars, notices and open dialogs. */
   const layerOf = (element) => {
     for (let at = element; at; at = at.parentElement) {
       if (at.tagName === 'DIALOG') return at
@@ -34,7 +34,7 @@ function faultsOf() {
     return null
   }
 
-  /** The part of it that can be seen, and whether it is cut off where nobody can scroll. */
+  /** The visible part of an element, and whether it is cut off without a way to scroll. */
   const seen = (element, box) => {
     let { left, top, right, bottom } = box
     let cut = false
@@ -53,7 +53,7 @@ function faultsOf() {
   }
   const isThere = ({ left, top, right, bottom }) => right - left > slack && bottom - top > slack
 
-  // not a view, over which there may be buttons
+  // except views, which may have buttons on top
   const interactive = 'a[href], button, input, select, textarea, summary, [tabindex="0"]:not(canvas)'
   const spots = [...document.querySelectorAll(interactive)].flatMap((element) => {
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return []
@@ -65,7 +65,7 @@ function faultsOf() {
     if (cut) faults.push(`cut off: ${nameOf(element)}`)
   }
 
-  /** Faces stand where they are seen; what is in a label or a button belongs to it. */
+  /** Faces may overlap each other; the content of a label or button belongs to it. */
   const isFace = (element) => element.dataset.test === 'face-box'
   const belongs = (a, b) => a.contains(b) || b.contains(a) || (isFace(a) && isFace(b))
   const across = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left)
@@ -79,7 +79,7 @@ function faultsOf() {
     }
   })
 
-  // words: none over others, none cut off without saying so
+  // texts: no overlap, and none cut off without an ellipsis
   const texts = []
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
@@ -94,7 +94,7 @@ function faultsOf() {
     for (const box of range.getClientRects()) {
       const spot = { element, layer: layerOf(element), text: node.data.trim(), ...seen(element, box) }
       const own = getComputedStyle(element)
-      // its own box may cut it
+      // it may be clipped by its own box
       if (own.overflowX !== 'visible') {
         const frame = element.getBoundingClientRect()
         spot.right = Math.min(spot.right, frame.right)
@@ -111,7 +111,7 @@ function faultsOf() {
     if (a.right > innerWidth + slack && !a.layer) faults.push(`words beside the window: ${a.text.slice(0, 40)}`)
     for (const b of texts.slice(at + 1)) {
       if (a.layer !== b.layer || a.element.contains(b.element) || b.element.contains(a.element)) continue
-      // lines of text touch by their letters' tails
+      // adjacent lines touch at their descenders
       if (across(a, b) <= 2 || along(a, b) <= 5) continue
       faults.push(`words on words: "${a.text.slice(0, 40)}" and "${b.text.slice(0, 40)}"`)
     }

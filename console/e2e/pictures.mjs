@@ -1,4 +1,4 @@
-// Pictures of pages in three windows, taken when the layout has been checked.
+// Screenshots of pages in three window sizes, taken after checking the layout.
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { checkLayout, drawn } from './layout.mjs'
 const usual = fileURLToPath(new URL('../../target/console-pictures', import.meta.url))
 const folder = process.env.ROSSUM_PICTURES ?? usual
 
-/** A screen, a small notebook in the dark, a phone. */
+/** A desktop, a small notebook in the dark theme, a phone. */
 export const WINDOWS = [
   { width: 1440, height: 900, dark: false },
   { width: 1024, height: 768, dark: true },
   { width: 390, height: 844, dark: false },
 ]
 
-/** Shows the page in each window, checks its layout, keeps `NAME-WIDTHxHEIGHT.png`; `prepare` waits for what it shows. */
+/** Checks the layout in each window and saves `NAME-WIDTHxHEIGHT.png`; `prepare` waits for the content. */
 export async function portray(page, name, prepare = async () => {}) {
   await mkdir(folder, { recursive: true })
   for (const { width, height, dark } of WINDOWS) {
@@ -30,7 +30,7 @@ export async function portray(page, name, prepare = async () => {}) {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-/** Everything from its beginning, and no notices over it. */
+/** Scrolls to the top and removes notices. */
 async function tidy(page) {
   await page.evaluate(() => {
     for (const close of document.querySelectorAll('[data-test="notice"] button')) close.click()

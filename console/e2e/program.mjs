@@ -1,4 +1,4 @@
-// The built program, run as a user runs it, in a folder of its own.
+// Runs the built program as a user would, in a temporary folder.
 
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -10,10 +10,10 @@ import { eventually } from './waiting.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The program: `ROSSUM`, or what cargo built last for tests. */
+/** Path of the program: `ROSSUM`, or cargo's debug build. */
 const binary = resolve(process.env.ROSSUM ?? join(root, 'target/debug/rossum'))
 
-/** A new folder, in which the program keeps its tokens, runs and recordings. */
+/** Creates a folder for the program's tokens, runs and recordings. */
 export async function newFolder() {
   return mkdtemp(join(tmpdir(), 'rossum-console-'))
 }
@@ -22,14 +22,14 @@ export async function removeFolder(folder) {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Writes a scenario into a folder; gives back its path. */
+/** Writes a scenario into a folder; returns its path. */
 export async function writeScenario(folder, text) {
   const path = join(folder, 'scenario.toml')
   await writeFile(path, text)
   return path
 }
 
-/** A port that nobody has just now. */
+/** A free port. */
 export async function freePort() {
   const server = createServer()
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
@@ -38,7 +38,7 @@ export async function freePort() {
   return port
 }
 
-/** Programs do not outlive their test, however that ends. */
+/** Programs are killed when the tests end, however that happens. */
 const running = new Set()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
@@ -46,21 +46,21 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 export class Program {
-  /** Link of an operator, and of a viewer. */
+  /** Links for operators and viewers. */
   operator
   viewer
   #process
   #said = ''
 
-  /** Runs `rossum serve` in this folder, until it has said where it listens. */
+  /** Runs `rossum serve` in this folder, and waits until it is listening. */
   static async start(folder, { scenario = 'playground', ports = 'free', options = [] } = {}) {
     const program = new Program()
     const free = ports === 'free' ? ['--free-ports'] : []
     const environment = { ...process.env, ROSSUM_STATE: join(folder, 'state') }
-    // a developer's own settings are not for tests
+    // ignore the developer's settings
     delete environment.ROSSUM_LOG
     delete environment.RUST_BACKTRACE
-    // what it leaves in its folder is not mixed with what it keeps
+    // keep its state separate from its output
     const home = join(folder, 'here')
     await mkdir(home, { recursive: true })
     const child = spawn(binary, ['serve', ...free, '--json', '--scenario', scenario, ...options], {
@@ -75,7 +75,7 @@ export class Program {
     child.stderr.on('data', (data) => (program.#said += data))
     let output = ''
     child.stdout.on('data', (data) => (output += data))
-    await eventually('the program says where it listens', () => {
+    await eventually('the program listens', () => {
       if (child.pid === undefined) throw new Error(`cannot start ${binary}; has it been built?`)
       if (child.exitCode !== null) throw new Error(`the program ended: ${program.#said}`)
       return output.includes('\n')
@@ -91,7 +91,7 @@ export class Program {
     return new URL(this.operator).origin
   }
 
-  /** What it wrote into its log. */
+  /** Content of its log. */
   get said() {
     return this.#said
   }

@@ -1,4 +1,4 @@
-// The Puppet page: the robot speaks with a gesture and says when it is done; a face gets a name.
+// The Puppet page: the robot speaks with a gesture and reports the end; a face is named.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -11,7 +11,7 @@ import { Program, writeScenario } from './program.mjs'
 import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
-/** The folder of what the puppet needs from others. */
+/** Folder of the puppet's fetched files. */
 function fetched(name) {
   const script = fileURLToPath(new URL('../../scripts/fetch-puppet', import.meta.url))
   return execFileSync(script, [name], { encoding: 'utf8' }).trim()
@@ -19,7 +19,7 @@ function fetched(name) {
 
 const here = setting(async (folder) => {
   fetched('voice')
-  // an astronaut stands in front of Alice, who can speak and see, but has neither loudspeaker nor microphone here
+  // a picture of an astronaut in front of the camera; no loudspeaker and no microphone
   const scenario = await writeScenario(
     folder,
     `
@@ -44,7 +44,7 @@ position = [1.1, 0.0, 0.78]
   return Program.start(folder, { scenario })
 })
 
-test('it speaks with a gesture, and a face gets a name', async () => {
+test('the robot speaks with a gesture, and a face is named', async () => {
   const size = { width: 1300, height: 800 }
   const page = await openPage(here.browser, here.program.operator, { tab: 'puppet', size })
   await eventually('pictures', () => page.received.count('video') > 2)
@@ -70,7 +70,7 @@ test('it speaks with a gesture, and a face gets a name', async () => {
 
   const face = page.locator(hook('face-box')).first()
   await face.waitFor()
-  // as the head moves, so does the box: the keyboard hits it all the same
+  // the box moves with the head, so use the keyboard
   await face.focus()
   await page.keyboard.press('Enter')
   await page.locator(hook('face-name')).fill('Eileen')

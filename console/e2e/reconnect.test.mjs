@@ -1,4 +1,4 @@
-// A browser that stays open while the server is stopped and started again.
+// A page that stays open while the server restarts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,8 +9,8 @@ import { eventually } from './waiting.mjs'
 
 const here = setting(() => null)
 
-test('it connects again by itself', async () => {
-  // no protocol but the console: nothing else needs a port
+test('the page reconnects', async () => {
+  // only the console, so that no other port is needed
   const scenario = await writeScenario(
     here.folder,
     `
@@ -47,6 +47,6 @@ http_port = ${await freePort()}
   const heard = page.received.count('agent')
   await page.locator(hook('push-up')).click()
   await eventually('news of the robot', () => page.received.count('agent') > heard)
-  // the browser notes that nobody answered
+  // the browser logs the failed connections
   await closePage(page, (fault) => /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/.test(fault))
 })

@@ -17,7 +17,7 @@ const all = (await readdir(here))
 const browser = await chromium.launchServer(CHROMIUM)
 try {
   const files = named.length > 0 ? named : all
-  // one after the other: each has a world, and all have one browser
+  // one file at a time: each starts a world, and all share one browser
   const options = ['--test', '--test-concurrency=1', '--test-timeout=300000', '--test-reporter=spec']
   const tests = spawn(process.execPath, [...options, ...files], {
     stdio: 'inherit',

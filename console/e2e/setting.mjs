@@ -1,10 +1,10 @@
-// Where the tests of a file play: a folder, the program in it, and a browser.
+// Fixture of a test file: a folder, the program running in it, and a browser.
 
 import { after, before } from 'node:test'
 import { openBrowser } from './browser.mjs'
 import { newFolder, Program, removeFolder } from './program.mjs'
 
-/** All three are there from the first test to the last. `start` runs the program in the folder, or gives null. */
+/** Set up before the first test, torn down after the last. `start` runs the program in the folder, or returns null. */
 export function setting(start = Program.start) {
   const here = { folder: null, program: null, browser: null }
   before(async () => {

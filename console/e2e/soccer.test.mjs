@@ -10,7 +10,7 @@ import { eventually } from './waiting.mjs'
 
 const here = setting((folder) => Program.start(folder, { options: ['--record', 'game.mcap'] }))
 
-test('a demo game kicks off, and a trainer can interfere', async () => {
+test('a demo game kicks off, and the trainer can interfere', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'soccer' })
   const mode = () => page.locator(hook('mode')).getAttribute('data-mode')
   const game = () => page.received.latest.get('game')
@@ -19,7 +19,7 @@ test('a demo game kicks off, and a trainer can interfere', async () => {
   await page.locator(hook('demo-players')).fill('2')
   await page.locator(hook('demo-start')).click()
   await eventually('two teams', () => game().players.length === 4)
-  // whoever comes first plays on the left
+  // the first team to connect plays on the left
   const names = async () => [await textOf(page, 'team-left'), await textOf(page, 'team-right')].sort().join()
   await eventually('both teams are named', async () => (await names()) === 'Guests,Home')
   assert.equal(await page.locator(hook('player')).count(), 4)
@@ -66,7 +66,7 @@ test('the recording of that game is played back', async () => {
   await eventually('the end', () => page.received.playback.number >= ready - 2)
   await page.locator(hook('playback-back')).click()
   assert.equal(await at(), ready - 3)
-  // to the last mark, where all play
+  // seek to the last mark, where all players are on the field
   await page
     .locator(`${hook('playback-marks')} button`)
     .last()

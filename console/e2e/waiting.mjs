@@ -1,11 +1,11 @@
-// Waiting for something to become so. Nothing here measures time: a deadline only ends what would never come.
+// Waiting for conditions. The deadline only ends waits that would never succeed.
 
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Far longer than anything here takes, also on a busy machine. */
+/** Far longer than needed, even on a busy machine. */
 export const DEADLINE_MS = 60_000
 
-/** Tries until there is something (not null, undefined or false), and gives it back. */
+/** Retries until the result is not null, undefined or false, and returns it. */
 export async function eventually(what, attempt, deadline = DEADLINE_MS) {
   const end = Date.now() + deadline
   for (;;) {

@@ -1,4 +1,4 @@
-// The World page, what is the same on all pages, and who may do what: on the playground.
+// The World page, behaviour common to all pages, and access rights, on the playground.
 
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
@@ -21,7 +21,7 @@ test('the link shows the world, and robots move', async () => {
   const page = await openPage(here.browser, here.program.operator)
   await eventually('a connection', async () => (await textOf(page, 'link-state')) === 'Connected')
   assert.equal(await textOf(page, 'role'), 'Operator')
-  // the token is not left where others may read it
+  // the token is removed from the address bar
   assert.ok(!page.url().includes('token'), page.url())
   assert.equal(await page.locator(hook('agent')).count(), 4)
   const tick = async () => Number(await textOf(page, 'tick'))
@@ -36,9 +36,9 @@ test('the link shows the world, and robots move', async () => {
   for (const motor of motors) await motor.fill(await motor.getAttribute('max'))
   await eventually('the rover drives', () => far(page.received.position('Rover1:Chassis'), home) > 0.5)
   assert.notDeepEqual(await view.screenshot(), picture, 'the view shows it')
-  // for the picture one with others about her
+  // for the screenshot, one with other robots around
   await page.locator(hook('agent')).filter({ hasText: 'Alice' }).click()
-  await eventually('plots of senses', () => page.locator(`${hook('sensor-plots')} canvas`).count())
+  await eventually('sensor plots', () => page.locator(`${hook('sensor-plots')} canvas`).count())
   const heard = page.received.count('agent')
   await eventually('something in the plots', () => page.received.count('agent') > heard + 15)
   await portray(page, 'world')
@@ -57,7 +57,7 @@ test('pause, step and reset', async () => {
   await eventually('one tick', () => page.received.latest.get('state').tick === tick + 1)
   await page.locator(hook('seed')).fill('7')
   await press('reset')
-  await eventually('another try', async () => (await number('tries')) === tries + 1)
+  await eventually('a reset', async () => (await number('tries')) === tries + 1)
   await eventually('time from the beginning', () => page.received.latest.get('state').step <= 1)
   await press('play')
   await eventually('time goes on', () => page.received.latest.get('state').step > 3)
@@ -87,7 +87,7 @@ test('a variable is edited, and others see it', async () => {
   await closePage(other)
 })
 
-test('a viewer can look and not command', async () => {
+test('a viewer can watch but not control', async () => {
   const page = await openPage(here.browser, here.program.viewer)
   await eventually('a connection', async () => (await textOf(page, 'role')) === 'Viewer')
   const forbidden = {
@@ -103,7 +103,7 @@ test('a viewer can look and not command', async () => {
       assert.ok(await page.locator(hook(control)).first().isDisabled(), `${tab}: ${control}`)
     }
   }
-  // and one who goes round the page is refused by the server
+  // the server refuses commands that bypass the page
   const commands = [
     { do: 'pause' },
     { do: 'reset' },
@@ -150,7 +150,7 @@ test('a hidden tab requests and receives nothing', async () => {
   const other = await openPage(here.browser, here.program.viewer)
   await page.locator(hook('agent')).filter({ hasText: 'Rover2' }).click()
   await eventually('poses', () => page.received.count('poses') > 0)
-  // the browser of a test shows all its tabs at once
+  // all tabs of a test browser are visible
   const hide = (is) =>
     page.evaluate((is) => {
       Object.defineProperty(document, 'hidden', { value: is, configurable: true })
@@ -159,7 +159,7 @@ test('a hidden tab requests and receives nothing', async () => {
   await hide(true)
   const watched = () => page.sent.filter((command) => command.do === 'watch').at(-1).topics
   assert.deepEqual(watched(), [])
-  // what was on its way has come when another command is answered
+  // messages in flight have arrived when another command is answered
   const answered = page.received.count('films')
   await page.evaluate(() => (location.hash = 'soccer'))
   await eventually('an answer', () => page.received.count('films') > answered)
@@ -174,7 +174,7 @@ test('a hidden tab requests and receives nothing', async () => {
   await closePage(other)
 })
 
-test('a wrong token and a page of another site get 403', async () => {
+test('a wrong token and another origin get 403', async () => {
   const status = (path, headers = {}) =>
     new Promise((resolve, reject) => {
       const asked = request(here.program.origin + path, { headers }, (response) => {
@@ -218,10 +218,10 @@ test('a browser without a link is asked for one', async () => {
   await closePage(page)
 })
 
-test('health says how the parts do', async () => {
+test('the health page shows components and metrics', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'health' })
-  await eventually('parts', async () => (await page.locator(hook('part')).count()) > 3)
-  await eventually('figures', async () => (await page.locator(hook('gauge')).count()) > 3)
+  await eventually('components', async () => (await page.locator(hook('part')).count()) > 3)
+  await eventually('metrics', async () => (await page.locator(hook('gauge')).count()) > 3)
   await eventually('something in the plots', () => page.received.count('health') > 4)
   assert.match(await textOf(page, 'addresses'), /Console/)
   await portray(page, 'health')

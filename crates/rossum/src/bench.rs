@@ -1,7 +1,7 @@
-//! `rossum bench`: what the simulation costs on this machine, beside what it would cost without us.
+//! `rossum bench`: measures the simulation on this machine against baselines.
 //!
-//! Peer and ours run in one process, taking turns, so that a noisy machine is noisy for both. Each figure has a goal;
-//! nothing fails when it is missed, because a busy machine is no defect.
+//! Baseline and ours run alternately, so that noise affects both. Each figure has a goal; missing it is not a failure,
+//! because the machine may be busy.
 
 mod bare;
 mod console;
@@ -25,15 +25,15 @@ use physics::Pose;
 use server::library::{self, ModelKind};
 use world::{Action, AgentId, JointTarget, Robot, Setup};
 
-use crate::interrupt;
+use crate::{interrupt, table::readable};
 
 /// Options of `rossum bench`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
-    what: Option<What>,
-    /// Ticks per measurement; more take longer and are steadier
+    suite: Option<Suite>,
+    /// Ticks per measurement; more ticks give more stable figures
     #[arg(long, default_value_t = 300)]
     ticks: u32,
     /// Print one JSON object per figure
@@ -42,17 +42,35 @@ pub(crate) struct Options {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Measure the soccer server, beside the league's own
+enum Suite {
+    /// Measure the soccer server against the league's server
     Soccer(soccer::Options),
-    /// Measure OSP and ODCP, beside a bare echo and bare physics
+    /// Measure OSP and ODCP against a UDP echo and bare physics
     Osp(osp::Options),
-    /// Measure the world of the evolving robots, beside Enki and navground
+    /// Measure the world of the evolving robots against Enki and navground
     Evo(evo::Options),
-    /// Measure the console: its weight, what it sends, what those who look on cost
+    /// Measure the console: bundle size, bandwidth, cost of viewers
     Console(console::Options),
-    /// Measure the puppet of Oz: speech, motion, video, faces, hearing
+    /// Measure the Oz robot: speech, motion, video, faces, hearing
     Oz(oz::Options),
+}
+
+/// Options of the suites that compare with a baseline in several rounds.
+#[derive(Debug, Args)]
+pub(crate) struct RoundOptions {
+    /// Fewer and shorter rounds, for a quick check
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object per figure
+    #[arg(long)]
+    json: bool,
+}
+
+impl RoundOptions {
+    /// Number of rounds; odd, so that one round is the median.
+    fn rounds(&self) -> usize {
+        if self.quick { 3 } else { 9 }
+    }
 }
 
 /// One measured figure.
@@ -64,7 +82,7 @@ pub(crate) struct Figure {
     unit: &'static str,
 }
 
-/// What a figure should be.
+/// The target of a figure.
 #[derive(Clone, Copy)]
 pub(crate) enum Goal {
     AtMost(f64),
@@ -81,8 +99,8 @@ impl Goal {
 
     fn text(self) -> String {
         match self {
-            Self::AtMost(most) => format!("<= {most}"),
-            Self::AtLeast(least) => format!(">= {least}"),
+            Self::AtMost(most) => format!("<= {}", readable(most)),
+            Self::AtLeast(least) => format!(">= {}", readable(least)),
         }
     }
 }
@@ -90,19 +108,19 @@ impl Goal {
 type Measurement = fn(&Options) -> anyhow::Result<Vec<Figure>>;
 
 const MEASUREMENTS: [(&str, Measurement); 4] = [
-    ("a tick against bare mj_step", tick::measure),
-    ("a robot joins", joining::measure),
+    ("tick against bare mj_step", tick::measure),
+    ("joining robot", joining::measure),
     ("many worlds", many_worlds::measure),
-    ("start and memory of the server", process::measure),
+    ("start-up time and memory of the server", process::measure),
 ];
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    match &options.what {
-        Some(What::Soccer(options)) => return soccer::run(options, out),
-        Some(What::Osp(options)) => return osp::run(options, out),
-        Some(What::Evo(options)) => return evo::run(options, out),
-        Some(What::Console(options)) => return console::run(options, out),
-        Some(What::Oz(options)) => return oz::run(options, out),
+    match &options.suite {
+        Some(Suite::Soccer(options)) => return soccer::run(options, out),
+        Some(Suite::Osp(options)) => return osp::run(options, out),
+        Some(Suite::Evo(options)) => return evo::run(options, out),
+        Some(Suite::Console(options)) => return console::run(options, out),
+        Some(Suite::Oz(options)) => return oz::run(options, out),
         None => {}
     }
     interrupt::exit_on_ctrl_c()?;
@@ -140,12 +158,12 @@ fn print_table(figures: &[Figure], out: &mut dyn Write) -> anyhow::Result<()> {
     writeln!(out, "|---|---|---|---|---|")?;
     for Figure { what, detail, value, goal, unit } in figures {
         let met = if goal.is_met(*value) { "yes" } else { "NO" };
-        writeln!(out, "| {what} | {value:.3} {unit} | {} | {met} | {detail} |", goal.text())?;
+        writeln!(out, "| {what} | {} | {} | {met} | {detail} |", with_unit(*value, unit), goal.text())?;
     }
     Ok(())
 }
 
-/// A full field with this many T1, each at a place of its own.
+/// A full field with this many T1, each at its own position.
 fn t1_setup(robots: usize) -> anyhow::Result<Setup> {
     let nowhere = std::path::Path::new("");
     let mut setup = Setup::new(library::model(ModelKind::Field, "fifa", nowhere)?);
@@ -159,7 +177,7 @@ fn t1_setup(robots: usize) -> anyhow::Result<Setup> {
     Ok(setup)
 }
 
-/// What a T1's motors are told at a tick.
+/// Motion of the T1 robots.
 #[derive(Clone, Copy, Debug)]
 enum Behaviour {
     Standing,
@@ -181,7 +199,15 @@ impl Behaviour {
     }
 }
 
-/// Processor time of this thread.
+fn with_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "" => readable(value),
+        _ if unit.starts_with('/') => format!("{}{unit}", readable(value)),
+        _ => format!("{} {unit}", readable(value)),
+    }
+}
+
+/// CPU time of this thread.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))

@@ -1,6 +1,6 @@
-//! `rossum bench console`: what the console weighs, what it sends, and what those who look on cost the world.
+//! `rossum bench console`: bundle size, bandwidth, and the cost of viewers.
 //!
-//! How soon a browser shows something is measured in one: `make bench-console` runs `console/bench/first-view.mjs` as well.
+//! The time to the first view is measured in a browser: `make bench-console` also runs `console/bench/first-view.mjs`.
 
 use std::{
     io::Write,
@@ -23,15 +23,15 @@ use super::{
     Figure, Goal, median, now, print,
     process::{Server, scenario_with_22},
 };
-use crate::interrupt;
+use crate::{interrupt, table::readable};
 
-/// Who look on.
-const WATCHERS: usize = 10;
+/// Number of viewers.
+const VIEWERS: usize = 10;
 
 /// Options of `rossum bench console`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Seconds of each block; blocks with and without watchers take turns
+    /// Seconds per block; blocks with and without viewers alternate
     #[arg(long, default_value_t = 4)]
     seconds: u64,
     /// Pairs of blocks
@@ -45,25 +45,31 @@ pub(crate) struct Options {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::exit_on_ctrl_c()?;
     let mut figures = vec![bundle()?];
-    figures.extend(bandwidth(options).context("while counting bytes")?);
-    figures.push(cost(options).context("while ten look on")?);
+    figures.extend(bandwidth(options).context("while measuring the bandwidth")?);
+    figures.push(cost(options).context("while measuring the cost of viewers")?);
     print(&figures, options.json, out)
 }
 
-/// What a browser loads, packed.
+/// Gzipped size of everything a browser loads.
 fn bundle() -> anyhow::Result<Figure> {
-    let (mut packed, mut plain) = (0, 0);
+    let (mut gzipped, mut plain) = (0, 0);
     for page in console::PAGES {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(page.bytes)?;
-        packed += encoder.finish()?.len();
+        gzipped += encoder.finish()?.len();
         plain += page.bytes.len();
     }
-    let detail = format!("{} files, {:.2} MB unpacked", console::PAGES.len(), plain as f64 / 1e6);
-    Ok(Figure { what: "console, packed", detail, value: packed as f64 / 1e6, goal: Goal::AtMost(1.2), unit: "MB" })
+    let detail = format!("{} files, {:.2} MB uncompressed", console::PAGES.len(), plain as f64 / 1e6);
+    Ok(Figure {
+        what: "console bundle, gzipped",
+        detail,
+        value: gzipped as f64 / 1e6,
+        goal: Goal::AtMost(1.2),
+        unit: "MB",
+    })
 }
 
-/// What one browser is sent of 22 robots in real time, and what a hidden one is.
+/// Bandwidth to a visible and to a hidden browser, with 22 robots in real time.
 fn bandwidth(options: &Options) -> anyhow::Result<[Figure; 3]> {
     let server = Server::start_text(&scenario_with_22("realtime"))?;
     let time = Duration::from_secs(options.seconds);
@@ -71,17 +77,17 @@ fn bandwidth(options: &Options) -> anyhow::Result<[Figure; 3]> {
     client.send(Command::Watch { topics: vec![Topic::Poses] })?;
     let (frames, bytes) = count(&mut client, time)?;
     client.send(Command::Watch { topics: Vec::new() })?;
-    // what was on its way
+    // skip data in transit
     count(&mut client, Duration::from_millis(500))?;
     let before = server.cpu_time()?;
     let (_, hidden) = count(&mut client, time)?;
     let with = server.cpu_time()?.saturating_sub(before);
     let seconds = time.as_secs_f64();
-    let detail = format!("the server's processor time meanwhile {:.1} %", with.as_secs_f64() / seconds * 100.0);
+    let detail = format!("server CPU {:.1} % meanwhile", with.as_secs_f64() / seconds * 100.0);
     Ok([
         Figure {
             what: "poses of 22 T1",
-            detail: format!("{:.1} frames a second", frames as f64 / seconds),
+            detail: format!("{:.1} frames/s", frames as f64 / seconds),
             value: bytes as f64 / seconds / 1e3,
             goal: Goal::AtMost(300.0),
             unit: "kB/s",
@@ -97,7 +103,7 @@ fn bandwidth(options: &Options) -> anyhow::Result<[Figure; 3]> {
     ])
 }
 
-/// Binary frames and their bytes, for a time.
+/// Counts binary frames and their bytes for `time`.
 fn count(client: &mut Client, time: Duration) -> anyhow::Result<(u64, u64)> {
     let (end, mut frames, mut bytes) = (now() + time, 0, 0);
     loop {
@@ -112,74 +118,74 @@ fn count(client: &mut Client, time: Duration) -> anyhow::Result<(u64, u64)> {
                 bytes += frame.len() as u64;
             }
             Ok(Incoming::Message(_)) => {}
-            // nothing more came in time
+            // timeout
             Err(_) => return Ok((frames, bytes)),
         }
     }
 }
 
-/// Somebody who looks on when told to.
-struct Watcher {
+/// A viewer that can be switched on and off.
+struct Viewer {
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
-/// What all watchers share.
+/// State shared with the viewer threads.
 #[derive(Default)]
-struct Show {
+struct ViewerControl {
     is_on: AtomicBool,
     is_over: AtomicBool,
     frames: AtomicU64,
 }
 
-impl Watcher {
-    fn start(link: &str, show: &Arc<Show>) -> anyhow::Result<Self> {
-        let mut client = Client::connect(link)?;
+impl Viewer {
+    fn start(url: &str, control: &Arc<ViewerControl>) -> anyhow::Result<Self> {
+        let mut client = Client::connect(url)?;
         client.set_timeout(Duration::from_millis(50))?;
-        let show = Arc::clone(show);
+        let control = Arc::clone(control);
         let watch = move || {
             let mut watches = false;
-            while !show.is_over.load(Ordering::Relaxed) {
-                let is_on = show.is_on.load(Ordering::Relaxed);
+            while !control.is_over.load(Ordering::Relaxed) {
+                let is_on = control.is_on.load(Ordering::Relaxed);
                 if is_on != watches {
                     watches = is_on;
                     let topics = if is_on { vec![Topic::World, Topic::Poses] } else { Vec::new() };
                     client.send(Command::Watch { topics })?;
                 }
-                // nothing in time is nothing new
+                // a timeout means that nothing has changed
                 if let Ok(Incoming::Frame(_)) = client.receive() {
-                    show.frames.fetch_add(1, Ordering::Relaxed);
+                    control.frames.fetch_add(1, Ordering::Relaxed);
                 }
             }
             Ok(())
         };
-        Ok(Self { thread: thread::Builder::new().name("watcher".into()).spawn(watch)? })
+        Ok(Self { thread: thread::Builder::new().name("viewer".into()).spawn(watch)? })
     }
 }
 
-/// What ten who look on take from a world that runs as fast as it can.
+/// Slow-down of a free-running world by ten viewers.
 fn cost(options: &Options) -> anyhow::Result<Figure> {
     let server = Server::start_text(&scenario_with_22("fast"))?;
-    let show = Arc::new(Show::default());
-    let watchers: Vec<Watcher> =
-        (0..WATCHERS).map(|_| Watcher::start(server.console(), &show)).collect::<anyhow::Result<_>>()?;
+    let control = Arc::new(ViewerControl::default());
+    let viewers: Vec<Viewer> =
+        (0..VIEWERS).map(|_| Viewer::start(server.console(), &control)).collect::<anyhow::Result<_>>()?;
     let mut clock = Client::connect(server.console())?;
     let bar = ProgressBar::new(2 * options.pairs);
-    bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} blocks, with and without watchers in turn")?);
+    bar.set_style(ProgressStyle::with_template("{bar:20} {pos}/{len} blocks, alternately with and without viewers")?);
     let (mut ratios, mut rates) = (Vec::new(), Vec::new());
     let mut shown = 0;
     for pair in 0..options.pairs {
-        // each comes first as often
+        // alternate which comes first
         let mut rate = [0.0; 2];
-        for place in [pair % 2, 1 - pair % 2] {
-            show.is_on.store(place == 1, Ordering::Relaxed);
-            // until all have heard it, and what was on its way has come
+        for phase in [pair % 2, 1 - pair % 2] {
+            control.is_on.store(phase == 1, Ordering::Relaxed);
+            // until the change has taken effect
             ticks(&mut clock, Duration::from_millis(500))?;
-            let before = show.frames.load(Ordering::Relaxed);
-            if let Some(rate) = rate.get_mut(usize::try_from(place)?) {
+            let before = control.frames.load(Ordering::Relaxed);
+            if let Some(rate) = rate.get_mut(usize::try_from(phase)?) {
                 *rate = ticks(&mut clock, Duration::from_secs(options.seconds))?;
             }
-            if place == 1 {
-                shown += show.frames.load(Ordering::Relaxed) - before;
+            if phase == 1 {
+                shown += control.frames.load(Ordering::Relaxed) - before;
             }
             bar.inc(1);
         }
@@ -187,20 +193,20 @@ fn cost(options: &Options) -> anyhow::Result<Figure> {
         rates.push(rate[0]);
     }
     bar.finish_and_clear();
-    show.is_over.store(true, Ordering::Relaxed);
-    for watcher in watchers {
-        watcher.thread.join().map_err(|_| anyhow::anyhow!("a watcher ended with a panic"))??;
+    control.is_over.store(true, Ordering::Relaxed);
+    for viewer in viewers {
+        viewer.thread.join().map_err(|_| anyhow::anyhow!("a viewer panicked"))??;
     }
-    let seen = shown as f64 / (options.pairs * options.seconds * WATCHERS as u64) as f64;
+    let seen = shown as f64 / (options.pairs * options.seconds * VIEWERS as u64) as f64;
     let detail = format!(
-        "of {:.0} ticks a second with 22 T1; each sees {seen:.1} frames a second; median of {}",
-        median(rates),
+        "of {} ticks/s with 22 T1; {seen:.1} frames/s per viewer; median of {}",
+        readable(median(rates)),
         options.pairs
     );
-    Ok(Figure { what: "ten who look on cost", detail, value: median(ratios), goal: Goal::AtMost(2.0), unit: "%" })
+    Ok(Figure { what: "cost of ten viewers", detail, value: median(ratios), goal: Goal::AtMost(2.0), unit: "%" })
 }
 
-/// Ticks a second of the world, over a time.
+/// Measures the tick rate of the world over `time`, in 1/s.
 fn ticks(clock: &mut Client, time: Duration) -> anyhow::Result<f64> {
     let (first, began) = tick(clock)?;
     thread::park_timeout(time);
@@ -208,7 +214,7 @@ fn ticks(clock: &mut Client, time: Duration) -> anyhow::Result<f64> {
     Ok((last - first) as f64 / ended.duration_since(began).as_secs_f64())
 }
 
-/// The tick that the world is at, and when.
+/// The current tick and the time of its arrival.
 fn tick(clock: &mut Client) -> anyhow::Result<(u64, std::time::Instant)> {
     let variable = "/Control/CurrentStep".to_owned();
     let id = clock.send(Command::Read { variable })?;

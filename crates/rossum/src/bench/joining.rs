@@ -19,7 +19,7 @@ const ROBOTS_BEFORE: usize = 21;
 const JOINS: usize = 5;
 /// Length of a tick of [`t1_setup`].
 const TICK: Duration = Duration::from_millis(20);
-/// Nothing here takes longer, unless something is broken.
+/// Time limit of the whole measurement.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
@@ -44,7 +44,7 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
         let pose = Pose::at(20.0, round as f64, 0.0);
         game.commands.send(Command::Join(Robot { name: format!("Late {round}"), source: source.clone(), pose }))?;
         let asked = now();
-        let Answer::Joined(late) = game.answer()? else { bail!("the 22nd robot was not let in") };
+        let Answer::Joined(late) = game.answer()? else { bail!("the 22nd robot was rejected") };
         joins.push(now().duration_since(asked).as_secs_f64() * 1e3);
         game.commands.send(Command::Leave(late))?;
         let Answer::Left(_) = game.answer()? else { bail!("the 22nd robot did not leave") };
@@ -52,12 +52,15 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
     let ticks = sim.handle().latest().tick.0;
     sim.stop();
     let longest = joins.iter().copied().fold(0.0, f64::max);
-    let detail = format!("longest of {JOINS}: {longest:.0} ms, over {ticks} ticks in real time");
+    let detail = format!("longest of {JOINS}: {longest:.0} ms, {ticks} ticks in real time");
     Ok(vec![
-        Figure { what: "the 22nd T1 joins", detail, value: median(joins), goal: Goal::AtMost(150.0), unit: "ms" },
+        Figure { what: "join of the 22nd T1", detail, value: median(joins), goal: Goal::AtMost(150.0), unit: "ms" },
         Figure {
             what: "ticks the other 21 missed",
-            detail: format!("longest time between two ticks of 20 ms: {:.1} ms", game.longest_gap.as_secs_f64() * 1e3),
+            detail: format!(
+                "longest interval between ticks (nominal 20 ms): {:.1} ms",
+                game.longest_gap.as_secs_f64() * 1e3
+            ),
             value: game.missed.into(),
             goal: Goal::AtMost(0.0),
             unit: "",
@@ -65,28 +68,28 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// The other 21, who move all the while.
+/// The other 21 robots, which keep moving.
 struct Game {
     commands: SessionSender,
     deliveries: tokio::sync::mpsc::Receiver<Delivery>,
     catalogue: Arc<Catalogue>,
     deadline: Instant,
     last: Option<Instant>,
-    /// Ticks that came later than the one after them was due.
+    /// Ticks that were more than one tick late.
     missed: u32,
     longest_gap: Duration,
 }
 
 impl Game {
-    /// Plays on until the world answers.
+    /// Keeps playing until the world answers.
     fn answer(&mut self) -> anyhow::Result<Answer> {
         while now() < self.deadline {
-            match self.deliveries.blocking_recv().context("the world ended")? {
+            match self.deliveries.blocking_recv().context("the world has stopped")? {
                 Delivery::Answer(answer) => return Ok(answer),
                 Delivery::Tick(snapshot) => self.play(snapshot.tick.0)?,
             }
         }
-        bail!("nothing came of it within {DEADLINE:?}")
+        bail!("no answer within {DEADLINE:?}")
     }
 
     fn play(&mut self, tick: u64) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! Several worlds at once: what a second processor brings.
+//! Several worlds at once: scaling with processors.
 
 use std::{path::Path, thread};
 
@@ -7,6 +7,7 @@ use server::library::{self, ModelKind};
 use world::{Action, Robot, SessionId, Setup, World};
 
 use super::{Behaviour, Figure, Goal, Options, median, now, t1_setup};
+use crate::table::readable;
 
 /// An odd number, so that one round is the median.
 const ROUNDS: usize = 9;
@@ -38,7 +39,7 @@ fn two_threads(options: &Options) -> anyhow::Result<Figure> {
         }
         let began = now();
         worlds.iter_mut().for_each(flail);
-        let one_by_one = now().duration_since(began);
+        let sequential = now().duration_since(began);
         for world in &mut worlds {
             world.reset(None);
         }
@@ -48,9 +49,9 @@ fn two_threads(options: &Options) -> anyhow::Result<Figure> {
                 scope.spawn(|| flail(world));
             }
         });
-        scalings.push(one_by_one.as_secs_f64() / now().duration_since(began).as_secs_f64());
+        scalings.push(sequential.as_secs_f64() / now().duration_since(began).as_secs_f64());
     }
-    let detail = format!("{T1_PER_WORLD} T1 in each, median of {ROUNDS} rounds");
+    let detail = format!("{T1_PER_WORLD} T1 each, median of {ROUNDS} rounds");
     let (what, value) = ("two T1 worlds on two threads", median(scalings));
     Ok(Figure { what, detail, value, goal: Goal::AtLeast(1.8), unit: "x" })
 }
@@ -75,14 +76,14 @@ fn rovers(options: &Options) -> anyhow::Result<Figure> {
     for _ in 0..ROUNDS {
         let began = now();
         worlds.iter_mut().for_each(drive);
-        let one_by_one = now().duration_since(began).as_secs_f64();
+        let sequential = now().duration_since(began).as_secs_f64();
         let began = now();
         worlds.par_iter_mut().for_each(drive);
-        let together = now().duration_since(began).as_secs_f64();
-        scalings.push(one_by_one / together);
-        speeds.push(ROVER_WORLDS as f64 * f64::from(ticks) / together);
+        let parallel = now().duration_since(began).as_secs_f64();
+        scalings.push(sequential / parallel);
+        speeds.push(ROVER_WORLDS as f64 * f64::from(ticks) / parallel);
     }
-    let detail = format!("{:.0} k steps/s together, median of {ROUNDS} rounds", median(speeds) / 1e3);
+    let detail = format!("{} steps/s in total, median of {ROUNDS} rounds", readable(median(speeds)));
     Ok(Figure {
         what: "64 rover worlds with rayon",
         detail,

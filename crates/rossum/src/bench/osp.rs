@@ -1,7 +1,7 @@
-//! `rossum bench osp`: lockstep over OSP beside a bare UDP echo and bare physics, long lists, and ODCP.
+//! `rossum bench osp`: lockstep over OSP against a UDP echo and bare physics, long lists, and ODCP.
 //!
-//! The clients here are plain sockets, as anybody would write them. Echo and server take turns, so that a machine that
-//! is asleep is asleep for both: waking up a thread is most of what either costs.
+//! The clients are plain sockets. Echo and server alternate, so that power saving affects both: waking up a thread
+//! dominates the cost of either.
 
 mod load;
 
@@ -20,60 +20,51 @@ use server::library::{self, ModelKind};
 use world::{Robot, SessionId, Setup, World, interface::Role};
 
 use self::load::{Echo, Lockstep, Peer};
-use super::{Figure, Goal, bare::Bare, median, now, print, process::Server};
-use crate::interrupt;
+use super::{Figure, Goal, RoundOptions, bare::BareEngine, median, now, print, process::Server};
+use crate::{interrupt, table::readable};
 
-/// A step is one physics step of so many seconds, as in the scenario `orcs` and in the original server.
+/// Length of a step, in s: one physics step, as in the scenario `orcs` and in the original server.
 const TIMESTEP: f64 = 0.01;
-/// Steps that the engine takes alone at a time.
+/// Steps of the bare engine per round.
 const BARE_STEPS: u64 = 2_000;
-/// Variables that a client looks for.
+/// Number of variables in the list.
 const VARIABLES: usize = 10_000;
-/// Requests that wait for their answers at a time.
+/// Number of outstanding requests.
 const IN_FLIGHT: usize = 64;
 
 /// Options of `rossum bench osp`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Fewer and shorter rounds, for a first look
-    #[arg(long)]
-    quick: bool,
-    /// Print one JSON object per figure
-    #[arg(long)]
-    json: bool,
-    /// Measure only what has this word in its name, such as `eight` or `A-Series`
+    #[command(flatten)]
+    rounds: RoundOptions,
+    /// Run only measurements with this word in their name, such as `eight` or `A-Series`
     #[arg(long, value_name = "WORD")]
     only: Option<String>,
 }
 
 impl Options {
-    /// How often echo and server take turns; an odd number, so that one round is the median.
-    fn rounds(&self) -> usize {
-        if self.quick { 3 } else { 9 }
-    }
-
     fn block(&self) -> Duration {
-        Duration::from_millis(if self.quick { 300 } else { 1_000 })
+        Duration::from_millis(if self.rounds.quick { 300 } else { 1_000 })
     }
 }
 
 type Measurement = fn(&Options) -> anyhow::Result<Vec<Figure>>;
 
 const MEASUREMENTS: [(&str, Measurement); 5] = [
-    ("a rover in lockstep", one_rover),
+    ("rover in lockstep", one_rover),
     ("eight rovers with eight clients", eight_rovers),
-    ("the A-Series in lockstep", aseries),
+    ("A-Series in lockstep", aseries),
     ("ten thousand variables", variables),
     ("ODCP", odcp),
 ];
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::exit_on_ctrl_c()?;
-    let wanted = |name: &str| options.only.as_ref().is_none_or(|word| name.contains(word));
-    let measurements: Vec<_> = MEASUREMENTS.into_iter().filter(|(name, _)| wanted(name)).collect();
+    let is_selected = |name: &str| options.only.as_ref().is_none_or(|word| name.contains(word));
+    let measurements: Vec<_> = MEASUREMENTS.into_iter().filter(|(name, _)| is_selected(name)).collect();
     ensure!(
         !measurements.is_empty(),
-        "there is nothing of that name; there are {}",
+        "no such measurement; available: {}",
         MEASUREMENTS.map(|(name, _)| name).join(", ")
     );
     let bar = ProgressBar::new(measurements.len() as u64);
@@ -86,52 +77,52 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         bar.inc(1);
     }
     bar.finish_and_clear();
-    print(&figures, options.json, out)
+    print(&figures, options.rounds.json, out)
 }
 
-/// A world of nothing but these robots, in which time passes as OSP clients want.
+/// A world with only these robots, stepped by OSP clients.
 fn world_of(model: &str, count: usize) -> String {
     let mut text =
         format!("[world]\nfield = \"flat\"\ntimestep = {TIMESTEP}\nsteps_per_tick = 1\npace = \"lockstep\"\n[osp]\n");
     for index in 1..=count {
-        let [x, y] = place(index);
-        let place = format!("position = [{x:.1}, {y:.1}, 0.0]");
-        text.push_str(&format!("[[robot]]\nname = \"R{index}\"\nmodel = \"{model}\"\n{place}\n"));
+        let [x, y] = position(index);
+        let position = format!("position = [{x:.1}, {y:.1}, 0.0]");
+        text.push_str(&format!("[[robot]]\nname = \"R{index}\"\nmodel = \"{model}\"\n{position}\n"));
     }
     text
 }
 
-/// Outside the walls, apart from each other.
-fn place(index: usize) -> [f64; 2] {
+/// Positions outside the walls, apart from each other.
+fn position(index: usize) -> [f64; 2] {
     [3.0 + (index % 2) as f64, 0.7 * (index / 2) as f64 - 4.0]
 }
 
-/// Steps a second over OSP, beside round trips a second of an echo; in turns.
-struct Compared {
+/// Rates of OSP steps and of echo round trips, measured alternately.
+struct Comparison {
     ratio: f64,
     steps: f64,
     echo: f64,
     p99: Duration,
-    /// Processor time of the server for a step, in µs.
+    /// CPU time of the server per step, in µs.
     cpu: f64,
 }
 
-fn compare(options: &Options, scenario: &str, clients: usize) -> anyhow::Result<Compared> {
+fn compare(options: &Options, scenario: &str, clients: usize) -> anyhow::Result<Comparison> {
     let server = Server::start_text(scenario)?;
     let address = server.address("OSP")?;
     let echo = Echo::start()?;
     let mut lockstep = Lockstep::start(address, clients)?;
-    // until everybody is awake
+    // warm up
     lockstep.run(options.block() / 4)?;
     let (mut ratios, mut steps, mut echoes, mut delays, mut total) = (vec![], vec![], vec![], vec![], 0);
     let mut cpu = Duration::ZERO;
-    for _ in 0..options.rounds() {
+    for _ in 0..options.rounds.rounds() {
         let round_trips = echo.run(options.block())?;
         let before = server.cpu_time()?;
         let block = lockstep.run(options.block())?;
         cpu += server.cpu_time()?.saturating_sub(before);
         total += block.steps;
-        let rate = block.steps as f64 / block.took.as_secs_f64();
+        let rate = block.steps as f64 / block.elapsed.as_secs_f64();
         ratios.push(rate / round_trips);
         steps.push(rate);
         echoes.push(round_trips);
@@ -141,13 +132,13 @@ fn compare(options: &Options, scenario: &str, clients: usize) -> anyhow::Result<
     delays.sort();
     let p99 = delays.get(delays.len() * 99 / 100).copied().unwrap_or_default();
     let cpu = cpu.as_secs_f64() * 1e6 / total.max(1) as f64;
-    Ok(Compared { ratio: median(ratios), steps: median(steps), echo: median(echoes), p99, cpu })
+    Ok(Comparison { ratio: median(ratios), steps: median(steps), echo: median(echoes), p99, cpu })
 }
 
-impl Compared {
+impl Comparison {
     fn detail(&self) -> String {
         let Self { steps, echo, cpu, .. } = self;
-        format!("{steps:.0} steps/s, echo {echo:.0}/s; {cpu:.1} µs CPU of the server a step")
+        format!("{} steps/s, echo {}/s; {cpu:.1} µs server CPU per step", readable(*steps), readable(*echo))
     }
 }
 
@@ -157,13 +148,13 @@ fn one_rover(options: &Options) -> anyhow::Result<Vec<Figure>> {
     Ok(vec![
         Figure {
             what: "rover, 1 client: steps / echo",
-            detail: format!("{}; bare physics {bare:.0} steps/s", compared.detail()),
+            detail: format!("{}; bare physics {} steps/s", compared.detail(), readable(bare)),
             value: compared.ratio,
             goal: Goal::AtLeast(0.5),
             unit: "x",
         },
         Figure {
-            what: "rover, 1 client: 99 % of steps within",
+            what: "rover, 1 client: p99 of step latency",
             detail: "request to completed notification".to_owned(),
             value: compared.p99.as_secs_f64() * 1e3,
             goal: Goal::AtMost(1.0),
@@ -177,40 +168,40 @@ fn eight_rovers(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let bare = bare_physics(options, "rover", 8)?;
     Ok(vec![Figure {
         what: "8 rovers, 8 clients: steps / echo",
-        detail: format!("{}; bare physics {bare:.0} steps/s; each client is a thread", compared.detail()),
+        detail: format!("{}; bare physics {} steps/s; each client is a thread", compared.detail(), readable(bare)),
         value: compared.ratio,
         goal: Goal::AtLeast(0.25),
         unit: "x",
     }])
 }
 
-/// A humanoid costs more than its messages, or less, as the machine is.
+/// For a humanoid the bound is either the physics or the messages, depending on the machine.
 fn aseries(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let compared = compare(options, &world_of("aseries", 1), 1)?;
     let bare = bare_physics(options, "aseries", 1)?;
     let (bound, name) = if bare < compared.echo { (bare, "bare physics") } else { (compared.echo, "echo") };
     Ok(vec![Figure {
-        what: "A-Series: steps / the less of bare physics and echo",
-        detail: format!("{}; bare physics {bare:.0} steps/s; the less is {name}", compared.detail()),
+        what: "A-Series: steps / the smaller of bare physics and echo",
+        detail: format!("{}; bare physics {} steps/s; the smaller is {name}", compared.detail(), readable(bare)),
         value: compared.steps / bound,
         goal: Goal::AtLeast(0.7),
         unit: "x",
     }])
 }
 
-/// Steps a second of robots alone, with nothing around the engine, that move as those of the clients do.
+/// Step rate of the bare engine, with the motion that the clients command.
 fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<f64> {
     let mut setup = Setup::new(library::model(ModelKind::Field, "flat", Path::new(""))?);
     setup.timestep = Some(TIMESTEP);
     let source = library::model(ModelKind::Robot, model, Path::new(""))?;
     for index in 1..=count {
-        let [x, y] = place(index);
+        let [x, y] = position(index);
         setup.robots.push(Robot { name: format!("R{index}"), source: source.clone(), pose: Pose::at(x, y, 0.0) });
     }
-    let (mut world, mut bare) = (World::new(&setup)?, Bare::new(&setup)?);
+    let (mut world, mut bare) = (World::new(&setup)?, BareEngine::new(&setup)?);
     let catalogue = world.catalogue().clone();
     let mut rates = Vec::new();
-    for _ in 0..options.rounds() {
+    for _ in 0..options.rounds.rounds() {
         let (start, mut controls) = (world.sim().state(), Vec::new());
         for step in 0..BARE_STEPS {
             for agent in &catalogue.agents {
@@ -229,29 +220,29 @@ fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<
 }
 
 fn variables(options: &Options) -> anyhow::Result<Vec<Figure>> {
-    // some 450 variables each
+    // some 450 variables per robot
     let server = Server::start_text(&world_of("T1", 24))?;
     let mut peer = Peer::connect(server.address("OSP")?)?;
     let (mut times, mut lost, mut count) = (Vec::new(), 0, 0);
-    for _ in 0..options.rounds() {
+    for _ in 0..options.rounds.rounds() {
         let began = now();
-        let listed = peer.list_variables(".*")?;
-        times.push(now().duration_since(began).as_secs_f64() * VARIABLES as f64 / listed.promised as f64);
-        lost += listed.promised - listed.arrived;
-        count = listed.promised;
+        let counts = peer.list_variables(".*")?;
+        times.push(now().duration_since(began).as_secs_f64() * VARIABLES as f64 / counts.announced as f64);
+        lost += counts.announced - counts.received;
+        count = counts.announced;
     }
-    ensure!(count >= VARIABLES, "the world has {count} variables, too few for this figure");
+    ensure!(count >= VARIABLES, "the world has only {count} variables");
     Ok(vec![
         Figure {
-            what: "10,000 variables reach a client",
-            detail: format!("{count} found by `.*`, default buffers, median, per 10,000"),
+            what: "list of 10,000 variables",
+            detail: format!("{count} variables match `.*`, default buffers, median, scaled to 10,000"),
             value: median(times),
             goal: Goal::AtMost(1.0),
             unit: "s",
         },
         Figure {
-            what: "variables lost on the way",
-            detail: format!("{} times {count}", options.rounds()),
+            what: "lost variables",
+            detail: format!("of {} times {count}", options.rounds.rounds()),
             value: lost as f64,
             goal: Goal::AtMost(0.0),
             unit: "",
@@ -265,22 +256,22 @@ fn odcp(options: &Options) -> anyhow::Result<Vec<Figure>> {
     socket.connect(server.address("ODCP of Rover")?)?;
     socket.set_read_timeout(Some(Duration::from_secs(1)))?;
     let (mut rates, mut lost) = (Vec::new(), 0);
-    for _ in 0..options.rounds() {
+    for _ in 0..options.rounds.rounds() {
         let (asked, answered, took) = get_motors(&socket, options.block())?;
         rates.push(answered as f64 / took.as_secs_f64());
         lost += asked - answered;
     }
     Ok(vec![
         Figure {
-            what: "ODCP: get requests answered",
+            what: "ODCP: get-motors throughput",
             detail: format!("{IN_FLIGHT} in flight"),
             value: median(rates),
             goal: Goal::AtLeast(50_000.0),
             unit: "/s",
         },
         Figure {
-            what: "ODCP: requests lost",
-            detail: "of all of these".to_owned(),
+            what: "ODCP: lost requests",
+            detail: "of all of the above".to_owned(),
             value: lost as f64,
             goal: Goal::AtMost(0.0),
             unit: "",
@@ -295,7 +286,7 @@ fn odcp(options: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// How often the motors were asked for and told, with so many requests under way.
+/// The number of requests and of answers, with [`IN_FLIGHT`] requests outstanding, and the elapsed time.
 fn get_motors(socket: &UdpSocket, block: Duration) -> anyhow::Result<(u64, u64, Duration)> {
     let began: Instant = now();
     let (mut asked, mut answered) = (0_u64, 0_u64);

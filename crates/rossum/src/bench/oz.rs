@@ -1,10 +1,9 @@
-//! `rossum bench oz`: how soon the puppet speaks, moves, sees and understands.
+//! `rossum bench oz`: latencies of the Oz robot's speech, motion, vision and hearing.
 //!
-//! The server runs in this process, with everything switched on and an operator over TCP, so that times inside it and
-//! outside have one clock. What is not about time together (faces in one picture, recognising a recording) is measured
-//! by itself.
+//! The server runs in this process with all features and an operator over TCP, so that both share a clock. Face
+//! detection and speech recognition are also measured separately.
 
-mod stage;
+mod rig;
 
 use std::{
     fs,
@@ -22,16 +21,16 @@ use puppet::{
     hearing::{RATE, Recogniser, Segmenter, hashed_words, wav, word_errors},
 };
 
-use self::stage::Stage;
+use self::rig::Rig;
 use super::{Figure, Goal, cpu_time, median, now, print};
 use crate::interrupt;
 
-/// What is said in `beckett.wav`, which is under copyright, as [`hashed_words`] gives it.
+/// The text of `beckett.wav`, which is under copyright, hashed with [`hashed_words`].
 const BECKETT: &str = "\
     f6dc9f15 b56d5fdf f6dc9f15 e0accfb4 62366ffa 89d95a28 \
     ac1db00e b33fe54f 1e53876d b33fe54f 1e53876d 3a4a268f";
 
-/// What is said in `two_cities.wav`, which is in the public domain.
+/// The text of `two_cities.wav`, which is in the public domain.
 const TWO_CITIES: &str = "\
     It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, it \
     was the epoch of belief, it was the epoch of incredulity, it was the season of light, it was the season of \
@@ -43,10 +42,10 @@ const TWO_CITIES: &str = "\
 /// Options of `rossum bench oz`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Folder of the recordings that `scripts/fetch-puppet recordings` prints
+    /// Directory of the recordings, as printed by `scripts/fetch-puppet recordings`
     #[arg(long, value_name = "FOLDER")]
     recordings: Option<PathBuf>,
-    /// Fewer and shorter rounds, for a first look
+    /// Fewer and shorter rounds, for a quick check
     #[arg(long)]
     quick: bool,
     /// Print one JSON object per figure
@@ -57,49 +56,49 @@ pub(crate) struct Options {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::exit_on_ctrl_c()?;
     let recordings = options.recordings.clone().or_else(|| fetched_folder("recordings")).unwrap_or_default();
-    let mut figures = together(options).context("while everything runs together")?;
-    figures.extend(faces().context("while looking for faces")?);
+    let mut figures = together(options).context("while measuring all features together")?;
+    figures.extend(faces().context("while detecting faces")?);
     figures.extend(recognition(&recordings).context("while recognising the recordings")?);
     print(&figures, options.json, out)
 }
 
-/// Speech, motion, mixer and video, with all of them and faces running at once.
+/// Speech, motion, mixer and video, with all features running at once.
 fn together(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let (rounds, seconds) = if options.quick { (5, 5) } else { (20, 30) };
-    let mut stage = Stage::start(&face_picture()?)?;
-    let (audio, motion) = stage.speak(rounds)?;
-    let run = stage.watch(Duration::from_secs(seconds))?;
-    stage.end()?;
+    let mut rig = Rig::start(&face_picture()?)?;
+    let (audio, motion) = rig.speak(rounds)?;
+    let stats = rig.watch(Duration::from_secs(seconds))?;
+    rig.end()?;
     let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
     let detail = format!("median {:.1} ms; largest of {rounds}", median(audio.clone()));
     let first_audio =
         Figure { what: "SPEAK to first audio", detail, value: largest(&audio), goal: Goal::AtMost(30.0), unit: "ms" };
-    let detail = format!("median {:.1} ms after its word; largest of {rounds}, either way", median(motion.clone()));
+    let detail = format!("median {:.1} ms after its word; largest absolute value of {rounds}", median(motion.clone()));
     let motion: Vec<f64> = motion.iter().map(|ms| ms.abs()).collect();
     let tag = Figure { what: "tag to motion", detail, value: largest(&motion), goal: Goal::AtMost(20.0), unit: "ms" };
-    Ok([first_audio, tag].into_iter().chain(run.figures()).collect())
+    Ok([first_audio, tag].into_iter().chain(stats.figures()).collect())
 }
 
 fn face_picture() -> anyhow::Result<PathBuf> {
     let picture = fetched_folder("faces").unwrap_or_default().join("skimage/data/astronaut.png");
-    anyhow::ensure!(picture.is_file(), "there is no {}; run scripts/fetch-puppet faces", picture.display());
+    anyhow::ensure!(picture.is_file(), "{} not found; run scripts/fetch-puppet faces", picture.display());
     Ok(picture)
 }
 
-/// Finding and following faces, one picture after the other.
+/// Detection and tracking of faces in a sequence of pictures.
 fn faces() -> anyhow::Result<Vec<Figure>> {
     let picture = Image::read(&fs::read(face_picture()?)?)?;
     let mut watcher = Watcher::load(&fetched_folder("faces").unwrap_or_default(), Names::new())?;
     let (mut times, mut found) = (Vec::new(), 0);
     for round in 0..60 {
-        // a face that moves across the picture
+        // a face moving across the picture
         let mut frame = Image::new(640, 480);
         paste(&mut frame, &picture.resized(256, 256), 20 + 6 * round, 100);
         let began = cpu_time();
         found += usize::from(!watcher.process(&frame, 1.0 / 30.0).is_empty());
         times.push((cpu_time() - began).as_secs_f64() * 1e3);
     }
-    let detail = format!("CPU, median of 60 pictures of 640x480, names included; a face in {found}");
+    let detail = format!("CPU time, median of 60 pictures of 640x480, including recognition; faces found in {found}");
     Ok(vec![Figure { what: "faces in a picture", detail, value: median(times), goal: Goal::AtMost(15.0), unit: "ms" }])
 }
 
@@ -114,7 +113,7 @@ fn paste(frame: &mut Image, picture: &Image, left: usize, top: usize) {
     }
 }
 
-/// Recordings of people, cut and recognised as the ears do.
+/// Recordings of people, segmented and recognised as by the server.
 fn recognition(folder: &Path) -> anyhow::Result<Vec<Figure>> {
     let recogniser = Recogniser::load(&fetched_folder("hearing").unwrap_or_default())?;
     let (mut took, mut length, mut errors, mut words) = (0.0, 0.0, 0, 0);
@@ -143,7 +142,7 @@ fn recognition(folder: &Path) -> anyhow::Result<Vec<Figure>> {
     let detail = format!("{took:.1} s for {length:.0} s of speech, on one thread");
     let speed =
         Figure { what: "recognition", detail, value: took / length, goal: Goal::AtMost(0.15), unit: "x real time" };
-    let detail = format!("{errors} of {words} words, of {} recordings of people", recordings.len());
+    let detail = format!("{errors} of {words} words in {} recordings", recordings.len());
     let value = 100.0 * errors as f64 / words.max(1) as f64;
     Ok(vec![speed, Figure { what: "word error", detail, value, goal: Goal::AtMost(10.0), unit: "%" }])
 }

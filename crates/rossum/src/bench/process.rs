@@ -1,4 +1,4 @@
-//! The server as a process: how soon it listens, how much memory it takes.
+//! The server as a process: start-up time and memory.
 
 use std::{
     fs,
@@ -49,7 +49,7 @@ pub(super) fn scenario_with_22(pace: &str) -> String {
     text
 }
 
-/// This program, serving.
+/// A `rossum serve` process.
 pub(super) struct Server {
     child: Child,
     addresses: Vec<(String, SocketAddr)>,
@@ -57,10 +57,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Serves the scenario that this text is.
+    /// Serves a scenario given as text.
     pub(super) fn start_text(scenario: &str) -> anyhow::Result<Self> {
         let file = std::env::temp_dir().join(format!("rossum-bench-{}.toml", std::process::id()));
-        fs::write(&file, scenario).with_context(|| format!("cannot write {}", file.display()))?;
+        fs::write(&file, scenario).with_context(|| format!("failed to write {}", file.display()))?;
         let server = Self::start(&file.to_string_lossy());
         fs::remove_file(&file)?;
         server
@@ -78,27 +78,27 @@ impl Server {
         BufReader::new(output).read_line(&mut line)?;
         ensure!(!line.is_empty(), "the server did not start");
         let first: serde_json::Value = serde_json::from_str(&line)?;
-        for address in first["addresses"].as_array().into_iter().flatten() {
-            let text = |key: &str| address[key].as_str().map(str::to_owned);
-            let (title, place) = text("title").zip(text("address")).context("an address without a title")?;
-            server.addresses.push((title, place.parse()?));
+        for entry in first["addresses"].as_array().into_iter().flatten() {
+            let text = |key: &str| entry[key].as_str().map(str::to_owned);
+            let (title, address) = text("title").zip(text("address")).context("an address without a title")?;
+            server.addresses.push((title, address.parse()?));
         }
         first["console"].as_str().unwrap_or_default().clone_into(&mut server.console);
         Ok(server)
     }
 
-    /// The console's link.
+    /// The URL of the console.
     pub(super) fn console(&self) -> &str {
         &self.console
     }
 
-    /// Where it listens for this.
+    /// The address of the endpoint with this title.
     pub(super) fn address(&self, title: &str) -> anyhow::Result<SocketAddr> {
         let found = self.addresses.iter().find(|(other, _)| other == title);
-        found.map(|(_, address)| *address).with_context(|| format!("nothing is served as {title}"))
+        found.map(|(_, address)| *address).with_context(|| format!("no endpoint named {title}"))
     }
 
-    /// Processor time of all its threads so far.
+    /// CPU time of all its threads so far.
     pub(super) fn cpu_time(&self) -> anyhow::Result<Duration> {
         cpu_time_of(self.child.id())
     }
@@ -110,17 +110,17 @@ impl Server {
     }
 }
 
-/// Processor time of all threads of a process so far.
+/// CPU time of all threads of a process so far.
 pub(super) fn cpu_time_of(process: u32) -> anyhow::Result<Duration> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // the name, in parentheses, may have spaces; the third field follows it
+    // the process name, in parentheses, may contain spaces; the third field follows it
     let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |index: usize| fields.get(index).and_then(|text| text.parse::<f64>().ok());
-    let (user, system) = ticks(11).zip(ticks(12)).context("no processor time in /proc")?;
+    let (user, system) = ticks(11).zip(ticks(12)).context("no CPU time in /proc")?;
     Ok(Duration::from_secs_f64((user + system) / rustix::param::clock_ticks_per_second() as f64))
 }
 
-/// Memory that a process takes now and the most that it took, in MB.
+/// Current and peak memory of a process, in MB.
 pub(super) fn memory_of(process: u32) -> anyhow::Result<(f64, f64)> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let megabytes = |key: &str| {
@@ -133,7 +133,7 @@ pub(super) fn memory_of(process: u32) -> anyhow::Result<(f64, f64)> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // whatever happened, no server stays behind; one that has ended already cannot be killed
+        // no server outlives the benchmark; killing one that has exited fails
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,14 +1,14 @@
 //! A tick of a world with 22 robots against four plain `mj_step` from the same state with the same controls. The two
-//! take turns in blocks of ticks, so that each finds its own data in the processor's caches.
+//! alternate in blocks of ticks, so that each has its data in the CPU caches.
 
 use std::time::Duration;
 
 use world::{SessionId, World};
 
-use super::{Behaviour, Figure, Goal, Options, bare::Bare, cpu_time, t1_setup};
+use super::{Behaviour, Figure, Goal, Options, bare::BareEngine, cpu_time, t1_setup};
 
 const ROBOTS: usize = 22;
-/// Ticks before it is the other's turn.
+/// Ticks per block.
 const BLOCK: u32 = 25;
 
 pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
@@ -20,7 +20,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
 fn compare(options: &Options, behaviour: Behaviour, what: &'static str) -> anyhow::Result<Figure> {
     let setup = t1_setup(ROBOTS)?;
     let mut world = World::new(&setup)?;
-    let mut twin = Bare::new(&setup)?;
+    let mut twin = BareEngine::new(&setup)?;
     let (mut ours, mut bare) = (Duration::ZERO, Duration::ZERO);
     let blocks = options.ticks.div_ceil(BLOCK);
     for block in 0..blocks {
@@ -33,7 +33,7 @@ fn compare(options: &Options, behaviour: Behaviour, what: &'static str) -> anyho
         bare += twin.follow(&world, &start, &controls)?;
     }
     let per_tick = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(blocks * BLOCK);
-    let detail = format!("{:.2} ms / {:.2} ms CPU a tick of 20 ms", per_tick(ours), per_tick(bare));
+    let detail = format!("{:.2} ms / {:.2} ms CPU per tick of 20 ms", per_tick(ours), per_tick(bare));
     let value = ours.as_secs_f64() / bare.as_secs_f64();
     Ok(Figure { what, detail, value, goal: Goal::AtMost(1.05), unit: "x" })
 }

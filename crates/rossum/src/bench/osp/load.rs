@@ -1,4 +1,4 @@
-//! Clients and an echo, each as simple as can be.
+//! Minimal clients and an echo server.
 
 use std::{
     net::{SocketAddr, UdpSocket},
@@ -13,12 +13,12 @@ use wire::osp::{Dialect, LocalAgent, Reply, Request, Version};
 use super::super::{now, process::Server};
 
 const DIALECT: Dialect = Dialect::Document;
-/// Far longer than anything takes.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// As many bytes as the echo of a small message has.
-const ECHOED: usize = 40;
+/// Time limit of a reply.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Size of an echoed datagram, in bytes.
+const ECHO_BYTES: usize = 40;
 
-/// A thread that sends back whatever it gets.
+/// A UDP echo server on its own thread.
 pub(super) struct Echo {
     address: SocketAddr,
 }
@@ -38,40 +38,40 @@ impl Echo {
         Ok(Self { address })
     }
 
-    /// Round trips a second.
+    /// Measures round trips per second.
     pub(super) fn run(&self, block: Duration) -> anyhow::Result<f64> {
         let socket = UdpSocket::bind("127.0.0.1:0")?;
         socket.connect(self.address)?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(TIMEOUT))?;
         let mut buffer = [0; 2_048];
         let (began, mut count) = (now(), 0_u64);
         loop {
-            socket.send(buffer.get(..ECHOED).unwrap_or_default())?;
+            socket.send(buffer.get(..ECHO_BYTES).unwrap_or_default())?;
             socket.recv(&mut buffer)?;
             count += 1;
-            let took = now().duration_since(began);
-            if took >= block {
-                return Ok(count as f64 / took.as_secs_f64());
+            let elapsed = now().duration_since(began);
+            if elapsed >= block {
+                return Ok(count as f64 / elapsed.as_secs_f64());
             }
         }
     }
 }
 
-/// An OSP client: a socket.
+/// A minimal OSP client.
 pub(super) struct Peer {
     socket: UdpSocket,
     buffer: Vec<u8>,
 }
 
-pub(super) struct Listed {
-    pub(super) promised: usize,
-    pub(super) arrived: usize,
+pub(super) struct ListCounts {
+    pub(super) announced: usize,
+    pub(super) received: usize,
 }
 
 impl Peer {
     pub(super) fn connect(server: SocketAddr) -> anyhow::Result<Self> {
         let socket = UdpSocket::bind("127.0.0.1:0")?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(TIMEOUT))?;
         socket
             .send_to(&Request::Init { dialect: DIALECT, version: Version::SUPPORTED }.to_bytes_in(DIALECT), server)?;
         let mut buffer = vec![0; 65_536];
@@ -90,28 +90,28 @@ impl Peer {
         Ok(Reply::decode_in(DIALECT, self.buffer.get(..length).unwrap_or_default())?)
     }
 
-    /// Controls an agent, by its place in the overview.
+    /// Takes control of an agent, given its index in the overview.
     fn control(&mut self, index: usize) -> anyhow::Result<LocalAgent> {
         self.send(&Request::GetAgentOverview)?;
         let Reply::AgentOverview { count } = self.receive()? else { bail!("no overview") };
         let mut wanted = None;
-        for place in 0..count {
+        for at in 0..count {
             let Reply::AgentOverviewNext { agent, .. } = self.receive()? else { bail!("no agent") };
-            wanted = if place == index { Some(agent) } else { wanted };
+            wanted = if at == index { Some(agent) } else { wanted };
         }
         self.send(&Request::AgentOverviewAck)?;
-        let agent = wanted.context("there is no such agent")?;
+        let agent = wanted.context("no such agent")?;
         self.send(&Request::RegisterForAgent { agent })?;
         ensure!(matches!(self.receive()?, Reply::RegisterForAgentAck { .. }), "not registered");
         Ok(agent)
     }
 
-    /// Request, acknowledgement, notification, confirmation.
+    /// One step: request, acknowledgement, notification, confirmation.
     fn step(&mut self, request: &[u8], confirmation: &[u8]) -> anyhow::Result<()> {
         self.socket.send(request)?;
         loop {
             let length = self.socket.recv(&mut self.buffer)?;
-            // only the notification is as long; nothing else comes
+            // only the notification is this long
             if length > 6 {
                 break;
             }
@@ -120,30 +120,30 @@ impl Peer {
         Ok(())
     }
 
-    pub(super) fn list_variables(&mut self, expression: &str) -> anyhow::Result<Listed> {
+    pub(super) fn list_variables(&mut self, expression: &str) -> anyhow::Result<ListCounts> {
         self.send(&Request::GetValueIds { expression: expression.into() })?;
-        let Reply::ValueIds { count: promised } = self.receive()? else { bail!("no list") };
+        let Reply::ValueIds { count: announced } = self.receive()? else { bail!("no list") };
         self.socket.set_read_timeout(Some(Duration::from_millis(500)))?;
-        let mut arrived = 0;
-        while arrived < promised && self.receive().is_ok() {
-            arrived += 1;
+        let mut received = 0;
+        while received < announced && self.receive().is_ok() {
+            received += 1;
         }
-        self.socket.set_read_timeout(Some(PATIENCE))?;
-        Ok(Listed { promised, arrived })
+        self.socket.set_read_timeout(Some(TIMEOUT))?;
+        Ok(ListCounts { announced, received })
     }
 }
 
-/// Clients that step a world together, each with an agent and a thread of its own.
+/// Clients that step a world together, each with its own agent and thread.
 pub(super) struct Lockstep {
     clients: Vec<(SyncSender<u64>, JoinHandle<anyhow::Result<()>>)>,
     done: Receiver<Vec<Duration>>,
-    /// Steps that take about a tenth of a block.
+    /// Steps per order, about a tenth of a block.
     chunk: u64,
 }
 
 pub(super) struct Block {
     pub(super) steps: u64,
-    pub(super) took: Duration,
+    pub(super) elapsed: Duration,
     pub(super) delays: Vec<Duration>,
 }
 
@@ -161,7 +161,7 @@ impl Lockstep {
         Ok(Self { clients: started, done, chunk: 64 })
     }
 
-    /// Steps for some time.
+    /// Steps for `block`.
     pub(super) fn run(&mut self, block: Duration) -> anyhow::Result<Block> {
         let began = now();
         let (mut steps, mut delays) = (0, Vec::new());
@@ -173,10 +173,10 @@ impl Lockstep {
                 delays.extend(self.done.recv().context("a client has ended")?);
             }
             steps += self.chunk;
-            let took = now().duration_since(began);
-            if took >= block {
+            let elapsed = now().duration_since(began);
+            if elapsed >= block {
                 self.chunk = (steps / 8).max(64);
-                return Ok(Block { steps, took, delays });
+                return Ok(Block { steps, elapsed, delays });
             }
         }
     }
@@ -190,12 +190,12 @@ impl Lockstep {
     }
 }
 
-/// What a client gives its agent to do in a step: no two in a row are the same.
+/// The inputs of a step; consecutive ones differ.
 pub(super) fn inputs(step: u64) -> [f32; 2] {
     [if step.is_multiple_of(2) { 0.2 } else { 0.4 }, 0.3]
 }
 
-/// Takes as many steps as it is told to, and reports how long each took.
+/// Executes orders of a number of steps and reports the latency of each.
 fn client(
     mut peer: Peer,
     agent: LocalAgent,
@@ -217,7 +217,7 @@ fn client(
     peer.send(&Request::End)
 }
 
-/// How many ticks pass from a motor's command over ODCP until the motor moves.
+/// Number of ticks from a motor command over ODCP until the motor moves.
 pub(super) fn ticks_to_motion(server: &Server) -> anyhow::Result<u32> {
     let mut stepper = Peer::connect(server.address("OSP")?)?;
     let agent = stepper.control(0)?;
@@ -229,8 +229,8 @@ pub(super) fn ticks_to_motion(server: &Server) -> anyhow::Result<u32> {
     }
     let at_rest = motors.motors()?;
     motors.set_motors(&[(1.0, 1.0), (1.0, 1.0)])?;
-    // an answer to this one comes after the command has been taken in
-    ensure!(motors.motors()? == at_rest, "it moves while time stands still");
+    // the answer arrives after the command has been received
+    ensure!(motors.motors()? == at_rest, "the motors move while the world is paused");
     for ticks in 1..100 {
         stepper.step(&request, &confirmation)?;
         if motors.motors()? != at_rest {

@@ -1,5 +1,4 @@
-//! The physics of the same game and nothing else: plain `mj_step`, with the same robots at the same places and the same
-//! motor commands.
+//! The physics of the same game alone: plain `mj_step`, with the same robots, positions and motor commands.
 
 use std::time::Duration;
 
@@ -9,29 +8,29 @@ use world::{Action, JointTarget, SessionId, World};
 
 use super::{
     super::{now, t1_setup},
-    script::{GAINS, MOTORS, angle_deg, place},
+    script::{GAINS, MOTORS, angle_deg, position},
 };
 
-pub(super) struct Bare {
+pub(super) struct BarePhysics {
     world: World,
     twin: Sim,
     steps_per_tick: u32,
     tick: usize,
 }
 
-impl Bare {
+impl BarePhysics {
     pub(super) fn new(robots: usize) -> anyhow::Result<Self> {
         let mut setup = t1_setup(robots)?;
         for (index, robot) in setup.robots.iter_mut().enumerate() {
-            let [x, y] = place(index);
+            let [x, y] = position(index);
             robot.pose = Pose::at(x, y, 0.0);
         }
         let (world, twin) = (World::new(&setup)?, World::new(&setup)?.into_sim());
         Ok(Self { world, twin, steps_per_tick: setup.steps_per_tick, tick: 0 })
     }
 
-    /// Wall time that a number of cycles takes. They are played once in full, to have the motors' commands, and then
-    /// again by the engine alone.
+    /// Wall time of a number of cycles. They are first simulated in full, to record the motor commands, and then
+    /// repeated by the bare engine.
     pub(super) fn measure(&mut self, cycles: usize) -> anyhow::Result<Duration> {
         let before = self.world.sim().state();
         let mut controls = Vec::new();
@@ -53,7 +52,10 @@ impl Bare {
             }
         }
         let took = now().duration_since(begin);
-        ensure!(self.twin.hash() == self.world.sim().hash(), "the bare engine went another way: this is not fair");
+        ensure!(
+            self.twin.hash() == self.world.sim().hash(),
+            "the bare engine diverged from the world: the comparison is invalid"
+        );
         Ok(took)
     }
 

@@ -1,4 +1,4 @@
-//! How soon 22 robots play, and what memory they take then.
+//! Time until 22 robots have joined, and the memory they take.
 
 use super::{
     super::{Figure, Goal, median, now},
@@ -8,33 +8,33 @@ use super::{
     speed::ReferenceFull,
 };
 
-/// An odd number, so that one is the median.
+/// Odd, so that one try is the median.
 const TRIES: usize = 3;
 
 pub(super) fn measure(reference: Option<&ReferenceFull>) -> anyhow::Result<Vec<Figure>> {
     let (mut in_turn, mut at_once, mut memory, mut peak) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut refused = String::new();
+    let mut rejected = String::new();
     for _ in 0..TRIES {
         let (mut game, joins) = Game::with_players(Program::Ours, AS_FAST_AS_POSSIBLE, FULL, |_| Ok(()))?;
         in_turn.push(joins.iter().map(std::time::Duration::as_secs_f64).sum());
         game.cycles(100)?;
-        let (resident, most) = game.server.memory()?;
+        let (resident, peak_memory) = game.server.memory()?;
         memory.push(resident);
-        peak.push(most);
+        peak.push(peak_memory);
         game.server.stop();
 
-        // whoever is sent away has not joined
+        // a rejected player counts as infinitely slow
         at_once.push(join_at_once().unwrap_or_else(|error| {
-            refused = format!("; not all could: {error:#}");
+            rejected = format!("; not all joined: {error:#}");
             f64::INFINITY
         }));
     }
-    let beside = |text: fn(&ReferenceFull) -> String| reference.map(text).unwrap_or_default();
+    let compared = |text: fn(&ReferenceFull) -> String| reference.map(text).unwrap_or_default();
     let longest = in_turn.iter().copied().fold(0.0, f64::max);
-    let joins = beside(|full| {
+    let joins = compared(|full| {
         format!("; reference: {:.0} s, the last {:.1} s", full.joining.as_secs_f64(), full.last_join.as_secs_f64())
     });
-    let theirs = beside(|full| format!("; reference: {:.0} MB", full.memory));
+    let theirs = compared(|full| format!("; reference: {:.0} MB", full.memory));
     Ok(vec![
         Figure {
             what: "22 T1 join, one after the other",
@@ -45,7 +45,7 @@ pub(super) fn measure(reference: Option<&ReferenceFull>) -> anyhow::Result<Vec<F
         },
         Figure {
             what: "22 T1 join, all at once",
-            detail: format!("longest of {TRIES}: {:.2} s{refused}", at_once.iter().copied().fold(0.0, f64::max)),
+            detail: format!("longest of {TRIES}: {:.2} s{rejected}", at_once.iter().copied().fold(0.0, f64::max)),
             value: median(at_once),
             goal: Goal::AtMost(3.0),
             unit: "s",
@@ -60,18 +60,18 @@ pub(super) fn measure(reference: Option<&ReferenceFull>) -> anyhow::Result<Vec<F
     ])
 }
 
-/// Everybody connects and asks at the same time. In s.
+/// Time until all players have joined when they connect at once, in s.
 fn join_at_once() -> anyhow::Result<f64> {
     let (mut game, first) = Game::start(Program::Ours, AS_FAST_AS_POSSIBLE)?;
     let begin = now();
-    game.told(|game| {
+    game.with_server_state(|game| {
         let mut first = Some(first);
         for index in 0..FULL {
             let mut player = first.take().map_or_else(|| game.connect(index), Ok)?;
             player.init()?;
             game.players.0.push(player);
         }
-        game.players.attend_until_all_have(1)
+        game.players.play_until_all_have(1)
     })?;
     let took = seconds_since(begin);
     game.server.stop();

@@ -1,4 +1,4 @@
-//! The load: scripted players, all on one thread, who answer whatever they are told and read none of it.
+//! The load: scripted players, all on one thread, which answer every perception without parsing it.
 
 use std::{
     io::{Read, Write},
@@ -13,56 +13,56 @@ use rustix::{
 };
 use wire::{StreamMessage, soccer::Perception};
 
-use super::{super::now, script::Part};
+use super::{super::now, script::PlayerScript};
 
-/// A robot joins within this time, also as the last of many in the reference.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// A server listens this soon.
-const START: Duration = Duration::from_secs(60);
+/// Time limit of a join, sufficient for the last of many in the reference.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Time limit of a server's start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// One connection.
+/// A player's connection.
 pub(super) struct Player {
     stream: TcpStream,
-    part: Part,
-    /// What has come; the first bytes are of the frame that was taken last.
+    script: PlayerScript,
+    /// Received bytes, starting with the last frame returned.
     buffer: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     frame: std::ops::Range<usize>,
     answers: usize,
     /// Frames so far.
     pub(super) frames: usize,
-    /// Frames with something seen in them so far.
+    /// Frames with vision so far.
     pub(super) seeing: usize,
 }
 
 impl Player {
-    /// Connects to a server that may have to start first.
-    pub(super) fn connect(address: SocketAddr, part: Part) -> anyhow::Result<Self> {
+    /// Connects to a server, retrying until it has started.
+    pub(super) fn connect(address: SocketAddr, script: PlayerScript) -> anyhow::Result<Self> {
         let begin = now();
         let stream = loop {
             match TcpStream::connect(address) {
                 Ok(stream) => break stream,
-                Err(error) if now().duration_since(begin) > START => {
-                    return Err(error).with_context(|| format!("nobody listens at {address} after {START:?}"));
+                Err(error) if now().duration_since(begin) > START_TIMEOUT => {
+                    return Err(error).with_context(|| format!("no server at {address} after {START_TIMEOUT:?}"));
                 }
                 Err(_) => pause(Duration::from_millis(20)),
             }
         };
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        Ok(Self { stream, part, buffer: Vec::new(), taken: 0, frame: 0..0, answers: 0, frames: 0, seeing: 0 })
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        Ok(Self { stream, script, buffer: Vec::new(), consumed: 0, frame: 0..0, answers: 0, frames: 0, seeing: 0 })
     }
 
-    /// Asks to play.
+    /// Requests to join.
     pub(super) fn init(&mut self) -> anyhow::Result<()> {
-        Ok(self.stream.write_all(self.part.init())?)
+        Ok(self.stream.write_all(self.script.init())?)
     }
 
     /// Waits for the next frame.
     pub(super) fn receive(&mut self) -> anyhow::Result<()> {
         const CHUNK: usize = 16 * 1024;
-        self.buffer.drain(..self.taken);
-        self.taken = 0;
+        self.buffer.drain(..self.consumed);
+        self.consumed = 0;
         let split = loop {
             if let Some(split) = Perception::split(&self.buffer)? {
                 break split;
@@ -71,38 +71,38 @@ impl Player {
             self.buffer.resize(begin + CHUNK, 0);
             let read = self.stream.read(self.buffer.get_mut(begin..).unwrap_or_default());
             self.buffer.truncate(begin + read.as_ref().map_or(0, |length| *length));
-            ensure!(read.context("the server says nothing")? > 0, "the server has closed a player's connection");
+            ensure!(read.context("no message from the server")? > 0, "the server has closed a player's connection");
         };
-        (self.taken, self.frame) = (split.consumed, split.message);
+        (self.consumed, self.frame) = (split.consumed, split.message);
         self.frames += 1;
         self.seeing += usize::from(contains(self.frame(), b"(See "));
         Ok(())
     }
 
-    /// The frame that came last.
+    /// The last frame.
     pub(super) fn frame(&self) -> &[u8] {
         self.buffer.get(self.frame.clone()).unwrap_or_default()
     }
 
-    /// The next answer is the first of the script again.
-    pub(super) fn begin_anew(&mut self) {
+    /// Restarts the script.
+    pub(super) fn restart_script(&mut self) {
         self.answers = 0;
     }
 
     pub(super) fn answer(&mut self) -> anyhow::Result<()> {
-        self.stream.write_all(self.part.answer(self.answers))?;
+        self.stream.write_all(self.script.answer(self.answers))?;
         self.answers += 1;
         Ok(())
     }
 
-    /// Whether a frame has come, or does within this time.
+    /// Whether a frame has arrived or arrives within this time.
     pub(super) fn has_frame(&self, within: Duration) -> anyhow::Result<bool> {
-        Ok(matches!(Perception::split(self.buffer.get(self.taken..).unwrap_or_default()), Ok(Some(_)))
+        Ok(matches!(Perception::split(self.buffer.get(self.consumed..).unwrap_or_default()), Ok(Some(_)))
             || wait_for(&[&self.stream], within)?.contains(&0))
     }
 
-    /// The time in the last frame, as it stands there: the same for everybody who was told of one cycle.
-    fn told_time(&self) -> &[u8] {
+    /// The encoded time of the last frame, which identifies the cycle.
+    fn cycle_time(&self) -> &[u8] {
         let frame = self.frame();
         let end = frame.iter().position(|byte| *byte == b')').unwrap_or(0);
         frame.get(..end).unwrap_or_default()
@@ -116,35 +116,36 @@ impl Player {
     }
 }
 
-/// Everybody in one game.
+/// The players of a game.
 #[derive(Default)]
 pub(super) struct Players(pub(super) Vec<Player>);
 
 impl Players {
-    /// Lets one more in while the others play on, and waits for its first perception.
+    /// Lets another player join while the others keep playing, and waits for its first perception.
     pub(super) fn join(&mut self, mut player: Player) -> anyhow::Result<()> {
         player.init()?;
         self.0.push(player);
-        self.attend_until_all_have(1)
+        self.play_until_all_have(1)
     }
 
-    /// Everybody answers what comes, in any order, until each has had so many frames and all know of the same cycle.
-    pub(super) fn attend_until_all_have(&mut self, frames: usize) -> anyhow::Result<()> {
-        let deadline = now() + PATIENCE;
-        while self.0.iter().any(|player| player.frames < frames) || !self.are_level() {
-            ensure!(now() < deadline, "nobody joined for {PATIENCE:?}");
-            self.attend(|_, _| {})?;
+    /// All players answer perceptions in any order, until each has had this number of frames and all are in the same
+    /// cycle.
+    pub(super) fn play_until_all_have(&mut self, frames: usize) -> anyhow::Result<()> {
+        let deadline = now() + TIMEOUT;
+        while self.0.iter().any(|player| player.frames < frames) || !self.are_in_same_cycle() {
+            ensure!(now() < deadline, "players did not join within {TIMEOUT:?}");
+            self.answer_ready(|_, _| {})?;
         }
         Ok(())
     }
 
-    /// Waits until somebody is told something, and answers. `arrived` is given the player's index and the time.
-    pub(super) fn attend(&mut self, mut arrived: impl FnMut(usize, Instant)) -> anyhow::Result<()> {
+    /// Waits for perceptions and answers them. `arrived` receives the player's index and the time.
+    pub(super) fn answer_ready(&mut self, mut arrived: impl FnMut(usize, Instant)) -> anyhow::Result<()> {
         let streams: Vec<_> = self.0.iter().map(|player| &player.stream).collect();
-        let told = wait_for(&streams, Duration::from_secs(1))?;
+        let ready = wait_for(&streams, Duration::from_secs(1))?;
         let at = now();
-        for index in told {
-            let Some(player) = self.0.get_mut(index) else { bail!("a player has gone") };
+        for index in ready {
+            let Some(player) = self.0.get_mut(index) else { bail!("no such player") };
             player.receive()?;
             player.answer()?;
             arrived(index, at);
@@ -157,8 +158,7 @@ impl Players {
         Ok(())
     }
 
-    /// One cycle of sync mode: everybody is told something and answers. One after the other, so that nobody is waited for
-    /// more than once.
+    /// One cycle of sync mode: all players receive a perception and answer it, one after the other.
     pub(super) fn cycle(&mut self) -> anyhow::Result<()> {
         for player in &mut self.0 {
             player.receive()?;
@@ -167,12 +167,12 @@ impl Players {
         Ok(())
     }
 
-    fn are_level(&self) -> bool {
-        self.0.windows(2).all(|pair| matches!(pair, [one, other] if one.told_time() == other.told_time()))
+    fn are_in_same_cycle(&self) -> bool {
+        self.0.windows(2).all(|pair| matches!(pair, [one, other] if one.cycle_time() == other.cycle_time()))
     }
 }
 
-/// Which of these can be read from, now or within a time.
+/// Indices of the streams that are readable, now or within a time.
 fn wait_for(streams: &[&TcpStream], within: Duration) -> anyhow::Result<Vec<usize>> {
     let mut polled: Vec<_> = streams.iter().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
     let within = Timespec::try_from(within)?;
@@ -188,7 +188,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-#[expect(clippy::disallowed_methods, reason = "nothing tells when another program is ready")]
+#[expect(clippy::disallowed_methods, reason = "other programs do not signal readiness")]
 pub(super) fn pause(time: Duration) {
     std::thread::sleep(time);
 }

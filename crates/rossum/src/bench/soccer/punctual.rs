@@ -1,4 +1,4 @@
-//! Whether cycles begin when they should, in real time.
+//! Punctuality of cycles in real time.
 
 use std::{
     thread,
@@ -17,21 +17,21 @@ use super::{
 
 const ROBOTS: usize = 14;
 const CYCLE: Duration = Duration::from_millis(20);
-/// How late a cycle may be, in s.
+/// Tolerated lateness of a cycle, in s.
 const LATE: f64 = 0.002;
 
 pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
     let (mut game, _) = Game::with_players(Program::Ours, IN_REAL_TIME, ROBOTS, |_| Ok(()))?;
-    // the first seconds are for everybody to find a stand
+    // allow the robots to settle
     let settled = now() + Duration::from_secs(2);
     let end = settled + options.real_time();
-    let (before, in_time_before) = game.server.begun()?;
+    let (before, in_time_before) = game.server.cycle_counts()?;
     let (arrivals, timer) = thread::scope(|scope| {
         let timer = scope.spawn(|| plain_timer(settled, end));
         let mut arrivals = Vec::new();
-        let played = game.told(|game| {
+        let played = game.with_server_state(|game| {
             while now() < end {
-                game.players.attend(|_, at| {
+                game.players.answer_ready(|_, at| {
                     arrivals.extend(at.checked_duration_since(settled).map(|time| time.as_secs_f64()));
                 })?;
             }
@@ -41,21 +41,21 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
         played.map(|()| (arrivals, timer))
     })?;
     game.ensure_fair()?;
-    let (after, in_time_after) = game.server.begun()?;
+    let (after, in_time_after) = game.server.cycle_counts()?;
     game.server.stop();
 
-    // a cycle begins for us when the first player is told of it
+    // for the players a cycle starts when the first of them receives its perception
     let mut firsts: Vec<f64> = Vec::new();
     for arrival in &arrivals {
         if firsts.last().is_none_or(|last| arrival - last > CYCLE.as_secs_f64() / 2.0) {
             firsts.push(*arrival);
         }
     }
-    ensure!(!firsts.is_empty(), "nobody was told anything");
+    ensure!(!firsts.is_empty(), "no perceptions received");
     let (ours, timer) = (Punctuality::new(&firsts), Punctuality::new(&timer));
     let detail = format!(
-        "{} cycles began; the players were told of {:.2} % within 2 ms, {}; {:.2} % within 2 ms of a cycle after the last; all 14 were told after {:.2} ms; \
-         a plain timer meanwhile: {:.2} % of ticks, {}",
+        "{} cycles; perceptions of {:.2} % arrived within 2 ms, {}; {:.2} % within 2 ms of the nominal interval; to all 14 players within {:.2} ms; \
+         plain timer: {:.2} % of ticks, {}",
         after - before,
         ours.share_within(LATE),
         ours.text(),
@@ -65,7 +65,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
         timer.text(),
     );
     Ok(Figure {
-        what: "14 T1 in real time, cycles that began within 2 ms",
+        what: "14 T1 in real time, cycles started within 2 ms",
         detail,
         value: (in_time_after - in_time_before) / (after - before) * 100.0,
         goal: Goal::AtLeast(99.9),
@@ -73,11 +73,11 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
     })
 }
 
-/// How far from its time each of many events was, in s; sorted.
+/// Deviations of events from their schedule, in s; sorted.
 struct Punctuality(Vec<f64>);
 
 impl Punctuality {
-    /// Of events that should be a cycle apart, by the schedule that fits most of them.
+    /// For events that should be a cycle apart, relative to the best-fitting schedule.
     fn new(times: &[f64]) -> Self {
         let cycle = CYCLE.as_secs_f64();
         let offsets: Vec<_> = times.iter().enumerate().map(|(index, at)| at - index as f64 * cycle).collect();
@@ -87,7 +87,7 @@ impl Punctuality {
         Self(off)
     }
 
-    /// In percent.
+    /// Share of events within a tolerance, in percent.
     fn share_within(&self, seconds: f64) -> f64 {
         self.0.partition_point(|off| *off <= seconds) as f64 / self.0.len() as f64 * 100.0
     }
@@ -104,7 +104,7 @@ impl Punctuality {
     }
 }
 
-/// What this machine allows: when a thread wakes that does nothing but wait for its next cycle.
+/// Baseline of this machine: wake-up times of a thread that only waits for its next cycle.
 fn plain_timer(begin: Instant, end: Instant) -> Vec<f64> {
     let (mut due, mut woken) = (begin, Vec::new());
     while due < end {
@@ -115,14 +115,14 @@ fn plain_timer(begin: Instant, end: Instant) -> Vec<f64> {
     woken
 }
 
-/// The share of cycles that began a cycle after the last one, whether or not that was in time, in percent.
+/// Share of cycles that started one period after the previous one, in percent.
 fn steady(firsts: &[f64]) -> f64 {
     let gaps = firsts.windows(2).filter_map(|pair| pair.last().zip(pair.first()).map(|(last, first)| last - first));
     let off: Vec<_> = gaps.map(|gap| (gap - CYCLE.as_secs_f64()).abs()).collect();
     off.iter().filter(|off| **off <= LATE).count() as f64 / off.len().max(1) as f64 * 100.0
 }
 
-/// From the first to the last perception of each cycle.
+/// Time from the first to the last perception of each cycle, in s.
 fn spread(firsts: &[f64], all: &[f64]) -> Vec<f64> {
     let ends = firsts.iter().skip(1).chain([&f64::INFINITY]);
     let lasts = ends.map(|end| all.get(all.partition_point(|at| at < end).saturating_sub(1)).copied());

@@ -1,4 +1,4 @@
-//! Whether two equal games are equal, byte for byte.
+//! Repeatability: two games with the same messages, compared byte by byte.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use super::{
 const ROBOTS: usize = 4;
 const CYCLES: usize = 200;
 const SEED: u64 = 7;
-/// How long the others stand still for one who joins. A server may need their answers first.
-const STANDSTILL: Duration = Duration::from_secs(2);
+/// Time limit of a join while the other players do not answer.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Frames by player.
 type Frames = Vec<Vec<Vec<u8>>>;
@@ -30,7 +30,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
         detail.push_str(&format!("; reference: {}", described(&two)));
     }
     Ok(Figure {
-        what: "two equal games, different frames",
+        what: "repeated game, different frames",
         detail,
         value: different(&two).len() as f64,
         goal: Goal::AtMost(0.0),
@@ -38,33 +38,33 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Figure> {
     })
 }
 
-/// Plays a game whose every answer and every join is at a fixed cycle. Ours begins anew from a seed when all have joined;
-/// the reference cannot.
+/// Plays a game in which every answer and every join occurs at a fixed cycle. Ours is reset with a seed once all have
+/// joined; the reference cannot be.
 fn frames(program: Program<'_>) -> anyhow::Result<Frames> {
     let (mut game, first) = Game::start(program, AS_FAST_AS_POSSIBLE)?;
     let mut frames: Frames = vec![Vec::new(); ROBOTS];
-    game.told(|game| {
+    game.with_server_state(|game| {
         let mut first = Some(first);
         for index in 0..ROBOTS {
             let mut player = first.take().map_or_else(|| game.connect(index), Ok)?;
             player.init()?;
-            // nobody answers before the join is through, so that no time passes meanwhile
-            player.has_frame(STANDSTILL)?;
+            // players answer only after the join, so that no time passes meanwhile
+            player.has_frame(JOIN_TIMEOUT)?;
             game.players.0.push(player);
             while game.players.0.last().is_some_and(|player| player.frames == 0) {
                 one_cycle(game, &mut frames)?;
             }
         }
         if program == Program::Ours {
-            // everybody has been told of the last cycle, and nobody has answered
+            // all players have received the last cycle and none has answered
             for player in &mut game.players.0 {
-                player.has_frame(STANDSTILL)?;
+                player.has_frame(JOIN_TIMEOUT)?;
             }
-            // how long the server waited for its first player is no part of the game
+            // the time before the first player joined is not part of the game
             let mut trainer = Monitor::connect(game.server.monitors())?;
             trainer.command(&[Command::Reset { seed: Some(SEED) }])?;
-            game.players.0.iter_mut().for_each(Player::begin_anew);
-            // what everybody was told last was before
+            game.players.0.iter_mut().for_each(Player::restart_script);
+            // the last perceptions are from before the reset
             one_cycle(game, &mut frames)?;
             frames.iter_mut().for_each(Vec::clear);
         }
@@ -74,7 +74,7 @@ fn frames(program: Program<'_>) -> anyhow::Result<Frames> {
     Ok(frames)
 }
 
-/// Everybody who is told something answers; then nobody has anything left to answer.
+/// All players receive their perceptions and answer; afterwards none is pending.
 fn one_cycle(game: &mut Game, frames: &mut Frames) -> anyhow::Result<()> {
     let joining = game.players.0.iter().position(|player| player.frames == 0);
     for (index, (player, frames)) in game.players.0.iter_mut().zip(frames).enumerate() {
@@ -90,7 +90,7 @@ fn one_cycle(game: &mut Game, frames: &mut Frames) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Player and frame of everything that is not the same in both.
+/// Player and index of every frame that differs.
 fn different(two: &[Frames; 2]) -> Vec<(usize, usize)> {
     let [one, other] = two;
     let mut different = Vec::new();
@@ -110,7 +110,7 @@ fn described(two: &[Frames; 2]) -> String {
     let but_for_time = different(&two.clone().map(without_time)).len();
     let excerpts = two.each_ref().map(|frames| frames.get(*player).and_then(|frames| frames.get(*frame)));
     format!(
-        "{} of {count} differ, {but_for_time} of them not only in the time; frame {} of player {}: {}",
+        "{} of {count} differ, {but_for_time} of them not just in the time; frame {} of player {}: {}",
         strictly.len(),
         frame + 1,
         player + 1,
@@ -118,7 +118,7 @@ fn described(two: &[Frames; 2]) -> String {
     )
 }
 
-/// Where two frames part.
+/// The texts around the first difference of two frames.
 fn excerpt([one, other]: [&[u8]; 2]) -> String {
     const LENGTH: usize = 12;
     let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();

@@ -1,4 +1,4 @@
-//! What the robots of the benchmark do: they stand with bent knees, nod, swing their arms and bob up and down a little.
+//! The motion of the robots: they stand with bent knees, nod, swing their arms and move up and down slightly.
 
 use std::f64::consts::TAU;
 
@@ -7,11 +7,11 @@ use wire::{
     soccer::{AgentMessage, Beam, Effector, Init, Motor, Name},
 };
 
-/// Cycles until everything begins again.
+/// Period of the motion, in cycles.
 const PERIOD: usize = 100;
-/// Stiff and damped enough to stand for ever, in N·m/rad and N·m·s/rad.
+/// Gains with which the robots stay upright, in N·m/rad and N·m·s/rad.
 pub(super) const GAINS: (f64, f64) = (150.0, 5.0);
-/// The motors of a T1, the angle about which each swings, and how far, in degrees.
+/// The motors of a T1 with the centre and amplitude of their motion, in degrees.
 pub(super) const MOTORS: [(&str, f64, f64); 23] = [
     ("he1", 0.0, 20.0),
     ("he2", 0.0, 5.0),
@@ -38,23 +38,23 @@ pub(super) const MOTORS: [(&str, f64, f64); 23] = [
     ("rle6", 0.0, 0.0),
 ];
 
-/// A player's part: all that it ever sends, as it stands in the stream.
-pub(super) struct Part {
+/// All messages that a player sends, encoded with framing.
+pub(super) struct PlayerScript {
     init: Vec<u8>,
     /// Answers the first perception.
     first: Vec<u8>,
     answers: Vec<Vec<u8>>,
 }
 
-impl Part {
-    /// The part of the player who joins as this one, counted from 0. Both teams get a player in turn.
+impl PlayerScript {
+    /// The script of the player with this index, from 0. Players alternate between the teams.
     pub(super) fn new(index: usize) -> anyhow::Result<Self> {
         let team = if index.is_multiple_of(2) { "Reds" } else { "Blues" };
         let number = (index / 2 + 1) as u8;
         let init = Init { model: Name::new("T1")?, team: Name::new(team)?, number };
         let answers = (0..PERIOD).map(|cycle| motors(index, cycle)).collect::<anyhow::Result<Vec<_>>>()?;
-        let [x, y] = place(index);
-        // a beam is mirrored for the right team
+        let [x, y] = position(index);
+        // beams are mirrored for the right team
         let beam = Effector::Beam(Beam { x: -x.abs(), y, theta_deg: 0.0 });
         let mut first = motors(index, 0)?;
         first.insert(0, beam);
@@ -69,7 +69,7 @@ impl Part {
         &self.init
     }
 
-    /// What it answers after so many answers.
+    /// The answer after `given` answers.
     pub(super) fn answer(&self, given: usize) -> &[u8] {
         match given {
             0 => &self.first,
@@ -78,8 +78,8 @@ impl Part {
     }
 }
 
-/// Where a player stands, in m: the teams in their own halves, nobody near another.
-pub(super) fn place(index: usize) -> [f64; 2] {
+/// Position of a player, in m: in its own half and far from others.
+pub(super) fn position(index: usize) -> [f64; 2] {
     let side = if index.is_multiple_of(2) { -1.0 } else { 1.0 };
     let (column, row) = (index / 2 / 3, index / 2 % 3);
     [side * (4.0 + 6.0 * column as f64), 8.0 * row as f64 - 8.0]
@@ -87,7 +87,7 @@ pub(super) fn place(index: usize) -> [f64; 2] {
 
 /// The angle of a motor at a cycle, in degrees.
 pub(super) fn angle_deg(index: usize, cycle: usize, (_, middle, swing): (&str, f64, f64)) -> f64 {
-    // everybody at another point of the same movement
+    // each player has its own phase
     let phase = TAU * ((cycle + 7 * index) % PERIOD) as f64 / PERIOD as f64;
     ((middle + swing * phase.sin()) * 100.0).round() / 100.0
 }

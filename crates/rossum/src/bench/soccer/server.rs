@@ -1,4 +1,4 @@
-//! A server as a process of its own: ours or the reference.
+//! A server process: ours or the reference.
 
 use std::{
     fs::{self, File},
@@ -18,27 +18,27 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::process::{cpu_time_of, memory_of};
 
-/// Which program serves.
+/// The server program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Program<'a> {
     Ours,
     Reference(&'a Path),
 }
 
-/// What both are told to do.
+/// Options understood by both.
 pub(super) const AS_FAST_AS_POSSIBLE: &[&str] = &["--sync", "--no-realtime", "--no-render", "--rules", "fifa"];
 pub(super) const IN_REAL_TIME: &[&str] = &["--no-render", "--rules", "fifa"];
 
-/// Servers that must not stay behind when the program is interrupted.
+/// Servers to kill when the program is interrupted.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 pub(super) struct Server {
     child: Child,
-    /// Where it expects agents and monitors.
+    /// Addresses for agents and monitors.
     addresses: [SocketAddr; 2],
-    /// Where it tells how it is, if it does.
-    page: Option<SocketAddr>,
-    /// Its working folder, with its log.
+    /// Address of the metrics, if any.
+    metrics: Option<SocketAddr>,
+    /// Working directory, with the log.
     folder: PathBuf,
 }
 
@@ -47,7 +47,7 @@ impl Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("rossum-bench-{}-{number}", std::process::id()));
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("failed to create {}", folder.display()))?;
         let log = File::create(folder.join("server.log"))?;
         let local = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
         let (mut command, mut addresses) = match program {
@@ -64,33 +64,33 @@ impl Server {
             }
         };
         let command = command.args(flags).current_dir(&folder).stdin(Stdio::null()).stderr(log);
-        let mut child = command.spawn().with_context(|| format!("{:?} does not start", command.get_program()))?;
+        let mut child = command.spawn().with_context(|| format!("failed to start {:?}", command.get_program()))?;
         let output = child.stdout.take();
         running().push(child.id());
-        let mut server = Self { child, addresses: [local(0); 2], page: None, folder };
+        let mut server = Self { child, addresses: [local(0); 2], metrics: None, folder };
         if let Some(output) = output {
             let [agents, monitors, page] = greeting(output).with_context(|| server.log())?;
-            (addresses, server.page) = (Some([agents, monitors]), Some(page));
+            (addresses, server.metrics) = (Some([agents, monitors]), Some(page));
         }
-        server.addresses = addresses.context("nobody knows where the server listens")?;
+        server.addresses = addresses.context("unknown address of the server")?;
         Ok(server)
     }
 
-    /// Where it expects agents.
+    /// Address for agents.
     pub(super) fn address(&self) -> SocketAddr {
         let [agents, _] = self.addresses;
         agents
     }
 
-    /// Where it expects monitors.
+    /// Address for monitors.
     pub(super) fn monitors(&self) -> SocketAddr {
         let [_, monitors] = self.addresses;
         monitors
     }
 
-    /// How many cycles began in real time, and how many of them within 2 ms of their time, as the server sees it.
-    pub(super) fn begun(&self) -> anyhow::Result<(f64, f64)> {
-        let mut page = TcpStream::connect(self.page.context("it has no page")?)?;
+    /// Number of real-time cycles, and of those that started within 2 ms of their schedule, from the server's metrics.
+    pub(super) fn cycle_counts(&self) -> anyhow::Result<(f64, f64)> {
+        let mut page = TcpStream::connect(self.metrics.context("the server has no metrics")?)?;
         page.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
         let mut text = String::new();
         page.read_to_string(&mut text)?;
@@ -102,33 +102,33 @@ impl Server {
         Ok((value("rossum_tick_lateness_seconds_count")?, within))
     }
 
-    /// What to say when something went wrong.
+    /// A hint for error messages.
     pub(super) fn log(&self) -> String {
-        format!("the server's log is in {}", self.folder.display())
+        format!("see the server's log in {}", self.folder.display())
     }
 
-    /// Whether it still runs.
+    /// Fails if the server has exited.
     pub(super) fn ensure_running(&mut self) -> anyhow::Result<()> {
         let status = self.child.try_wait()?;
-        ensure!(status.is_none(), "the server has ended: {}", status.unwrap_or_default());
+        ensure!(status.is_none(), "the server has exited: {}", status.unwrap_or_default());
         Ok(())
     }
 
-    /// Processor time of all its threads so far.
+    /// CPU time of all its threads so far.
     pub(super) fn cpu_time(&self) -> anyhow::Result<Duration> {
         cpu_time_of(self.child.id())
     }
 
-    /// Memory that it takes now and the most that it took, in MB.
+    /// Current and peak memory, in MB.
     pub(super) fn memory(&self) -> anyhow::Result<(f64, f64)> {
         memory_of(self.child.id())
     }
 
-    /// Ends it; nobody needs its log.
+    /// Stops the server and deletes its log.
     pub(super) fn stop(self) {
         let folder = self.folder.clone();
         drop(self);
-        // a temporary folder that stays is no reason to fail
+        // a leftover temporary directory does no harm
         let _ = fs::remove_dir_all(folder);
     }
 }
@@ -136,18 +136,18 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         let id = self.child.id();
-        // whatever happened, no server stays behind; one that has ended already cannot be killed
+        // no server outlives the benchmark; killing one that has exited fails
         let _ = self.child.kill();
         running().retain(|other| *other != id);
         let _ = self.child.wait();
     }
 }
 
-/// Ends all servers at once.
+/// Kills all servers.
 pub(super) fn kill_all() {
     for id in running().drain(..) {
         if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-            // it may have ended by itself
+            // it may have exited already
             let _ = kill_process(id, Signal::KILL);
         }
     }
@@ -157,7 +157,7 @@ fn running() -> std::sync::MutexGuard<'static, Vec<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where our server, as it says first, expects agents and monitors, and has its page.
+/// Addresses of our server for agents, monitors and metrics, from its first output line.
 fn greeting(output: impl Read) -> anyhow::Result<[SocketAddr; 3]> {
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
@@ -171,7 +171,7 @@ fn greeting(output: impl Read) -> anyhow::Result<[SocketAddr; 3]> {
     Ok([find("Soccer agents")?, find("Soccer monitors")?, find("Console")?])
 }
 
-/// Two ports that nobody listened on a moment ago.
+/// Two ports that were free a moment ago.
 fn free_ports() -> anyhow::Result<[u16; 2]> {
     let [first, second] = [TcpListener::bind(("127.0.0.1", 0))?, TcpListener::bind(("127.0.0.1", 0))?];
     Ok([first.local_addr()?.port(), second.local_addr()?.port()])

@@ -1,25 +1,25 @@
-//! How many cycles a second, in turns with the reference and with bare `mj_step`.
+//! Cycles per second, alternating with the reference and with bare `mj_step`.
 
 use std::{path::Path, time::Duration};
 
 use super::{
     super::{Figure, Goal, median},
     Options,
-    bare::Bare,
-    game::{Game, Stint},
+    bare::BarePhysics,
+    game::{Game, PlayStats},
     server::{AS_FAST_AS_POSSIBLE, Program},
 };
 
-/// Cycles a second in real time.
+/// Cycles per second in real time.
 const REAL_TIME: f64 = 50.0;
-/// Cycles until everybody stands still where it was put.
+/// Cycles until all robots have settled.
 const SETTLING: usize = 120;
-/// How many of them without a pause: whoever is silent for 5 s is sent away.
+/// Settling cycles between two turns: servers disconnect agents that are silent for 5 s.
 const SETTLING_BLOCK: usize = 40;
-/// Cycles of bare `mj_step` in a round; with what is played to have the motors' commands they take about a second.
+/// Cycles of bare `mj_step` per round; with the recording of the motor commands they take about a second.
 const BARE_CYCLES: usize = 50;
 
-/// What 22 robots in the reference took, which takes minutes to find out and is of use elsewhere.
+/// Measurements of 22 robots in the reference, which take minutes and are used elsewhere as well.
 pub(super) struct ReferenceFull {
     pub(super) joining: Duration,
     pub(super) last_join: Duration,
@@ -31,19 +31,19 @@ pub(super) struct Speed {
     pub(super) reference: Option<ReferenceFull>,
 }
 
-/// What came out of each round.
+/// Measurements by round.
 #[derive(Default)]
 struct Rounds {
-    ours: Vec<Stint>,
-    reference: Vec<Stint>,
-    /// Cycles a second.
+    ours: Vec<PlayStats>,
+    reference: Vec<PlayStats>,
+    /// Cycles per second.
     bare: Vec<f64>,
 }
 
-pub(super) fn measure(options: &Options, robots: usize, say: &dyn Fn(String)) -> anyhow::Result<Speed> {
+pub(super) fn measure(options: &Options, robots: usize, report: &dyn Fn(String)) -> anyhow::Result<Speed> {
     let is_full = robots == super::FULL;
-    let mut reference = options.reference.as_deref().map(|path| start_reference(path, robots, say)).transpose()?;
-    say(format!("{robots} T1"));
+    let mut reference = options.reference.as_deref().map(|path| start_reference(path, robots, report)).transpose()?;
+    report(format!("{robots} T1"));
     let keep =
         |reference: &mut Option<(Game, Vec<Duration>)>| reference.as_mut().map_or(Ok(()), |(game, _)| game.cycles(1));
     let (mut ours, _) = Game::with_players(Program::Ours, AS_FAST_AS_POSSIBLE, robots, |_| keep(&mut reference))?;
@@ -55,7 +55,7 @@ pub(super) fn measure(options: &Options, robots: usize, say: &dyn Fn(String)) ->
     }
     let mut bare = None;
     if is_full {
-        let mut settled = Bare::new(robots)?;
+        let mut settled = BarePhysics::new(robots)?;
         for _ in 0..SETTLING / SETTLING_BLOCK {
             settled.measure(SETTLING_BLOCK)?;
             keep(&mut reference)?;
@@ -65,8 +65,8 @@ pub(super) fn measure(options: &Options, robots: usize, say: &dyn Fn(String)) ->
     }
 
     let mut rounds = Rounds::default();
-    for round in 1..=options.rounds() {
-        say(format!("{robots} T1, round {round} of {}", options.rounds()));
+    for round in 1..=options.rounds.rounds() {
+        report(format!("{robots} T1, round {round} of {}", options.rounds.rounds()));
         rounds.ours.push(ours.play(options.block())?);
         if let Some(bare) = &mut bare {
             rounds.bare.push(BARE_CYCLES as f64 / bare.measure(BARE_CYCLES)?.as_secs_f64());
@@ -91,10 +91,10 @@ pub(super) fn measure(options: &Options, robots: usize, say: &dyn Fn(String)) ->
     Ok(Speed { figures, reference: reference.transpose()? })
 }
 
-fn start_reference(path: &Path, robots: usize, say: &dyn Fn(String)) -> anyhow::Result<(Game, Vec<Duration>)> {
-    say(format!("{robots} T1: the reference starts"));
+fn start_reference(path: &Path, robots: usize, report: &dyn Fn(String)) -> anyhow::Result<(Game, Vec<Duration>)> {
+    report(format!("{robots} T1: starting the reference"));
     Game::with_players(Program::Reference(path), AS_FAST_AS_POSSIBLE, robots, |joined| {
-        say(format!("{robots} T1: {joined} have joined the reference (the 22nd takes a quarter of a minute)"));
+        report(format!("{robots} T1: {joined} have joined the reference (the 22nd takes 15 s)"));
         Ok(())
     })
 }
@@ -116,7 +116,7 @@ impl Rounds {
     }
 
     fn figures_when_full(&self) -> Vec<Figure> {
-        let speed = median(self.ours.iter().map(|stint| stint.cycles_per_second()).collect());
+        let speed = median(self.ours.iter().map(|stats| stats.cycles_per_second()).collect());
         let pairs = self.ours.iter().zip(&self.bare);
         let ratios = pairs.map(|(ours, bare)| ours.cycles_per_second() / bare);
         vec![
@@ -130,7 +130,7 @@ impl Rounds {
             Figure {
                 what: "22 T1, speed / bare mj_step",
                 detail: format!(
-                    "{speed:.0} / {:.0} cycles/s of wall time on one thread, the same commands",
+                    "{speed:.0} / {:.0} cycles/s of wall time on one thread, with the same commands",
                     median(self.bare.clone())
                 ),
                 value: median(ratios.collect()),
@@ -141,13 +141,13 @@ impl Rounds {
     }
 }
 
-/// Medians of some rounds.
-fn described(stints: &[Stint]) -> String {
-    let of = |value: fn(&Stint) -> f64| median(stints.iter().map(value).collect());
+/// Medians of all rounds.
+fn described(statss: &[PlayStats]) -> String {
+    let of = |value: fn(&PlayStats) -> f64| median(statss.iter().map(value).collect());
     format!(
-        "{:.0} cycles/s, CPU {:.2} ms a cycle, and {:.2} ms of the players",
-        of(|stint| stint.cycles_per_second()),
-        of(|stint| stint.server / stint.cycles * 1e3),
-        of(|stint| stint.players / stint.cycles * 1e3),
+        "{:.0} cycles/s, CPU per cycle {:.2} ms (server) and {:.2} ms (players)",
+        of(|stats| stats.cycles_per_second()),
+        of(|stats| stats.server / stats.cycles * 1e3),
+        of(|stats| stats.players / stats.cycles * 1e3),
     )
 }

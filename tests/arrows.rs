@@ -22,7 +22,38 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("evolve", &["support", "arena"]),
     ("client", &["wire"]),
     ("console", &[]),
-    ("server", &["support", "physics", "world", "soccer", "puppet", "arena", "evolve", "wire", "console"]),
+    ("library", &["support", "physics"]),
+    ("session", &["library", "physics", "world", "soccer", "puppet", "arena", "evolve", "wire"]),
+    (
+        "server",
+        &[
+            "support", "library", "physics", "world", "soccer", "puppet", "arena", "evolve", "wire", "session",
+            "console",
+        ],
+    ),
+];
+
+/// What `session` may use besides our own crates: nothing that does I/O, reads a clock or runs tasks.
+const SESSION_LIBRARIES: &[&str] =
+    &["bytes", "glam", "parking_lot", "proptest", "regex", "serde", "serde_json", "tempfile", "thiserror"];
+
+/// What the sources of `session` must not mention. Addresses are `core::net` types; time is an argument.
+const NOT_IN_SESSIONS: &[&str] = &[
+    "std::net",
+    "std::fs",
+    "std::io",
+    "std::thread",
+    "std::process",
+    "std::env",
+    "SystemTime",
+    "Instant::now",
+    "tokio",
+    "async ",
+    "axum",
+    "hyper",
+    "metrics",
+    "tracing",
+    "socket2",
 ];
 
 fn root() -> PathBuf {
@@ -52,6 +83,30 @@ fn no_arrow_is_added_or_turned_round() {
         // of any kind: what a test uses, its crate knows
         for used in package["dependencies"].as_array().expect("a list of dependencies").iter().map(name) {
             assert!(!ours.contains(&used) || may.contains(&used.as_str()), "`{user}` must not use `{used}`");
+        }
+    }
+}
+
+#[test]
+fn sessions_do_no_io() {
+    let manifest = fs::read_to_string(root().join("crates/session/Cargo.toml")).expect("a manifest");
+    let manifest: toml::Table = manifest.parse().expect("TOML");
+    let allowed: BTreeMap<_, _> = ARROWS.iter().copied().collect();
+    for section in ["dependencies", "dev-dependencies"] {
+        for name in manifest[section].as_table().expect("a table").keys().map(String::as_str) {
+            let is_allowed = SESSION_LIBRARIES.contains(&name) || allowed["session"].contains(&name);
+            assert!(is_allowed, "`session` must not use `{name}`");
+        }
+    }
+    let folder = root().join("crates/session/src");
+    let is_test = |path: &Path| path.ends_with("tests.rs") || path.ends_with("testing.rs");
+    for path in sources().into_iter().filter(|path| path.starts_with(&folder) && !is_test(path)) {
+        let text = fs::read_to_string(&path).expect("sources are text");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for word in NOT_IN_SESSIONS {
+                assert!(!line.contains(word), "{} has `{word}`: {line}", path.display());
+            }
         }
     }
 }

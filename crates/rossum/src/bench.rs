@@ -21,8 +21,8 @@ use std::{
 
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
+use library::ModelKind;
 use physics::Pose;
-use server::library::{self, ModelKind};
 use world::{Action, AgentId, JointTarget, Robot, Setup};
 
 use crate::{interrupt, table::readable};

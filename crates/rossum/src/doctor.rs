@@ -9,12 +9,12 @@ use std::{
     thread,
 };
 
+use library::ModelKind;
 use server::{
     Scenario,
     config::ServerConfig,
-    library::{self, ModelKind},
+    protocol::{EndpointKind, PROTOCOLS},
     serve::build_world,
-    session::{EndpointKind, PROTOCOLS},
 };
 
 use crate::serve::DEFAULT_SCENARIO;

@@ -4,6 +4,7 @@ use std::{fs, io::Write, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
+use library::ModelKind;
 use physics::{Limits, Pose, Source};
 use puppet::{
     camera::{Camera, Image, Renderer, image::MAX_SIDE},
@@ -13,7 +14,6 @@ use puppet::{
     puppet::{AttributedOrder, PuppetOrder, PuppetView},
     servo::servo_named,
 };
-use server::library::{self, ModelKind};
 use wire::oz::{EXPRESSIONS, LOOKATS};
 use world::{Robot, Setup, Snapshot, World};
 

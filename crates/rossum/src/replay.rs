@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use server::session::direct;
+use server::protocol::restore_director;
 use world::record::{Verdict, replay};
 
 use crate::interrupt;
@@ -26,7 +26,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     let recording = std::fs::read(&options.file).with_context(|| format!("failed to read the recording {name}"))?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} ticks, {per_sec}, {msg}")?);
-    let verdict = replay(&recording, &direct, |world, record| {
+    let verdict = replay(&recording, &restore_director, |world, record| {
         bar.set_position(record.tick);
         bar.set_message(format!("{} agents", world.catalogue().agents.len()));
     });

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use server::{Scenario, library, serve::build_world};
+use server::{Scenario, serve::build_world};
 
 /// Options of `rossum scenarios`.
 #[derive(Debug, Args)]

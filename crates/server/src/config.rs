@@ -10,6 +10,7 @@ use std::{
 };
 
 use ipnet::IpNet;
+use library::{LibraryError, ModelKind};
 use physics::Pose;
 use serde::{Deserialize, Deserializer, Serialize};
 use support::suggest;
@@ -17,8 +18,7 @@ use world::{Robot, Setup, Value, ValueKind, clock::Pace, event::Watch, setup::Ra
 
 use crate::{
     access::{OpenBind, check_bind},
-    library::{self, LibraryError, ModelKind},
-    session::{PROTOCOLS, Service},
+    protocol::{PROTOCOLS, Service},
 };
 
 /// A scenario, complete with defaults.

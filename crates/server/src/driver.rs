@@ -1,6 +1,7 @@
 //! Drivers: sockets on one side, sessions on the other. One for datagrams, one for streams, one for datagrams with a
 //! socket for each peer, for all protocols; and one for files that are written to.
 
+pub(crate) mod connections;
 pub mod console;
 pub mod conversation;
 pub mod datagram;
@@ -13,7 +14,9 @@ use std::time::Instant;
 
 use tracing::warn;
 
-use crate::{limits, metrics, session::Refusal};
+use session::Refusal;
+
+use crate::{limits, metrics::METRICS};
 
 /// Counts refusals and logs each with its reason. Of a flood it logs the first ones, the number of the
 /// others, and the reason of the last.
@@ -37,7 +40,7 @@ impl RefusalLog {
         if refusals.is_empty() {
             return;
         }
-        metrics::refused(self.protocol, refusals.len());
+        METRICS.refusals.add(self.protocol, refusals.len() as u64);
         if self.since.is_none_or(|since| now.duration_since(since) >= limits::LOG_INTERVAL) {
             self.tell_of_silent();
             (self.since, self.logged) = (Some(now), 0);

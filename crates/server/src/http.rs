@@ -18,7 +18,6 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
@@ -33,13 +32,13 @@ use world::{Snapshot, interface::Role, snapshot::AgentCard};
 use crate::{
     access::AllowList,
     driver::{
-        console,
-        stream::{Doors, accept},
+        connections::{ConnectionLimit, accept},
+        console::{self, ConsoleServer},
     },
     health::{Condition, Health},
-    limits,
+    limits, metrics,
+    protocol::EndpointId,
     serve::{Address, first_screen},
-    session::console as desk,
     sim_thread::{STANDSTILL, SimHandle},
     user_data::Tokens,
 };
@@ -65,8 +64,6 @@ pub struct About {
 pub struct Pages {
     /// The world.
     pub sim: SimHandle,
-    /// What is counted.
-    pub metrics: PrometheusHandle,
     /// What does not change.
     pub about: About,
     /// The console.
@@ -76,11 +73,10 @@ pub struct Pages {
 #[derive(Clone)]
 struct Shared {
     sim: SimHandle,
-    metrics: PrometheusHandle,
     about: About,
     console: Console,
-    /// Places for operators, and for those who look on: neither takes the other's.
-    places: [Arc<Semaphore>; 2],
+    /// Permits for operators and for viewers.
+    permits: [Arc<Semaphore>; 2],
     /// Browsers that are connected.
     browsers: TaskTracker,
     stop: CancellationToken,
@@ -91,35 +87,35 @@ struct Shared {
 pub struct Console {
     /// Who may come in.
     pub tokens: Tokens,
-    /// What browsers share.
-    pub shared: Arc<desk::Shared>,
+    /// What its connections need.
+    pub(crate) server: ConsoleServer,
 }
 
 /// Answers for the console, for `/status`, `/agents`, `/health` and `/metrics`, until the server stops.
 pub async fn run(
     listener: TcpListener,
-    Pages { sim, metrics, about, console }: Pages,
+    Pages { sim, about, console }: Pages,
     allow: AllowList,
-    doors: Doors,
+    limit: ConnectionLimit,
     stop: CancellationToken,
 ) {
-    let places = [(); 2].map(|()| Arc::new(Semaphore::new(limits::BROWSERS)));
+    let permits = [(); 2].map(|()| Arc::new(Semaphore::new(limits::BROWSERS)));
     let browsers = TaskTracker::new();
-    let shared = Shared { sim, metrics, about, console, places, browsers: browsers.clone(), stop: stop.clone() };
+    let shared = Shared { sim, about, console, permits, browsers: browsers.clone(), stop: stop.clone() };
     let pages = Router::new()
         .route("/", get(first_page))
         .route("/api", get(api))
         .route("/status", get(status_page))
         .route("/agents", get(agents))
         .route("/health", get(health))
-        .route("/metrics", get(|State(shared): State<Shared>| async move { shared.metrics.render() }))
+        .route("/metrics", get(async || metrics::render()))
         .fallback(get(file))
         .layer(middleware::from_fn(own_name_only))
         .layer(middleware::from_fn(guarded))
         .with_state(shared);
     let stopping = stop.clone();
     let serve = |stream, peer| Ok(answer(stream, peer, pages.clone(), stopping.clone()));
-    accept(listener, "http", &allow, &doors, stop, serve).await;
+    accept(listener, "http", &allow, &limit, stop, serve).await;
     // each is told that the server goes
     browsers.close();
     browsers.wait().await;
@@ -193,16 +189,16 @@ async fn api(
             return (StatusCode::UPGRADE_REQUIRED, "this is a WebSocket; see docs/console-api.md\n").into_response();
         }
     };
-    let [operators, viewers] = &shared.places;
-    let places = if role == wire::console::Role::Operator { operators } else { viewers };
-    let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+    let [operators, viewers] = &shared.permits;
+    let permits = if role == wire::console::Role::Operator { operators } else { viewers };
+    let Ok(permit) = Arc::clone(permits).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open\n").into_response();
     };
     let Shared { console, browsers, stop, .. } = shared;
     upgrade
         .max_message_size(wire::console::MAX_COMMAND)
         .max_frame_size(wire::console::MAX_COMMAND)
-        .on_upgrade(move |socket| browsers.track_future(console::run(socket, peer, role, console.shared, place, stop)))
+        .on_upgrade(move |socket| browsers.track_future(console::run(socket, peer, role, console.server, permit, stop)))
 }
 
 /// Whether a request comes from a page of this server, or from no page at all.
@@ -274,7 +270,7 @@ async fn agents(State(shared): State<Shared>) -> impl IntoResponse {
 /// What a program wants to know of each agent: how many values it has, where its ODCP port is, whether it is somebody's.
 fn agents_of(snapshot: &Snapshot, addresses: &[Address]) -> Value {
     let agent = |agent: &AgentCard| {
-        let title = format!("ODCP of {}", agent.name);
+        let odcp = EndpointId::Odcp { agent: agent.name.clone() };
         json!({
             "name": agent.name,
             "robot": agent.robot,
@@ -282,7 +278,7 @@ fn agents_of(snapshot: &Snapshot, addresses: &[Address]) -> Value {
             "inputs": agent.count(Role::Input),
             "outputs": agent.count(Role::Output),
             "infos": agent.count(Role::Info),
-            "odcp": addresses.iter().find(|address| address.title == title).map(|address| address.address),
+            "odcp": addresses.iter().find(|address| address.id == odcp).map(|address| address.address),
             "controlled": snapshot.lockstep.contains(&agent.id),
         })
     };

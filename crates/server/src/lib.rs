@@ -1,6 +1,6 @@
-//! The server: sessions in front of a world, sockets in front of sessions.
+//! The server: sockets, threads and HTTP in front of sessions, and sessions in front of a world.
 //!
-//! `wire` says what bytes mean and `world` what happens; [`session`] is the only place where they meet.
+//! What a protocol does is in the crate `session`; its configuration is in [`protocol`].
 
 pub mod access;
 pub mod backstage;
@@ -9,15 +9,14 @@ mod cpu_affinity;
 pub mod driver;
 pub mod health;
 pub mod http;
-pub mod library;
 pub mod limits;
 pub mod log_buffer;
 pub mod log_player;
 pub mod metrics;
+pub mod protocol;
 pub mod recording;
 pub mod roster;
 pub mod serve;
-pub mod session;
 pub mod sim_thread;
 #[cfg(test)]
 mod testing;

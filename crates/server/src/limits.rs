@@ -66,7 +66,7 @@ pub const CONVERSATIONS: usize = 512;
 /// Conversations with one address.
 pub const CONVERSATIONS_PER_ADDRESS: usize = 256;
 /// Notes of the reception that may wait for one conversation.
-pub const NOTES: usize = 4;
+pub const CONVERSATION_REQUESTS: usize = 4;
 /// Datagrams of one conversation that are taken before others get their turn.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
 /// The thread of the conversations waits for the next datagram, and the sim thread for the next vote, without falling
@@ -78,7 +78,7 @@ pub const HELD: Duration = Duration::from_millis(1);
 /// repeat theirs until they have an answer.
 pub const LATE_GREETING: Duration = Duration::from_secs(2);
 /// All conversations can be ended this often.
-pub const DISBAND_INTERVAL: Duration = Duration::from_secs(1);
+pub const COMMUNICATION_RESET_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An OSP client confirms what it is told within this time; then it is told the next thing.
 pub const CONFIRMATION: Duration = Duration::from_millis(100);
@@ -139,9 +139,9 @@ pub const CONSOLE_NAME: usize = 256;
 /// Longest text that is said at once, in bytes: as in the protocol.
 pub const CONSOLE_TEXT: usize = 60_000;
 /// Things that a browser may have done at once that take time.
-pub const CONSOLE_ERRANDS: usize = 16;
+pub const CONSOLE_JOBS: usize = 16;
 /// And all browsers together.
-pub const CONSOLE_ERRANDS_TOGETHER: usize = 8;
+pub const CONSOLE_JOBS_TOGETHER: usize = 8;
 /// How long whoever looks for faces may take to give one a name.
 pub const CONSOLE_NAMING: Duration = Duration::from_secs(5);
 /// Most keys of the desk.

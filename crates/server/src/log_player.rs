@@ -28,7 +28,7 @@ use wire::{
 
 use crate::{
     access::AllowList,
-    driver::stream::{Doors, accept},
+    driver::connections::{ConnectionLimit, accept},
     limits,
 };
 
@@ -226,7 +226,7 @@ impl LogPlayer {
                 })
             };
             let stop = stop.clone();
-            async move { accept(listener, PROTOCOL, &allow, &Doors::default(), stop, serve).await }
+            async move { accept(listener, PROTOCOL, &allow, &ConnectionLimit::default(), stop, serve).await }
         };
         let playing = async {
             self.play().await?;

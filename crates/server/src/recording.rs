@@ -16,7 +16,7 @@ use world::{
     record::{RecordError, Recorder, TickRecord},
 };
 
-use crate::{limits, metrics};
+use crate::{limits, metrics::METRICS};
 
 /// How often a recording is flushed: one that is cut off lacks at most this much.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(500);
@@ -104,7 +104,7 @@ impl Recording {
             .spawn(move || match write_all(&mut recorder, &records) {
                 Ok(ticks) => info!(path = %shown.display(), ticks, "recording closed"),
                 Err(cause) => {
-                    metrics::recording_ended_early();
+                    METRICS.recordings_ended_early.add(1);
                     let cause = with_causes(&cause);
                     error!(path = %shown.display(), "recording stopped, readable up to here: {cause}");
                 }

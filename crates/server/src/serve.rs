@@ -9,7 +9,10 @@ use std::{
     thread,
 };
 
-use metrics_exporter_prometheus::PrometheusHandle;
+use session::{
+    ConversationService, DatagramSession, NoAction, StreamService,
+    console::{PuppetAccess, ServerInfo, Shared},
+};
 use tokio::{
     fs::File,
     net::{TcpListener, UdpSocket},
@@ -27,18 +30,16 @@ use crate::{
     backstage::{Demo, Films, Runs},
     config::{ConfigError, Scenario, ServerConfig},
     driver::{
+        connections::ConnectionLimit,
+        console::{ConsoleServer, JobContext, Jobs, ServerBackend},
         conversation, datagram,
-        evo::{Reception, Served},
-        log,
-        stream::{self, Doors},
+        evo::{ListenOptions, StandaloneServer},
+        log, stream,
     },
     health::Health,
     http, limits,
+    protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo},
     recording::{Recording, StartError},
-    session::{
-        Beside, Direction, Endpoint, EndpointKind, Log,
-        console::{Shared, SharedParts},
-    },
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
     user_data::{self, SavedItems, Tokens},
 };
@@ -90,9 +91,6 @@ pub enum ServeError {
     /// There is nothing random for the console's tokens.
     #[error("cannot make the console's tokens: {0}")]
     Tokens(io::Error),
-    /// The metrics could not be set up.
-    #[error("cannot set up the metrics: {0}")]
-    Metrics(#[from] metrics_exporter_prometheus::BuildError),
 }
 
 fn hint(cause: &io::Error) -> &'static str {
@@ -106,6 +104,9 @@ fn hint(cause: &io::Error) -> &'static str {
 /// Something that listens.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Address {
+    /// What it is.
+    #[serde(skip)]
+    pub id: EndpointId,
     /// What answers there.
     pub title: String,
     /// `tcp`, `udp` or `http`.
@@ -131,25 +132,21 @@ pub struct Server {
     sim: SimThread,
     recording: Option<Recording>,
     tasks: JoinSet<()>,
-    /// What has nothing to do with the world.
-    apart: Vec<Served>,
-    /// What works beside it.
-    beside: Vec<Beside>,
-    /// What browsers have started.
-    backstage: Backstage,
+    standalone: Vec<StandaloneServer>,
+    companions: Vec<Companion>,
+    jobs: ConsoleJobs,
     stop: CancellationToken,
 }
 
 impl Server {
     /// Builds the world, opens all sockets and begins to run.
     pub async fn start(scenario: &Scenario, record: Option<&Path>) -> Result<Self, ServeError> {
-        let metrics = crate::metrics::install()?;
         let (setup, world) = build_world(scenario)?;
         // sockets first: a port that is taken is found out before a recording is begun
         let mut sockets = Sockets::open(scenario, &world).await?;
-        let doors = Doors::default();
-        let apart = start_apart(scenario, &doors)?;
-        sockets.addresses.splice(0..0, apart.iter().flat_map(Served::addresses).cloned());
+        let limit = ConnectionLimit::default();
+        let standalone = start_standalone(scenario, &limit)?;
+        sockets.addresses.splice(0..0, standalone.iter().flat_map(StandaloneServer::addresses).cloned());
         let logs = open_logs(scenario).await?;
         let (recording, sender) = match record {
             Some(path) => {
@@ -158,7 +155,7 @@ impl Server {
             }
             None => (None, None),
         };
-        let steady = scenario.services.iter().any(|(_, service)| service.is_busy_beside());
+        let steady = scenario.services.iter().any(|(_, service)| service.has_busy_companions());
         let (pace, tick_seconds) = (scenario.base.world.pace, world.tick_seconds());
         let options = SimOptions { pace, silence: scenario.silence(), steady, recording: sender };
         let sim = SimThread::start(world, options).map_err(ServeError::Thread)?;
@@ -167,21 +164,21 @@ impl Server {
         let stop = CancellationToken::new();
         let addresses = sockets.addresses.clone();
         let health = Health::default();
-        let mut beside = Vec::new();
+        let mut companions = Vec::new();
         for (_, service) in &scenario.services {
-            beside.extend(service.start_beside(sim.handle(), &health)?);
+            companions.extend(service.start_companions(sim.handle(), &health)?);
         }
         let tokens = Tokens::load_or_create(&user_data::folder()).map_err(ServeError::Tokens)?;
-        let backstage = Backstage::of(scenario, doors.clone())?;
+        let jobs = ConsoleJobs::of(scenario)?;
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
-        let shared = shared(scenario, &about, sim.handle(), metrics.clone(), &backstage, tick_seconds, record);
-        let console = http::Console { tokens: tokens.clone(), shared: Arc::new(shared) };
-        let pages = http::Pages { sim: sim.handle().clone(), metrics, about, console };
-        let mut tasks = sockets.run(sim.handle(), pages, &allow, doors, &stop);
+        let server = console_server(scenario, &about, sim.handle(), limit.clone(), &jobs, tick_seconds, record)?;
+        let console = http::Console { tokens: tokens.clone(), server };
+        let pages = http::Pages { sim: sim.handle().clone(), about, console };
+        let mut tasks = sockets.run(sim.handle(), pages, &allow, limit, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
-        Ok(Self { addresses, tokens, sim, recording, tasks, apart, beside, backstage, stop })
+        Ok(Self { addresses, tokens, sim, recording, tasks, standalone, companions, jobs, stop })
     }
 
     /// The console's address for somebody with this role.
@@ -219,7 +216,7 @@ impl Server {
     pub async fn stop(mut self) {
         let deadline = Instant::now() + limits::SHUTDOWN;
         self.stop.cancel();
-        self.apart.iter().for_each(Served::cancel);
+        self.standalone.iter().for_each(StandaloneServer::cancel);
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
                 if let Err(error) = ended {
@@ -231,18 +228,18 @@ impl Server {
             warn!("some connections did not close in time");
             self.tasks.abort_all();
         }
-        let (sim, recording, apart, beside, backstage) =
-            (self.sim, self.recording, self.apart, self.beside, self.backstage);
+        let (sim, recording, standalone, companions, jobs) =
+            (self.sim, self.recording, self.standalone, self.companions, self.jobs);
         let end = move || {
-            apart.into_iter().for_each(Served::stop);
+            standalone.into_iter().for_each(StandaloneServer::stop);
             sim.stop();
-            // all are told before the first is waited for, and what was recorded does not wait for any of them
-            let beside: Vec<_> = beside.into_iter().map(Beside::end).collect();
+            // all are asked to stop before the first is joined, and the recording does not wait for any of them
+            let companions: Vec<_> = companions.into_iter().map(Companion::stop).collect();
             if let Some(recording) = recording {
                 recording.finish();
             }
-            backstage.end();
-            beside.into_iter().for_each(Beside::join);
+            jobs.end();
+            companions.into_iter().for_each(Companion::join);
         };
         if let Err(error) = finish_by(deadline, end).await {
             warn!("the world or its recording did not end in order: {error}");
@@ -273,7 +270,7 @@ pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
     for (protocol, service) in &scenario.services {
         let refused = |reason| ServeError::Protocol { protocol, reason };
         let wanted = service.director(&scenario.base.world.field).map_err(refused)?;
-        let Some(Direction { description, director }) = wanted else { continue };
+        let Some(DirectorSetup { description, director }) = wanted else { continue };
         setup.directors.push(format!("{protocol} {description}"));
         directors.push(director);
     }
@@ -285,7 +282,7 @@ pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
 pub fn first_screen(title: &str, addresses: &[Address]) -> String {
     let mut text = format!("{title}\n\n");
     let width = addresses.iter().map(|address| address.title.len()).max().unwrap_or(0);
-    for Address { title, kind, address } in addresses {
+    for Address { title, kind, address, .. } in addresses {
         let place = if *kind == "http" { format!("http://{address}/") } else { format!("{kind} {address}") };
         // writing to a string cannot fail
         let _ = writeln!(text, "  {title:<width$}  {place}");
@@ -301,9 +298,9 @@ struct Sockets {
 }
 
 enum Bound {
-    Datagram(UdpSocket, Box<dyn crate::session::DatagramSession>),
-    Stream(TcpListener, Box<dyn crate::session::StreamService>),
-    Conversation(UdpSocket, Box<dyn crate::session::ConversationService>),
+    Datagram(UdpSocket, Box<dyn DatagramSession<NoAction>>),
+    Stream(TcpListener, Box<dyn StreamService>),
+    Conversation(UdpSocket, Box<dyn ConversationService>),
 }
 
 impl Sockets {
@@ -321,7 +318,7 @@ impl Sockets {
         }
         let (title, address) = ("Console", chosen(http_port));
         let (page, address) = listen(address, title).await?;
-        addresses.push(Address { title: title.to_owned(), kind: "http", address });
+        addresses.push(Address { id: EndpointId::Console, title: title.to_owned(), kind: "http", address });
         Ok(Self { addresses, open, page })
     }
 
@@ -330,7 +327,7 @@ impl Sockets {
         sim: &SimHandle,
         pages: http::Pages,
         allow: &AllowList,
-        doors: Doors,
+        limit: ConnectionLimit,
         stop: &CancellationToken,
     ) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
@@ -344,34 +341,31 @@ impl Sockets {
                     tasks.spawn(conversation::run(socket, protocol, service, sim, allow, stop));
                 }
                 Bound::Stream(listener, service) => {
-                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, doors.clone(), stop));
+                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, limit.clone(), stop));
                 }
             }
         }
-        tasks.spawn(crate::metrics::keep_up(pages.metrics.clone(), stop.clone()));
-        tasks.spawn(http::run(self.page, pages, allow.clone(), doors, stop.clone()));
+        tasks.spawn(http::run(self.page, pages, allow.clone(), limit, stop.clone()));
         tasks
     }
 }
 
-/// What browsers can have started and read beside the world.
+/// What console jobs work on.
 #[derive(Clone, Debug)]
-struct Backstage {
+struct ConsoleJobs {
     runs: Runs,
     demo: Demo,
-    films: Films,
-    doors: Doors,
+    playbacks: Films,
 }
 
-impl Backstage {
-    fn of(scenario: &Scenario, doors: Doors) -> Result<Self, ServeError> {
+impl ConsoleJobs {
+    fn of(scenario: &Scenario) -> Result<Self, ServeError> {
         let ServerConfig { runs, recordings, .. } = &scenario.base.server;
         let program = std::env::current_exe().map_err(ServeError::Thread)?;
         Ok(Self {
             runs: Runs::new(runs.clone(), program),
             demo: Demo::new(),
-            films: Films::new(recordings.clone()),
-            doors,
+            playbacks: Films::new(recordings.clone()),
         })
     }
 
@@ -381,44 +375,73 @@ impl Backstage {
     }
 }
 
-/// What all browsers share.
-fn shared(
+/// The puppet of a scenario, if it has one.
+fn puppet(scenario: &Scenario) -> Result<Option<PuppetAccess>, ServeError> {
+    for (protocol, service) in &scenario.services {
+        let puppet = service.puppet().map_err(|reason| ServeError::Protocol { protocol, reason })?;
+        if puppet.is_some() {
+            return Ok(puppet);
+        }
+    }
+    Ok(None)
+}
+
+/// What all connections of the console need.
+fn console_server(
     scenario: &Scenario,
     about: &http::About,
     sim: &SimHandle,
-    metrics: PrometheusHandle,
-    Backstage { runs, demo, films, doors }: &Backstage,
+    limit: ConnectionLimit,
+    ConsoleJobs { runs, demo, playbacks }: &ConsoleJobs,
     tick_seconds: f64,
     record: Option<&Path>,
-) -> Shared {
-    let of = |part: &str| about.addresses.iter().find(|address| address.title.contains(part));
-    let listens = |part: &str| of(part).map(|address| address.address.to_string());
-    let evolves = scenario.services.iter().any(|(name, _)| *name == "evo");
+) -> Result<ConsoleServer, ServeError> {
+    let listening = |id: EndpointId| about.addresses.iter().find(|address| address.id == id);
+    let address_of = |id| listening(id).map(|address| address.address.to_string());
+    let evolves = scenario.services.iter().any(|(name, _)| *name == evo::PROTOCOL.name);
     let evolution = evolves.then(|| EvolutionInfo {
-        robot_simulator: listens("Robot Simulator"),
-        world_simulator: listens("World Simulator"),
+        robot_simulator: address_of(EndpointId::RobotSimulator),
+        world_simulator: address_of(EndpointId::WorldSimulator),
         ..runs.info()
     });
-    Shared::new(SharedParts {
+    let puppet = puppet(scenario)?;
+    let (saved, recording) = (SavedItems::open(&user_data::folder()), record.map(|path| path.display().to_string()));
+    let backend = ServerBackend {
+        sim: sim.clone(),
+        health: about.health.clone(),
+        ports: about.addresses.len(),
+        limit,
+        runs: runs.clone(),
+        demo: demo.clone(),
+        saved: saved.clone(),
+        recording: recording.clone(),
+    };
+    let context = JobContext {
+        sim: sim.clone(),
+        soccer_agents: listening(EndpointId::SoccerAgents).map(|address| reachable(address.address)),
+        panel: puppet.as_ref().map(|puppet| Arc::clone(&puppet.panel)),
+        evolves,
+        runs: runs.clone(),
+        demo: demo.clone(),
+        playbacks: playbacks.clone(),
+        saved,
+    };
+    let info = ServerInfo {
         title: about.title.clone(),
         tick_seconds,
-        addresses: about.addresses.iter().map(console_address).collect(),
-        sim: sim.clone(),
         pace: scenario.base.world.pace.name().to_owned(),
-        health: about.health.clone(),
-        metrics,
-        doors: doors.clone(),
-        desk: scenario.services.iter().find_map(|(_, service)| service.desk()),
-        runs: runs.clone(),
+        addresses: about.addresses.iter().map(console_address).collect(),
         evolution,
-        demo: demo.clone(),
-        films: films.clone(),
-        saved_items: SavedItems::open(&user_data::folder()),
-        recording: record.map(|path| path.display().to_string()),
+        recording,
+    };
+    Ok(ConsoleServer {
+        sim: sim.clone(),
+        shared: Arc::new(Shared::new(info, Box::new(backend), puppet)),
+        jobs: Arc::new(Jobs::new(context)),
     })
 }
 
-fn console_address(Address { title, kind, address }: &Address) -> wire::console::Address {
+fn console_address(Address { title, kind, address, .. }: &Address) -> wire::console::Address {
     wire::console::Address { title: title.clone(), kind: (*kind).to_owned(), address: reachable(*address).to_string() }
 }
 
@@ -432,13 +455,13 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
     address
 }
 
-/// Starts what has nothing to do with the world.
-fn start_apart(scenario: &Scenario, doors: &Doors) -> Result<Vec<Served>, ServeError> {
+/// Starts the standalone servers.
+fn start_standalone(scenario: &Scenario, limit: &ConnectionLimit) -> Result<Vec<StandaloneServer>, ServeError> {
     let &ServerConfig { bind, ref allow, free_ports, .. } = &scenario.base.server;
-    let reception = Reception { bind, allow: allow.clone(), next_free: false, doors: doors.clone() };
+    let options = ListenOptions { bind, allow: allow.clone(), next_free: false, limit: limit.clone() };
     let mut started = Vec::new();
     for (_, service) in &scenario.services {
-        started.extend(service.start_apart(&reception, free_ports)?);
+        started.extend(service.start_standalone(&options, free_ports)?);
     }
     Ok(started)
 }
@@ -454,19 +477,19 @@ async fn open_logs(scenario: &Scenario) -> Result<Vec<(File, Log)>, ServeError> 
 }
 
 async fn open_endpoint(wanted: SocketAddr, endpoint: Endpoint) -> Result<(Address, Bound), ServeError> {
-    let Endpoint { title, kind, .. } = endpoint;
+    let Endpoint { id, title, kind, port: _ } = endpoint;
     Ok(match kind {
         EndpointKind::Datagram(session) => {
             let (socket, address) = bind(wanted, &title).await?;
-            (Address { title, kind: "udp", address }, Bound::Datagram(socket, session))
+            (Address { id, title, kind: "udp", address }, Bound::Datagram(socket, session))
         }
         EndpointKind::Conversation(service) => {
             let (socket, address) = bind(wanted, &title).await?;
-            (Address { title, kind: "udp", address }, Bound::Conversation(socket, service))
+            (Address { id, title, kind: "udp", address }, Bound::Conversation(socket, service))
         }
         EndpointKind::Stream(service) => {
             let (listener, address) = listen(wanted, &title).await?;
-            (Address { title, kind: "tcp", address }, Bound::Stream(listener, service))
+            (Address { id, title, kind: "tcp", address }, Bound::Stream(listener, service))
         }
     })
 }

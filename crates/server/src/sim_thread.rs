@@ -49,20 +49,7 @@ pub enum Delivery {
     Tick(Arc<Snapshot>),
 }
 
-/// Which ticks are delivered to a session, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ticks {
-    /// None; the session reads the latest snapshot when it needs one.
-    Never,
-    /// Every tick, as soon as it ends.
-    AtEnd,
-    /// Every tick, as soon as it ends, except while [`UNFINISHED_TICKS`](crate::limits::UNFINISHED_TICKS) deliveries wait.
-    WhenFree,
-    /// Every tick, when the next one starts, so that the session works while the physics does.
-    AtNext,
-    /// Every tick, as soon as it ends, and every reset between ticks.
-    AndResets,
-}
+pub use session::Ticks;
 
 /// How to run a world.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use session::console::{ServerInfo, Shared};
 use tokio::{sync::mpsc, time::timeout};
 use world::{
     AgentId, Command, Setup, Snapshot, World,
@@ -11,9 +12,12 @@ use world::{
 use crate::{
     Scenario,
     backstage::{Demo, Films, Runs},
+    driver::{
+        connections::ConnectionLimit,
+        console::{ConsoleServer, JobContext, Jobs, ServerBackend},
+    },
     health::Health,
     recording::RecordingSender,
-    session::console::{Shared, SharedParts},
     sim_thread::{Delivery, SessionSender, SimHandle, SimOptions, SimThread, Ticks},
     user_data::SavedItems,
 };
@@ -83,24 +87,35 @@ impl Stepper {
     }
 }
 
-/// What browsers of a test share, with folders that are not there.
-pub(crate) fn shared(sim: &SimHandle, metrics: metrics_exporter_prometheus::PrometheusHandle) -> Shared {
+/// A console without anything but a world.
+pub(crate) fn console_server(sim: &SimHandle) -> ConsoleServer {
     let nowhere = std::path::PathBuf::from("/nowhere");
-    Shared::new(SharedParts {
-        title: "A test".to_owned(),
-        tick_seconds: 0.02,
-        addresses: Vec::new(),
+    let runs = Runs::new(nowhere.clone(), nowhere.clone());
+    let (demo, saved) = (Demo::new(), SavedItems::open(&nowhere));
+    let backend = ServerBackend {
         sim: sim.clone(),
-        pace: "lockstep".to_owned(),
         health: Health::default(),
-        metrics,
-        doors: crate::driver::stream::Doors::default(),
-        desk: None,
-        runs: Runs::new(nowhere.clone(), nowhere.clone()),
-        evolution: None,
-        demo: Demo::new(),
-        films: Films::new(nowhere.clone()),
-        saved_items: SavedItems::open(&nowhere),
+        ports: 0,
+        limit: ConnectionLimit::default(),
+        runs: runs.clone(),
+        demo: demo.clone(),
+        saved: saved.clone(),
         recording: None,
-    })
+    };
+    let context = JobContext {
+        sim: sim.clone(),
+        soccer_agents: None,
+        panel: None,
+        evolves: false,
+        runs,
+        demo,
+        playbacks: Films::new(nowhere),
+        saved,
+    };
+    let info = ServerInfo { title: "A test".to_owned(), tick_seconds: 0.02, ..ServerInfo::default() };
+    ConsoleServer {
+        sim: sim.clone(),
+        shared: Arc::new(Shared::new(info, Box::new(backend), None)),
+        jobs: Arc::new(Jobs::new(context)),
+    }
 }

@@ -6,11 +6,9 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use library::ModelKind;
 use physics::Pose;
-use server::{
-    library::{self, ModelKind},
-    sim_thread::{Delivery, SessionSender, SimOptions, SimThread, Ticks},
-};
+use server::sim_thread::{Delivery, SessionSender, SimOptions, SimThread, Ticks};
 use world::{Answer, Catalogue, Command, Robot, World, clock::Pace};
 
 use super::{Behaviour, Figure, Goal, Options, median, now, t1_setup};

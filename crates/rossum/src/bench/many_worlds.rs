@@ -2,8 +2,8 @@
 
 use std::{path::Path, thread};
 
+use library::ModelKind;
 use rayon::prelude::*;
-use server::library::{self, ModelKind};
 use world::{Action, Robot, SessionId, Setup, World};
 
 use super::{Behaviour, Figure, Goal, Options, median, now, t1_setup};

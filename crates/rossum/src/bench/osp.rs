@@ -15,8 +15,8 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use library::ModelKind;
 use physics::Pose;
-use server::library::{self, ModelKind};
 use world::{Robot, SessionId, Setup, World, interface::Role};
 
 use self::load::{Echo, Lockstep, Peer};

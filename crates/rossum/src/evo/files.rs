@@ -6,7 +6,7 @@ use std::{path::Path, sync::Arc};
 use anyhow::{Context, Error};
 use arena::plan::Plan;
 use evolve::robot::{BodyFile, Design, FitnessFile};
-use server::session::evo::{body_text, fitness_text, world_text};
+use server::protocol::evo::{body_text, fitness_text, world_text};
 
 /// The text of a world.
 pub(crate) fn world(name: &str) -> anyhow::Result<String> {

@@ -5,7 +5,7 @@ use std::{io::Write, net::IpAddr};
 use anyhow::Context;
 use clap::Args;
 use server::{
-    driver::evo::{Reception, Served},
+    driver::evo::{ListenOptions, StandaloneServer},
     serve::first_screen,
 };
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,12 +32,12 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    pub(super) fn reception(&self) -> anyhow::Result<Reception> {
+    pub(super) fn reception(&self) -> anyhow::Result<ListenOptions> {
         let network = |network: &String| {
             network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))
         };
         let allow = self.allow.iter().map(network).collect::<anyhow::Result<_>>()?;
-        Ok(Reception { bind: self.bind, allow, next_free: self.port_auto, ..Reception::default() })
+        Ok(ListenOptions { bind: self.bind, allow, next_free: self.port_auto, ..ListenOptions::default() })
     }
 
     /// Says where the server listens, and lets it run until somebody stops it.
@@ -45,7 +45,7 @@ impl Listening {
         &self,
         title: &str,
         more: &str,
-        serve: impl FnOnce() -> anyhow::Result<Served>,
+        serve: impl FnOnce() -> anyhow::Result<StandaloneServer>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

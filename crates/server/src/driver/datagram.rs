@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use session::{DatagramOutbox, DatagramSession, NoAction, Notice, Outbox, Refusal};
 use tokio::{net::UdpSocket, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
@@ -9,9 +10,9 @@ use tracing::{debug, warn};
 use super::{RefusalLog, now};
 use crate::{
     access::{AllowList, RateLimit},
-    limits, metrics,
+    limits,
+    metrics::METRICS,
     roster::Client,
-    session::{DatagramSession, Outbox, Refusal},
     sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
 };
 
@@ -19,12 +20,12 @@ use crate::{
 pub async fn run(
     socket: UdpSocket,
     protocol: &'static str,
-    session: Box<dyn DatagramSession>,
+    session: Box<dyn DatagramSession<NoAction>>,
     sim: SimHandle,
     allow: AllowList,
     stop: CancellationToken,
 ) {
-    let (commands, deliveries) = match sim.open_for(everybody(protocol), Ticks::Never) {
+    let (commands, deliveries) = match sim.open_for(shared_socket(protocol), Ticks::Never) {
         Ok(opened) => opened,
         Err(error) => return warn!(protocol, "cannot serve: {error}"),
     };
@@ -37,18 +38,18 @@ pub async fn run(
 struct Driver {
     socket: UdpSocket,
     protocol: &'static str,
-    session: Box<dyn DatagramSession>,
+    session: Box<dyn DatagramSession<NoAction>>,
     sim: SimHandle,
     commands: SessionSender,
     allow: AllowList,
     rate: RateLimit,
     refusals: RefusalLog,
-    /// Who asked something of the world last.
+    /// The peer that sent the last command.
     peer: Option<SocketAddr>,
 }
 
-/// Whoever uses a socket: who that is, is seen then.
-fn everybody(protocol: &'static str) -> Client {
+/// The roster entry of a shared socket, whose peer is known once it is used.
+fn shared_socket(protocol: &'static str) -> Client {
     Client { protocol, peer: None, role: None }
 }
 
@@ -61,14 +62,16 @@ impl Driver {
                 () = stop.cancelled() => return,
                 received = self.socket.recv_from(&mut buffer) => match received {
                     Ok((length, from)) => self.datagram(from, buffer.get(..length).unwrap_or_default(), &mut out),
-                    // on some systems a peer that has gone shows up here; it concerns nobody else
-                    Err(error) => debug!(protocol = self.protocol, "receiving: {error}"),
+                    // on some systems the error of an earlier send to a closed port
+                    Err(error) => debug!(protocol = self.protocol, "receive failed: {error}"),
                 },
                 delivery = deliveries.recv() => match delivery {
-                    Some(Delivery::Answer(answer)) => self.session.answer(answer, &self.sim.latest(), &mut out),
-                    Some(Delivery::Tick(_)) => {}
-                    // too many answers came at once, or the world has ended
-                    None => match self.sim.open_for(everybody(self.protocol), Ticks::Never) {
+                    Some(Delivery::Answer(answer)) => {
+                        self.session.notify(Notice::Answer(answer), &self.sim.latest(), now(), &mut out);
+                    }
+                    Some(Delivery::Tick(snapshot)) => self.session.notify(Notice::Tick, &snapshot, now(), &mut out),
+                    // the session's queue was full, or the world has ended
+                    None => match self.sim.open_for(shared_socket(self.protocol), Ticks::Never) {
                         Ok((commands, reopened)) => {
                             (self.commands, self.peer) = (commands, None);
                             deliveries = reopened;
@@ -78,20 +81,20 @@ impl Driver {
                     },
                 },
             }
-            if !self.carry_out(out.take()) {
+            if !self.execute(out.take()) {
                 return;
             }
         }
     }
 
-    fn datagram(&mut self, from: SocketAddr, bytes: &[u8], out: &mut Outbox<Vec<u8>>) {
-        metrics::datagram(self.protocol);
+    fn datagram(&mut self, from: SocketAddr, bytes: &[u8], out: &mut DatagramOutbox<Vec<u8>>) {
+        METRICS.datagrams.add(self.protocol, 1);
         if !self.allow.admits(from) {
-            out.refuse(Some(from), "the address is not in the allow-list");
+            out.refuse(Some(from), "address is not in the allow-list");
         } else if !self.rate.admits(from, now()) {
-            metrics::rate_limited(self.protocol);
+            METRICS.rate_limited.add(self.protocol, 1);
         } else {
-            self.session.datagram(from, bytes, &self.sim.latest(), out);
+            self.session.receive(from, bytes, &self.sim.latest(), now(), out);
             if !out.commands.is_empty() {
                 self.rate.charge(from, limits::COMMAND_COST);
                 if self.peer.replace(from) != Some(from) {
@@ -101,20 +104,23 @@ impl Driver {
         }
     }
 
-    /// Does what the session wants. False when the world has ended.
-    fn carry_out(&mut self, out: Outbox<Vec<u8>>) -> bool {
-        let mut refusals = out.refusals;
-        for command in out.commands {
+    /// Executes the session's output. False when the world has ended.
+    fn execute(&mut self, out: DatagramOutbox<Vec<u8>>) -> bool {
+        let Outbox { replies, commands, mut refusals, actions } = out;
+        for action in actions {
+            match action {}
+        }
+        for command in commands {
             match self.commands.send(command) {
                 Ok(()) => {}
                 Err(SendError::Full) => refusals.push(Refusal { from: None, reason: SendError::Full.to_string() }),
                 Err(SendError::Ended) => return false,
             }
         }
-        for (to, reply) in out.replies {
-            // a socket whose buffer is full loses the datagram, as the network might
+        for (to, reply) in replies {
+            // a full socket buffer loses the datagram, as the network might
             if let Err(error) = self.socket.try_send_to(&reply, to) {
-                refusals.push(Refusal { from: Some(to), reason: format!("the reply was not sent: {error}") });
+                refusals.push(Refusal { from: Some(to), reason: format!("reply not sent: {error}") });
             }
         }
         self.refusals.note(&refusals, now());

@@ -1,13 +1,13 @@
-//! The two servers of evolving robots: the World Simulator and the Robot Simulator. Each has a thread of its own for its
-//! sockets, and neither has anything to do with the world of the scenario.
+//! The standalone servers of the evolving robots: the World Simulator and the Robot Simulator. Each has a thread of its
+//! own for its sockets; neither touches the world of the scenario.
 //!
 //! ```text
 //! Population Manager --7720--> Robot Simulator --7770--> World Simulator
-//!                              (threads that test, each with a link or an arena)
+//!                              (evaluation threads, each with a connection or an arena)
 //! ```
 
+mod line_connection;
 mod link;
-mod pipe;
 mod pool;
 mod robot;
 mod worker;
@@ -25,17 +25,18 @@ use std::{
 use arena::{Arena, Plan, plan::Isolation};
 use evolve::robot::{Design, InProcessWorld, simulator::UnsupportedDirections};
 use ipnet::IpNet;
+use session::evo::{robot::RobotSimulator, world::WorldSimulator};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error};
 
 use self::{pool::Pool, worker::Worker};
-use super::stream::Doors;
+use super::connections::ConnectionLimit;
 use crate::{
     access::{AllowList, check_bind},
     config::ConfigError,
+    protocol::EndpointId,
     serve::{Address, ServeError},
-    session::evo::world::WorldSimulator,
 };
 
 const PROTOCOL: &str = "evo";
@@ -45,31 +46,42 @@ pub const ROBOT_PORTS: (u16, u16) = (7720, 7769);
 /// Default port of a World Simulator, and the last one for others.
 pub const WORLD_PORTS: (u16, u16) = (7770, 7799);
 
-/// Who may come in, and where.
+/// Where a standalone server listens, and who may connect.
 #[derive(Clone, Debug)]
-pub struct Reception {
+pub struct ListenOptions {
     /// Address of all sockets.
     pub bind: IpAddr,
-    /// Networks that may connect, besides this machine; needed if `bind` is not this machine alone.
+    /// Networks that may connect besides this machine; required if `bind` is not a loopback address.
     pub allow: Vec<IpNet>,
-    /// Whether the next free port is taken when one is in use, up to the last one of its kind.
+    /// Whether to try the following ports, up to the last one of its kind, when a port is in use.
     pub next_free: bool,
-    /// Counts connections; to be shared with what else this process serves.
-    pub doors: Doors,
+    /// Limit that the server shares with others in this process.
+    pub limit: ConnectionLimit,
 }
 
-impl Default for Reception {
+impl Default for ListenOptions {
     fn default() -> Self {
-        Self { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), allow: Vec::new(), next_free: false, doors: Doors::default() }
+        Self {
+            bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            allow: Vec::new(),
+            next_free: false,
+            limit: ConnectionLimit::default(),
+        }
     }
 }
 
-impl Reception {
+impl ListenOptions {
     fn allow_list(&self) -> AllowList {
         AllowList::new(self.allow.clone())
     }
 
-    fn listen(&self, port: u16, last: u16, title: String) -> Result<(TcpListener, Address), ServeError> {
+    fn listen(
+        &self,
+        id: EndpointId,
+        port: u16,
+        last: u16,
+        title: String,
+    ) -> Result<(TcpListener, Address), ServeError> {
         check_bind(self.bind, &self.allow).map_err(ConfigError::from)?;
         let last = if self.next_free && port != 0 { last.max(port) } else { port };
         let mut tried = port;
@@ -81,7 +93,7 @@ impl Reception {
                 Ok((listener, address))
             });
             match bound {
-                Ok((listener, address)) => return Ok((listener, Address { title, kind: "tcp", address })),
+                Ok((listener, address)) => return Ok((listener, Address { id, title, kind: "tcp", address })),
                 Err(cause) if cause.kind() == ErrorKind::AddrInUse && tried < last => tried += 1,
                 Err(cause) => {
                     let address = SocketAddr::new(self.bind, port);
@@ -92,26 +104,26 @@ impl Reception {
     }
 }
 
-/// What a World Simulator is to be like.
+/// Options of a World Simulator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorldOptions {
-    /// For the random places of robots.
+    /// Seed of the robots' random start positions.
     pub seed: u64,
     /// One for each port of the plan, 0 for any free one; the plan's own if there are none.
     pub ports: Vec<u16>,
-    /// Whether a request without sense gets an answer without sense instead of the connection's end (D31).
+    /// Whether an invalid request gets a substitute reply instead of closing the connection (D31).
     pub lenient: bool,
 }
 
-/// What a Robot Simulator is to be like.
+/// Options of a Robot Simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotOptions {
     /// Port for managers; 0 for any free one.
     pub port: u16,
-    /// Threads that test; 0 for as many as make sense.
+    /// Evaluation threads; 0 chooses automatically.
     pub threads: usize,
-    /// Individuals that are tested at once by all threads together; 0 for what the body file says, and one for each
-    /// thread at least.
+    /// Individuals evaluated at once by all threads together; 0 for the number in the body file, at least one per
+    /// thread.
     pub concurrent: usize,
 }
 
@@ -121,22 +133,22 @@ impl Default for RobotOptions {
     }
 }
 
-/// A server that runs on threads of its own. It ends with [`stop`](Self::stop), or when it is dropped.
+/// A server on threads of its own. It ends with [`stop`](Self::stop), or when dropped.
 #[derive(Debug)]
-pub struct Served {
+pub struct StandaloneServer {
     addresses: Vec<Address>,
     stop: CancellationToken,
     pool: Option<Arc<Pool>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Served {
-    /// Where it listens.
+impl StandaloneServer {
+    /// Its listening sockets.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// Asks it to end, and does not wait for that.
+    /// Asks it to end without waiting.
     pub fn cancel(&self) {
         self.stop.cancel();
         if let Some(pool) = &self.pool {
@@ -149,13 +161,13 @@ impl Served {
         self.cancel();
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                error!(protocol = PROTOCOL, "a thread ended with a panic");
+                error!(protocol = PROTOCOL, "thread panicked");
             }
         }
     }
 }
 
-impl Drop for Served {
+impl Drop for StandaloneServer {
     fn drop(&mut self) {
         self.cancel();
     }
@@ -166,7 +178,11 @@ impl Drop for Served {
 /// # Errors
 ///
 /// When a port is in use, or there are not as many ports as the plan has kinds.
-pub fn serve_world(plan: &Arc<Plan>, options: &WorldOptions, reception: &Reception) -> Result<Served, ServeError> {
+pub fn serve_world(
+    plan: &Arc<Plan>,
+    options: &WorldOptions,
+    listen: &ListenOptions,
+) -> Result<StandaloneServer, ServeError> {
     let kinds = plan.ports();
     let ports =
         if options.ports.is_empty() { kinds.iter().map(|kind| kind.port).collect() } else { options.ports.clone() };
@@ -181,21 +197,21 @@ pub fn serve_world(plan: &Arc<Plan>, options: &WorldOptions, reception: &Recepti
             1 => "World Simulator".to_owned(),
             _ => format!("World Simulator for {}", kind.kind),
         };
-        let (listener, address) = reception.listen(port, WORLD_PORTS.1, title)?;
+        let (listener, address) = listen.listen(EndpointId::WorldSimulator, port, WORLD_PORTS.1, title)?;
         listeners.push(listener);
         addresses.push(address);
     }
     let simulator = WorldSimulator::new(Arena::new(Arc::clone(plan), options.seed), options.lenient);
-    let (stop, reception) = (CancellationToken::new(), reception.clone());
+    let (stop, listen) = (CancellationToken::new(), listen.clone());
     let stopping = stop.clone();
     let thread = start("evo world", move || async move {
         let listeners = listeners.into_iter().map(tokio::net::TcpListener::from_std).collect::<io::Result<Vec<_>>>();
         match listeners {
-            Ok(listeners) => world::run(listeners, simulator, reception, stopping).await,
+            Ok(listeners) => world::run(listeners, simulator, listen, stopping).await,
             Err(error) => error!(protocol = PROTOCOL, "cannot listen: {error}"),
         }
     })?;
-    Ok(Served { addresses, stop, pool: None, threads: vec![thread] })
+    Ok(StandaloneServer { addresses, stop, pool: None, threads: vec![thread] })
 }
 
 /// Starts a Robot Simulator.
@@ -207,33 +223,36 @@ pub fn serve_robot(
     design: &Arc<Design>,
     world_at: &WorldAt,
     options: &RobotOptions,
-    reception: &Reception,
-) -> Result<Served, ServeError> {
+    listen: &ListenOptions,
+) -> Result<StandaloneServer, ServeError> {
     if let WorldAt::InProcessWorld(plan, _) = world_at {
         let refused =
             |error: UnsupportedDirections| ServeError::Protocol { protocol: PROTOCOL, reason: error.to_string() };
         InProcessWorld::check(plan).map_err(refused)?;
     }
-    let (listener, address) = reception.listen(options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
-    let (threads, places) = staffing(design, world_at, options);
+    let (listener, address) =
+        listen.listen(EndpointId::RobotSimulator, options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
+    let (threads, slots) = staffing(design, world_at, options);
     let pool = Arc::new(Pool::default());
-    let (stop, reception) = (CancellationToken::new(), reception.clone());
-    let (stopping, parameters, office) = (stop.clone(), design.parameters().clone(), Arc::clone(&pool));
+    let (stop, listen) = (CancellationToken::new(), listen.clone());
+    let simulator = RobotSimulator::new(design.parameters().clone(), slots);
+    let (stopping, submitting) = (stop.clone(), Arc::clone(&pool));
     let thread = start("evo robot", move || async move {
         match tokio::net::TcpListener::from_std(listener) {
-            Ok(listener) => robot::run(listener, parameters, places, office, reception, stopping).await,
+            Ok(listener) => robot::run(listener, simulator, submitting, listen, stopping).await,
             Err(error) => error!(protocol = PROTOCOL, "cannot listen: {error}"),
         }
     })?;
-    let mut served = Served { addresses: vec![address], stop, pool: Some(Arc::clone(&pool)), threads: vec![thread] };
+    let mut served =
+        StandaloneServer { addresses: vec![address], stop, pool: Some(Arc::clone(&pool)), threads: vec![thread] };
     for number in 0..threads {
-        let concurrent = places / threads + usize::from(number < places % threads);
+        let concurrent = slots / threads + usize::from(number < slots % threads);
         let (world_at, design, pool) = (world_at.clone(), Arc::clone(design), Arc::clone(&pool));
         let worker = Worker { number, world_at, design, concurrent: concurrent.max(1), pool };
-        let spawned = thread::Builder::new().name(format!("evo test {number}")).spawn(move || worker.run());
+        let spawned = thread::Builder::new().name(format!("evo eval {number}")).spawn(move || worker.run());
         served.threads.push(spawned.map_err(ServeError::Thread)?);
     }
-    debug!(protocol = PROTOCOL, "{threads} threads test {places} individuals at once");
+    debug!(protocol = PROTOCOL, threads, slots, "robot simulator started");
     Ok(served)
 }
 
@@ -250,11 +269,11 @@ fn staffing(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usi
         0 => 1,
         threads => threads,
     };
-    let places = match options.concurrent {
+    let slots = match options.concurrent {
         0 => design.parameters().concurrent.max(threads),
         concurrent => concurrent,
     };
-    (threads.min(places), places)
+    (threads.min(slots), slots)
 }
 
 /// A thread with a runtime of its own.

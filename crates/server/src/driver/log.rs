@@ -12,10 +12,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::error;
 
-use crate::{
-    session::LogSession,
-    sim_thread::{Delivery, SimHandle, Ticks},
-};
+use session::LogSession;
+
+use crate::sim_thread::{Delivery, SimHandle, Ticks};
 
 /// Opens a log, to write after what it has already.
 pub async fn open(path: &Path) -> io::Result<File> {

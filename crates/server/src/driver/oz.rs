@@ -26,13 +26,12 @@ use puppet::{
 use tokio::sync::mpsc;
 use world::{Answer, Command};
 
+use session::oz::OperatorPanel;
+
 use crate::{
     health::Health,
+    protocol::{Companion, oz::Config},
     serve::ServeError,
-    session::{
-        Beside,
-        oz::{Config, Stage},
-    },
     sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
 };
 
@@ -47,19 +46,19 @@ pub(crate) fn check(config: &Config) -> Result<(), String> {
 /// Starts all components. A component that fails reports it in the log and on the health page; the robot works without it.
 pub(crate) fn start(
     config: &Config,
-    stage: &Arc<Stage>,
+    panel: &Arc<OperatorPanel>,
     sim: &SimHandle,
     health: &Health,
-) -> Result<Vec<Beside>, ServeError> {
-    let mut started = vec![voice::start(config, stage, sim, health)?];
-    started.extend(eyes::start(config, stage, sim, health)?);
-    started.extend(ears::start(config, stage, sim, health)?);
+) -> Result<Vec<Companion>, ServeError> {
+    let mut started = vec![voice::start(config, panel, sim, health)?];
+    started.extend(eyes::start(config, panel, sim, health)?);
+    started.extend(ears::start(config, panel, sim, health)?);
     Ok(started)
 }
 
 /// Starts a companion thread.
-fn thread(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<Beside, ServeError> {
-    spawn(name, run).map(Beside::new).map_err(ServeError::Thread)
+fn thread(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<Companion, ServeError> {
+    spawn(name, run).map(Companion::new).map_err(ServeError::Thread)
 }
 
 fn spawn(name: &'static str, run: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {

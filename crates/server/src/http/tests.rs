@@ -25,15 +25,19 @@ impl Served {
     }
 
     async fn start_with(sim: SimThread, bind: &str, allow: AllowList) -> Self {
-        let metrics = crate::metrics::install().unwrap();
         let listener = TcpListener::bind(bind).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let odcp = Address { title: "ODCP of Rover".to_owned(), kind: "udp", address };
+        let odcp = Address {
+            id: EndpointId::Odcp { agent: "Rover".to_owned() },
+            title: "ODCP of Rover".to_owned(),
+            kind: "udp",
+            address,
+        };
         let about = About { title: "A test".to_owned(), addresses: vec![odcp], health: Health::default() };
-        let console = Console { tokens: tokens(), shared: Arc::new(testing::shared(sim.handle(), metrics.clone())) };
-        let pages = Pages { sim: sim.handle().clone(), metrics, about, console };
-        let task = tokio::spawn(run(listener, pages, allow, Doors::default(), stop.clone()));
+        let console = Console { tokens: tokens(), server: testing::console_server(sim.handle()) };
+        let pages = Pages { sim: sim.handle().clone(), about, console };
+        let task = tokio::spawn(run(listener, pages, allow, ConnectionLimit::default(), stop.clone()));
         Self { sim, address, stop, task }
     }
 }
@@ -160,8 +164,6 @@ const MINE: &str = r#"<mujoco>
 
 #[tokio::test]
 async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
-    // what happens before there are metrics is not counted
-    crate::metrics::install().unwrap();
     let source = Source::from_text("mine", MINE, &Limits::default()).unwrap();
     let sim = running_recorded(World::new(&Setup::new(source)).unwrap(), Pace::Fast, None);
     let Served { sim, address, .. } = Served::start_with(sim, "127.0.0.1:0", AllowList::default()).await;

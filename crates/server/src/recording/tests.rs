@@ -97,7 +97,6 @@ impl Seek for SmallDisk {
 
 #[tokio::test]
 async fn a_full_disk_ends_the_recording_and_not_the_world() {
-    let metrics = metrics::install().unwrap();
     let (setup, world) = (small_setup(), small_world());
     // the beginning fits, and some ticks
     let beginning = SmallDisk { written: Arc::default(), room: u64::MAX };
@@ -111,7 +110,7 @@ async fn a_full_disk_ends_the_recording_and_not_the_world() {
     within("the end of the recording", tokio::task::spawn_blocking(|| recording.finish())).await.unwrap();
     let then = sim.handle().latest().tick.0;
     within("the world going on", snapshots.wait_for(|snapshot| snapshot.tick.0 > then + 10)).await.unwrap();
-    let page = metrics.render();
+    let page = crate::metrics::render();
     assert!(page.contains("rossum_recordings_ended_early_total 1\n"), "counted once:\n{page}");
 
     let written = disk.written.lock().unwrap().get_ref().clone();

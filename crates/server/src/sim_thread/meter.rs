@@ -6,7 +6,7 @@ use tracing::warn;
 use world::{Value, VariableId, World, variable::Performance, world::FaultReport};
 
 use super::sync::now;
-use crate::{limits, metrics};
+use crate::{limits, metrics::METRICS};
 
 /// How often an overrun is logged at most.
 const OVERRUN_LOG_INTERVAL: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ impl Meter {
         // the reports are capped, the counter is not
         if let Some(Ok(Value::Integer(faults))) = self.faults.map(|id| world.read(id)) {
             let before = std::mem::replace(&mut self.faults_counted, faults.unsigned_abs());
-            metrics::faults(self.faults_counted.saturating_sub(before));
+            METRICS.faults.add(self.faults_counted.saturating_sub(before));
         }
         let now = now();
         if self.faults_logged.is_none_or(|last| now.duration_since(last) > limits::LOG_INTERVAL) {
@@ -74,8 +74,11 @@ impl Meter {
             self.ticks_this_second = 0;
             self.second_began = now;
         }
-        let tick_time = now.duration_since(began).as_secs_f64();
-        metrics::ticked(tick_time, overruns, std::mem::take(&mut self.handled));
+        let took = now.duration_since(began);
+        METRICS.tick_time.record(took);
+        METRICS.overruns.set(overruns);
+        METRICS.inbox.set(std::mem::take(&mut self.handled) as u64);
+        let tick_time = took.as_secs_f64();
         Performance {
             tick_time,
             ticks_per_second: self.ticks_per_second,

@@ -25,7 +25,8 @@ use super::{
     sync::now,
 };
 use crate::{
-    limits, metrics,
+    limits,
+    metrics::METRICS,
     recording::{RecordingError, RecordingSender},
 };
 
@@ -178,7 +179,7 @@ impl SimLoop {
         }
         let budget = self.subscribers.get_mut(&session).map(|subscriber| &mut subscriber.time_budget);
         if budget.is_some_and(|budget| !budget.spend(began, now())) {
-            metrics::session_dropped();
+            METRICS.sessions_dropped.add(1);
             warn!(session = session.0, "session dropped: its commands took too much time");
             self.end(session);
         }
@@ -226,7 +227,7 @@ impl SimLoop {
             Err(mpsc::error::TrySendError::Full(_)) => {
                 // drops the sender, which closes the session's receiver
                 self.end(session);
-                metrics::session_dropped();
+                METRICS.sessions_dropped.add(1);
                 warn!(session = session.0, "session dropped: delivery queue full");
                 false
             }
@@ -244,7 +245,7 @@ impl SimLoop {
 
     fn before_tick(&mut self, began: Instant) {
         if let Some(lateness) = self.run.clock().lateness(began) {
-            metrics::begun(lateness);
+            METRICS.lateness.record(lateness);
         }
         let latest = Arc::clone(&self.publish.borrow());
         if self.deliver_tick(&[Ticks::AtNext], &latest) {
@@ -274,7 +275,7 @@ impl SimLoop {
         if let Some(cause) = &failure {
             error!("{STANDSTILL}: {cause}");
         }
-        metrics::failed(failure.is_some());
+        METRICS.set_failed(failure.is_some());
         self.failed.send_replace(failure);
     }
 
@@ -286,7 +287,7 @@ impl SimLoop {
             Ok(()) => return,
             Err(RecordingError::Behind) => {
                 error!("recording stopped: {}", RecordingError::Behind);
-                metrics::recording_ended_early();
+                METRICS.recordings_ended_early.add(1);
             }
             // logged by the recording's own thread
             Err(RecordingError::Ended) => {}

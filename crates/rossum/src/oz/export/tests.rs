@@ -3,6 +3,7 @@
 use std::{io::Cursor, path::Path};
 
 use jiff::Timestamp;
+use library::{ModelKind, model};
 use physics::Pose;
 use puppet::{
     director::{PuppetConfig, PuppetDirector},
@@ -12,7 +13,6 @@ use puppet::{
     puppet::{AttributedOrder, PuppetEvent, PuppetEventKind, PuppetOrder, PuppetView},
     speech::Timeline,
 };
-use server::library::{ModelKind, model};
 use world::{Robot, Setup, Value, World, record::Recorder};
 
 use super::{

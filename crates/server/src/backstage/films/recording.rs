@@ -2,14 +2,12 @@
 
 use std::{fs, path::Path};
 
+use session::console::scene::{poses, scene};
 use soccer::game::GameView;
 use world::{World, record::RecordReader};
 
 use super::reel::{Cut, Marker, Reel};
-use crate::session::{
-    console::scene::{poses, scene},
-    direct,
-};
+use crate::protocol::restore_director;
 
 /// Longest recording that is read, in bytes.
 const MAX_FILE: u64 = 512 << 20;
@@ -22,7 +20,7 @@ pub(super) fn read(path: &Path, reel: &mut Reel) -> Result<Option<String>, Cut> 
     }
     let bytes = fs::read(path).map_err(|error| Cut::Trouble(format!("the recording cannot be read: {error}")))?;
     let mut records = RecordReader::new(&bytes).map_err(Cut::new)?;
-    let directors = records.setup.directors.iter().map(|description| direct(description));
+    let directors = records.setup.directors.iter().map(|description| restore_director(description));
     let directors = directors.collect::<Result<_, _>>().map_err(Cut::new)?;
     let mut camera = Camera::new(World::with_directors(&records.setup, directors).map_err(Cut::new)?);
     camera.shoot(reel)?;

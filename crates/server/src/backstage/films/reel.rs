@@ -56,9 +56,10 @@ impl Film {
         });
         (Arc::new(Self(shared.clone())), Reel { shared, due: 0, last: None })
     }
+}
 
-    /// How far it is, with scenes and marks from these places on.
-    pub fn state(&self, scenes_from: usize, marks_from: usize) -> console::PlaybackState {
+impl session::console::Playback for Film {
+    fn state(&self, scenes_from: usize, marks_from: usize) -> console::PlaybackState {
         let content = self.0.content();
         console::PlaybackState {
             name: self.0.name.clone(),
@@ -71,13 +72,11 @@ impl Film {
         }
     }
 
-    /// A frame of poses, if it is there.
-    pub fn frame(&self, number: usize) -> Option<Arc<[u8]>> {
+    fn frame(&self, number: usize) -> Option<Arc<[u8]>> {
         self.0.content().frames.get(number).cloned()
     }
 
-    /// Counts the changes of the state.
-    pub fn version(&self) -> u64 {
+    fn version(&self) -> u64 {
         self.0.version.load(Ordering::Relaxed)
     }
 }

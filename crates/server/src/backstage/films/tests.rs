@@ -15,6 +15,8 @@ use world::{
     record::{Recorder, TickRecord},
 };
 
+use session::console::Playback;
+
 use super::*;
 use crate::{
     backstage::testing::until,

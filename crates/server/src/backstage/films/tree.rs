@@ -7,17 +7,14 @@
 use std::{collections::BTreeSet, sync::OnceLock};
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
+use library::{ModelKind, named_model};
 use physics::Assembly;
+use session::console::scene;
 use wire::{
     console::{AgentInfo, Pose, Scene, Visual, VisualShape},
     soccer::{Environment, Mesh, Name, Node, NodeKind, Surface, Transform},
 };
 use world::Catalogue;
-
-use crate::{
-    library::{ModelKind, named_model},
-    session::console::scene,
-};
 
 /// A field that is longer is one for eleven players, in m.
 const LONG_FIELD: f64 = 80.0;

@@ -1,10 +1,11 @@
-use std::{net::Ipv4Addr, time::Duration};
+use std::{io, net::Ipv4Addr, time::Duration};
 
+use session::osp::Osp;
 use world::{Command, Value, clock::Pace};
 
 use super::*;
 use crate::{
-    session::osp::Osp,
+    access::AllowList,
     sim_thread::{SimOptions, SimThread, Ticks},
     testing::{running, small_world, within},
 };
@@ -108,26 +109,6 @@ async fn a_greeting_again_is_answered_by_the_same_conversation() {
     // what the old one controlled is free as soon as it has ended
     while register(&socket).await != 1 {}
     server.end().await;
-}
-
-#[test]
-fn a_late_greeting_is_a_repeated_one_and_a_later_one_is_not() {
-    let came = now();
-    let guest = |is_fresh: bool| {
-        let pulse = Pulse { is_fresh: AtomicBool::new(is_fresh), heard: AtomicU64::new(0) };
-        Guest { greeting: INIT.to_vec(), came, pulse: Arc::new(pulse), notes: mpsc::channel(1).0 }
-    };
-    let (late, later) = (came + limits::LATE_GREETING / 2, came + limits::LATE_GREETING);
-    for (is_fresh, greeting, now, wanted) in [
-        (true, INIT, late, true),
-        (true, INIT, later, true),
-        (false, INIT, late, true),
-        (false, INIT, later, false),
-        (true, &[5, 1, 1, 120], late, false),
-        (false, &[5, 1, 1, 120], late, false),
-    ] {
-        assert_eq!(guest(is_fresh).is_repeated(greeting, now), wanted, "{is_fresh} {greeting:?}");
-    }
 }
 
 #[tokio::test]

@@ -1,15 +1,15 @@
-use std::time::Duration;
-
-use tokio::{
-    task::JoinHandle,
-    time::{Instant, timeout},
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
 };
+
+use session::{Input, OverDatagrams, Session};
+use tokio::{task::JoinHandle, time::timeout};
 use wire::{DecodeError, Message};
 use world::{Answer, Command, Snapshot, VariableId, clock::Pace};
 
 use super::*;
 use crate::{
-    session::{Input, Session},
     sim_thread::{SimThread, Ticks},
     testing::{running, within},
 };
@@ -38,16 +38,17 @@ struct Echo {
 const ASK_MUCH: &[u8] = b"ask much";
 
 impl Echo {
-    fn new(sim: &SimHandle) -> Box<Self> {
-        Box::new(Self { sim: sim.clone(), is_slow: false })
+    fn new(sim: &SimHandle) -> Box<OverDatagrams<Self>> {
+        Box::new(OverDatagrams(Self { sim: sim.clone(), is_slow: false }))
     }
 }
 
 impl Session for Echo {
     type Request = Text;
     type Reply = Text;
+    type Action = NoAction;
 
-    fn handle(&mut self, input: Input<Text>, _: &Snapshot, out: &mut Outbox<Text>) {
+    fn handle(&mut self, input: Input<Text>, _: &Arc<Snapshot>, _: Instant, out: &mut DatagramOutbox<Text>) {
         match input {
             Input::Message { from, message } => {
                 if message.0 == ASK_MUCH {

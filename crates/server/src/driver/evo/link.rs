@@ -9,10 +9,9 @@ use arena::{Request, Response};
 use evolve::robot::{World, WorldLost};
 use wire::evo::{FromWorld, Line, LineBuffer, LineError};
 
-use crate::{
-    limits,
-    session::evo::convert::{answer_from_message, message_from_ask, robot_of},
-};
+use session::evo::convert::{answer_from_message, message_from_ask, robot_of};
+
+use crate::limits;
 
 /// Bytes read at once.
 const READ: usize = 64 * 1024;

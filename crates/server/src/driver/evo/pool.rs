@@ -1,168 +1,167 @@
-//! Individuals that wait to be tested, by manager, and what came of them.
+//! The queue of evaluations, by manager, and their results.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     net::{Shutdown, TcpStream},
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use evolve::robot::Key;
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
-use crate::session::evo::robot::Order;
+use session::evo::robot::EvaluationRequest;
 
-/// What came of an individual.
+/// The result of an evaluation.
 #[derive(Debug, PartialEq)]
-pub(super) struct Tested {
+pub(super) struct Evaluated {
     pub(super) key: Key,
     pub(super) fitness: f64,
-    /// What a person should know of it.
+    /// Something worth logging.
     pub(super) remark: Option<String>,
 }
 
-/// Where a manager finds what came of its individuals. Never holds more than the manager has submitted.
+/// Results for one manager. Never holds more than the manager has submitted.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
-    tested: Mutex<Vec<Tested>>,
-    pub(super) news: Notify,
+    results: Mutex<Vec<Evaluated>>,
+    pub(super) arrived: Notify,
 }
 
 impl Mailbox {
-    pub(super) fn take(&self) -> Vec<Tested> {
-        std::mem::take(&mut *lock(&self.tested))
+    pub(super) fn take(&self) -> Vec<Evaluated> {
+        std::mem::take(&mut *self.results.lock())
     }
 
-    fn put(&self, tested: Tested) {
-        lock(&self.tested).push(tested);
-        self.news.notify_one();
+    fn put(&self, result: Evaluated) {
+        self.results.lock().push(result);
+        self.arrived.notify_one();
     }
 }
 
-/// Between the connections of managers and the threads that test.
+/// Between the connections of managers and the evaluation threads.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    desk: Mutex<Desk>,
+    queues: Mutex<Queues>,
     wake: Condvar,
-    /// Grows with each manager that leaves, and at the end.
+    /// Incremented for each manager that leaves, and at the end.
     leavings: AtomicU64,
-    /// Links to the world, to be cut at the end.
+    /// Connections to the world, by thread.
     links: Mutex<BTreeMap<usize, TcpStream>>,
 }
 
 #[derive(Debug, Default)]
-struct Desk {
+struct Queues {
     managers: BTreeMap<u64, Manager>,
-    /// Who was served last.
+    /// The manager that was served last.
     last: u64,
     is_closed: bool,
 }
 
 #[derive(Debug)]
 struct Manager {
-    waiting: VecDeque<Order>,
+    waiting: VecDeque<EvaluationRequest>,
     mailbox: Arc<Mailbox>,
 }
 
-/// What a thread that tests is to do next.
+/// What an evaluation thread is to do next.
 pub(super) enum Work {
-    /// Test these, too.
-    Orders(Vec<Order>),
+    /// Evaluate these as well.
+    Evaluate(Vec<EvaluationRequest>),
     /// End.
     End,
 }
 
 impl Pool {
-    /// A manager comes; gives the number of managers that are then there.
-    pub(super) fn join(&self, owner: u64) -> (Arc<Mailbox>, usize) {
+    /// Adds a manager.
+    pub(super) fn join(&self, owner: u64) -> Arc<Mailbox> {
         let mailbox = Arc::new(Mailbox::default());
-        let mut desk = lock(&self.desk);
-        desk.managers.insert(owner, Manager { waiting: VecDeque::new(), mailbox: Arc::clone(&mailbox) });
-        (mailbox, desk.managers.len())
+        let mut queues = self.queues.lock();
+        queues.managers.insert(owner, Manager { waiting: VecDeque::new(), mailbox: Arc::clone(&mailbox) });
+        mailbox
     }
 
-    /// A manager leaves. What it wanted is not wanted any more.
+    /// Removes a manager with its pending evaluations.
     pub(super) fn leave(&self, owner: u64) {
-        lock(&self.desk).managers.remove(&owner);
+        self.queues.lock().managers.remove(&owner);
         self.leavings.fetch_add(1, Ordering::Release);
         self.wake.notify_all();
     }
 
-    pub(super) fn submit(&self, order: Order) {
-        if let Some(manager) = lock(&self.desk).managers.get_mut(&order.key.owner) {
-            manager.waiting.push_back(order);
+    pub(super) fn submit(&self, request: EvaluationRequest) {
+        if let Some(manager) = self.queues.lock().managers.get_mut(&request.key.owner) {
+            manager.waiting.push_back(request);
         }
-        // also those who rest wait for this
+        // threads in `rest` wait for the same condition
         self.wake.notify_all();
     }
 
-    /// Takes up to `room` individuals, from all managers in turn. Waits for one if `waits`, or for a manager to leave.
+    /// Takes up to `room` evaluations, from all managers in turn. If `waits`, waits for one or for a manager to leave.
     pub(super) fn take(&self, room: usize, waits: bool, seen: u64) -> Work {
-        let mut desk = lock(&self.desk);
+        let mut queues = self.queues.lock();
         loop {
-            if desk.is_closed {
+            if queues.is_closed {
                 return Work::End;
             }
-            let orders = desk.next(room);
-            if !orders.is_empty() || !waits || self.leavings() != seen {
-                return Work::Orders(orders);
+            let requests = queues.next(room);
+            if !requests.is_empty() || !waits || self.leavings() != seen {
+                return Work::Evaluate(requests);
             }
-            desk = self.wake.wait(desk).unwrap_or_else(PoisonError::into_inner);
+            self.wake.wait(&mut queues);
         }
     }
 
-    /// How often a manager has left.
+    /// Number of managers that have left.
     pub(super) fn leavings(&self) -> u64 {
         self.leavings.load(Ordering::Acquire)
     }
 
-    /// Whether a manager is there.
+    /// Whether the manager of an evaluation is connected.
     pub(super) fn wants(&self, key: &Key) -> bool {
-        lock(&self.desk).managers.contains_key(&key.owner)
+        self.queues.lock().managers.contains_key(&key.owner)
     }
 
-    pub(super) fn deliver(&self, tested: Tested) {
-        if let Some(manager) = lock(&self.desk).managers.get(&tested.key.owner) {
-            manager.mailbox.put(tested);
+    pub(super) fn deliver(&self, result: Evaluated) {
+        if let Some(manager) = self.queues.lock().managers.get(&result.key.owner) {
+            manager.mailbox.put(result);
         }
     }
 
-    /// Waits for some time, or for the end; says whether it is the end.
+    /// Waits for some time or until the pool is closed; returns whether it is.
     pub(super) fn rest(&self, pause: Duration) -> bool {
-        let (desk, _) = self
-            .wake
-            .wait_timeout_while(lock(&self.desk), pause, |desk| !desk.is_closed)
-            .unwrap_or_else(PoisonError::into_inner);
-        desk.is_closed
+        let mut queues = self.queues.lock();
+        self.wake.wait_while_for(&mut queues, |queues| !queues.is_closed, pause);
+        queues.is_closed
     }
 
-    /// A link to the world was made, which is to be cut at the end.
+    /// Remembers a connection to the world, to be shut down at the end.
     pub(super) fn note_link(&self, worker: usize, stream: TcpStream) {
-        lock(&self.links).insert(worker, stream);
-        if lock(&self.desk).is_closed {
+        self.links.lock().insert(worker, stream);
+        if self.queues.lock().is_closed {
             self.close();
         }
     }
 
-    /// All threads that test are to end.
+    /// Ends all evaluation threads.
     pub(super) fn close(&self) {
-        lock(&self.desk).is_closed = true;
+        self.queues.lock().is_closed = true;
         self.leavings.fetch_add(1, Ordering::Release);
         self.wake.notify_all();
-        for stream in lock(&self.links).values() {
-            // one that is cut already needs nothing
+        for stream in self.links.lock().values() {
+            // fails if it is shut down already
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 }
 
-impl Desk {
-    fn next(&mut self, room: usize) -> Vec<Order> {
-        let mut orders = Vec::new();
-        while orders.len() < room {
+impl Queues {
+    fn next(&mut self, room: usize) -> Vec<EvaluationRequest> {
+        let mut requests = Vec::new();
+        while requests.len() < room {
             let after = self.managers.range(self.last.saturating_add(1)..).chain(self.managers.range(..=self.last));
             let Some(owner) =
                 after.into_iter().find(|(_, manager)| !manager.waiting.is_empty()).map(|(owner, _)| *owner)
@@ -170,14 +169,10 @@ impl Desk {
                 break;
             };
             self.last = owner;
-            orders.extend(self.managers.get_mut(&owner).and_then(|manager| manager.waiting.pop_front()));
+            requests.extend(self.managers.get_mut(&owner).and_then(|manager| manager.waiting.pop_front()));
         }
-        orders
+        requests
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -186,13 +181,15 @@ mod tests {
 
     use super::*;
 
-    fn order(owner: u64, individual: u64) -> Order {
-        Order { key: Key { owner, generation: 1, individual }, genotype: Genotype::default() }
+    fn request(owner: u64, individual: u64) -> EvaluationRequest {
+        EvaluationRequest { key: Key { owner, generation: 1, individual }, genotype: Genotype::default() }
     }
 
     fn taken(pool: &Pool, room: usize) -> Vec<(u64, u64)> {
         match pool.take(room, false, 0) {
-            Work::Orders(orders) => orders.iter().map(|order| (order.key.owner, order.key.individual)).collect(),
+            Work::Evaluate(requests) => {
+                requests.iter().map(|request| (request.key.owner, request.key.individual)).collect()
+            }
             Work::End => panic!("the end"),
         }
     }
@@ -200,11 +197,11 @@ mod tests {
     #[test]
     fn managers_take_turns() {
         let pool = Pool::default();
-        assert_eq!((1..=3).map(|owner| pool.join(owner).1).collect::<Vec<_>>(), [1, 2, 3]);
-        (1..=4).for_each(|individual| pool.submit(order(1, individual)));
-        (1..=2).for_each(|individual| pool.submit(order(3, individual)));
+        assert_eq!((1..=3).map(|owner| pool.join(owner)).count(), 3);
+        (1..=4).for_each(|individual| pool.submit(request(1, individual)));
+        (1..=2).for_each(|individual| pool.submit(request(3, individual)));
         assert_eq!(taken(&pool, 3), [(1, 1), (3, 1), (1, 2)]);
-        pool.submit(order(2, 1));
+        pool.submit(request(2, 1));
         assert_eq!(taken(&pool, 10), [(2, 1), (3, 2), (1, 3), (1, 4)]);
         assert_eq!(taken(&pool, 10), []);
     }
@@ -212,19 +209,19 @@ mod tests {
     #[test]
     fn what_a_manager_wanted_goes_with_it() {
         let pool = Pool::default();
-        let (mailbox, _) = pool.join(1);
-        pool.submit(order(1, 1));
-        let tested = |individual| Tested { key: order(1, individual).key, fitness: 0.5, remark: None };
+        let mailbox = pool.join(1);
+        pool.submit(request(1, 1));
+        let tested = |individual| Evaluated { key: request(1, individual).key, fitness: 0.5, remark: None };
         pool.deliver(tested(1));
         assert_eq!(mailbox.take(), [tested(1)]);
         let seen = pool.leavings();
         pool.leave(1);
-        assert!(pool.leavings() != seen && !pool.wants(&order(1, 1).key));
+        assert!(pool.leavings() != seen && !pool.wants(&request(1, 1).key));
         pool.deliver(tested(2));
         assert_eq!(mailbox.take(), []);
         assert_eq!(taken(&pool, 1), []);
         // who waits is told
-        assert!(matches!(pool.take(1, true, seen), Work::Orders(orders) if orders.is_empty()));
+        assert!(matches!(pool.take(1, true, seen), Work::Evaluate(requests) if requests.is_empty()));
         pool.close();
         assert!(matches!(pool.take(1, true, pool.leavings()), Work::End));
         assert!(pool.rest(Duration::from_secs(3600)));

@@ -1,184 +1,154 @@
-//! The Robot Simulator's thread for its managers; the testing is done by others.
+//! The Robot Simulator's thread, on which all its managers are served; evaluations run on other threads.
 
 use std::{
-    collections::{BTreeMap, VecDeque, btree_map::Entry},
     net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
-use ::metrics::{Counter, counter, describe_counter};
-use evolve::{NetParameters, robot::Key};
+use parking_lot::Mutex;
+use session::{
+    Refusal,
+    evo::{Backlog, LineServer, Received, robot::RobotSimulator},
+    limits::EVO_OUTPUT,
+};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use super::{
-    PROTOCOL, Reception,
-    pipe::Pipe,
+    ListenOptions, PROTOCOL,
+    line_connection::LineConnection,
     pool::{Mailbox, Pool},
 };
 use crate::{
-    driver::{RefusalLog, now, stream::accept},
-    limits,
-    session::{
-        Refusal,
-        evo::robot::{Heard, ManagerSession, Order, share},
-    },
+    driver::{RefusalLog, connections::accept, now},
+    metrics::METRICS,
 };
 
-/// Runs until it is stopped.
+/// Runs until stopped.
 pub(super) async fn run(
     listener: TcpListener,
-    parameters: NetParameters,
-    places: usize,
+    simulator: RobotSimulator,
     pool: Arc<Pool>,
-    reception: Reception,
+    options: ListenOptions,
     stop: CancellationToken,
 ) {
-    describe_counter!("rossum_evo_individuals_total", "Individuals that the Robot Simulator has tested");
-    let individuals = counter!("rossum_evo_individuals_total");
-    let office = Arc::new(Office { parameters, places, pool, next: AtomicU64::new(1), individuals });
+    let server = Arc::new(Server {
+        // never contended: all tasks are on this thread, and none holds it across an await
+        simulator: Mutex::new(simulator),
+        pool,
+        next: AtomicU64::new(1),
+    });
     let stopping = stop.clone();
     let serve = |stream, peer| {
-        let (office, stop) = (Arc::clone(&office), stopping.clone());
+        let (server, stop) = (Arc::clone(&server), stopping.clone());
         Ok(async move {
-            let reason = office.converse(stream, peer, stop).await;
+            let reason = server.converse(stream, peer, stop).await;
             info!(protocol = PROTOCOL, %peer, "closed: {reason}");
         })
     };
-    accept(listener, PROTOCOL, &reception.allow_list(), &reception.doors, stop, serve).await;
+    accept(listener, PROTOCOL, &options.allow_list(), &options.limit, stop, serve).await;
 }
 
-struct Office {
-    parameters: NetParameters,
-    places: usize,
+struct Server {
+    simulator: Mutex<RobotSimulator>,
     pool: Arc<Pool>,
     next: AtomicU64,
-    individuals: Counter,
 }
 
-impl Office {
-    /// Talks to one manager until one side ends it; says why.
+impl Server {
+    /// Serves one manager until one side closes the connection; returns the reason.
     async fn converse(&self, stream: TcpStream, peer: SocketAddr, stop: CancellationToken) -> String {
-        let owner = self.next.fetch_add(1, Ordering::Relaxed);
-        let (mailbox, managers) = self.pool.join(owner);
-        let share = share(self.places, managers);
-        info!(protocol = PROTOCOL, %peer, "a manager with {share} of {} places", self.places);
-        let mut desk = Desk {
-            peer,
-            session: ManagerSession::new(owner, &self.parameters, share),
-            refusals: RefusalLog::new(PROTOCOL),
-            out: Vec::new(),
-            unfinished: 0,
-            finished: 0,
-            twins: BTreeMap::new(),
+        let connection = self.next.fetch_add(1, Ordering::Relaxed);
+        let mailbox = self.pool.join(connection);
+        let share = {
+            let mut simulator = self.simulator.lock();
+            simulator.open(connection, 0);
+            simulator.share(connection)
         };
-        let mut pipe = Pipe::new(stream);
+        info!(protocol = PROTOCOL, %peer, share, "manager connected");
+        let mut lines = LineConnection::new(stream);
         let reason = tokio::select! {
-            () = stop.cancelled() => "the server stops".to_owned(),
-            reason = self.exchange(&mut desk, &mailbox, &mut pipe) => reason,
+            () = stop.cancelled() => "server is stopping".to_owned(),
+            reason = self.exchange(connection, peer, &mailbox, &mut lines) => reason,
         };
-        self.pool.leave(owner);
-        pipe.close(&desk.out).await;
-        match desk.unfinished {
+        self.pool.leave(connection);
+        let (rest, unfinished) = {
+            let mut simulator = self.simulator.lock();
+            let rest = simulator.output(connection).map(std::mem::take).unwrap_or_default();
+            let unfinished = simulator.unfinished(connection);
+            simulator.close(connection, Duration::ZERO);
+            (rest, unfinished)
+        };
+        lines.close(&rest).await;
+        match unfinished {
             0 => reason,
-            unfinished => format!("{reason}; {unfinished} individuals were not tested to the end"),
+            unfinished => format!("{reason}; {unfinished} individuals were not evaluated"),
         }
     }
 
-    async fn exchange(&self, desk: &mut Desk, mailbox: &Mailbox, pipe: &mut Pipe) -> String {
+    async fn exchange(
+        &self,
+        connection: u64,
+        peer: SocketAddr,
+        mailbox: &Mailbox,
+        lines: &mut LineConnection,
+    ) -> String {
+        let mut refusals = RefusalLog::new(PROTOCOL);
+        let refusal = |reason| Refusal { from: Some(peer), reason };
         loop {
-            desk.tell(mailbox, &self.pool);
-            let are_left = match desk.take_lines(pipe, &self.pool) {
-                Ok(are_left) => are_left,
-                Err(reason) => {
-                    desk.refuse(reason.clone());
-                    return reason;
+            let remarks = self.report_results(mailbox);
+            let (received, written, has_room) = {
+                let mut simulator = self.simulator.lock();
+                let received = simulator.receive(connection, &mut lines.lines, || Duration::ZERO);
+                match simulator.output(connection) {
+                    Some(out) => (received, lines.write(out), out.len() < EVO_OUTPUT),
+                    None => return "connection is unknown to the simulator".to_owned(),
                 }
             };
-            if let Err(reason) = pipe.write(&mut desk.out) {
+            let Received { outputs, refusals: refused, close, lines: _, backlog } = received;
+            outputs.into_iter().for_each(|request| self.pool.submit(request));
+            refusals.note(&remarks.into_iter().chain(refused).map(refusal).collect::<Vec<_>>(), now());
+            if let Some(reason) = close {
+                refusals.note(&[refusal(reason.clone())], now());
                 return reason;
             }
-            if are_left && desk.has_room() {
-                // others are on this thread, too
-                tokio::task::yield_now().await;
-            } else if let Err(reason) = pipe.wait(desk.has_room(), &mailbox.news).await {
+            if let Err(reason) = written {
                 return reason;
             }
-            self.individuals.increment(std::mem::take(&mut desk.finished));
-        }
-    }
-}
-
-/// What there is of one manager.
-struct Desk {
-    peer: SocketAddr,
-    session: ManagerSession,
-    refusals: RefusalLog,
-    out: Vec<u8>,
-    unfinished: usize,
-    finished: u64,
-    /// Individuals under way, each with those of the same numbers that wait until it is done, so that answers come in
-    /// their order.
-    twins: BTreeMap<Key, VecDeque<Order>>,
-}
-
-impl Desk {
-    fn has_room(&self) -> bool {
-        self.unfinished < limits::EVO_ORDERS && self.out.len() < limits::EVO_OUTPUT
-    }
-
-    fn refuse(&mut self, reason: String) {
-        self.refusals.note(&[Refusal { from: Some(self.peer), reason }], now());
-    }
-
-    /// Puts into words what came of individuals.
-    fn tell(&mut self, mailbox: &Mailbox, pool: &Pool) {
-        for tested in mailbox.take() {
-            match self.twins.get_mut(&tested.key).and_then(VecDeque::pop_front) {
-                Some(twin) => pool.submit(twin),
-                None => {
-                    self.twins.remove(&tested.key);
+            let waited = match backlog {
+                Backlog::Empty => lines.wait(has_room, &mailbox.arrived).await,
+                Backlog::Blocked => lines.wait(false, &mailbox.arrived).await,
+                Backlog::OutputFull if !has_room => lines.wait(false, &mailbox.arrived).await,
+                Backlog::OutputFull | Backlog::TurnOver => {
+                    // let the other connections on this thread run
+                    tokio::task::yield_now().await;
+                    Ok(())
                 }
-            }
-            self.unfinished = self.unfinished.saturating_sub(1);
-            self.finished += 1;
-            if let Some(remark) = tested.remark {
-                self.refuse(remark);
-            }
-            // the simulator has seen to it that a fitness is finite
-            if let Err(error) = self.session.tested(tested.key, tested.fitness, &mut self.out) {
-                self.refuse(error.to_string());
+            };
+            if let Err(reason) = waited {
+                return reason;
             }
         }
     }
 
-    /// Takes lines up to a limit; says whether some may be left, or why it is over.
-    fn take_lines(&mut self, pipe: &mut Pipe, pool: &Pool) -> Result<bool, String> {
-        for _ in 0..limits::EVO_LINES_PER_TURN {
-            if !self.has_room() {
-                return Ok(true);
-            }
-            let Some(line) = pipe.lines.next_line().map_err(|error| error.to_string())? else { return Ok(false) };
-            match self.session.line(line, &mut self.out) {
-                Heard::Done => {}
-                Heard::Order(order) => {
-                    self.unfinished += 1;
-                    match self.twins.entry(order.key) {
-                        Entry::Occupied(first) => first.into_mut().push_back(order),
-                        Entry::Vacant(place) => {
-                            place.insert(VecDeque::new());
-                            pool.submit(order);
-                        }
-                    }
-                }
-                Heard::Refused(reason) => self.refuse(reason),
-                Heard::Over(reason) => return Err(reason),
+    /// Reports finished evaluations, and returns what is worth logging about them.
+    fn report_results(&self, mailbox: &Mailbox) -> Vec<String> {
+        let (mut remarks, results) = (Vec::new(), mailbox.take());
+        let mut simulator = self.simulator.lock();
+        METRICS.evo_individuals.add(results.len() as u64);
+        for result in results {
+            remarks.extend(result.remark);
+            match simulator.evaluated(result.key, result.fitness) {
+                Ok(next) => next.into_iter().for_each(|request| self.pool.submit(request)),
+                // the evaluation ensures that a fitness is finite
+                Err(error) => remarks.push(error.to_string()),
             }
         }
-        Ok(true)
+        remarks
     }
 }

@@ -17,13 +17,13 @@ fn plan(text: &str) -> Arc<Plan> {
     Arc::new(Plan::parse(&format!("title = \"test\"\n{text}")).unwrap())
 }
 
-fn world(text: &str) -> Served {
+fn world(text: &str) -> StandaloneServer {
     let plan = plan(text);
     let options = WorldOptions { seed: 1, ports: vec![0; plan.ports().len()], lenient: false };
-    serve_world(&plan, &options, &Reception::default()).unwrap()
+    serve_world(&plan, &options, &ListenOptions::default()).unwrap()
 }
 
-fn at(served: &Served) -> SocketAddr {
+fn at(served: &StandaloneServer) -> SocketAddr {
     served.addresses()[0].address
 }
 
@@ -180,13 +180,13 @@ fn a_port_in_use_is_said_so_or_passed_over() {
     let first = world("");
     let taken = at(&first).port();
     let options = WorldOptions { ports: vec![taken], ..WorldOptions::default() };
-    let error = serve_world(&plan(""), &options, &Reception::default()).unwrap_err().to_string();
+    let error = serve_world(&plan(""), &options, &ListenOptions::default()).unwrap_err().to_string();
     assert!(error.contains("another server"), "{error}");
-    let open = Reception { bind: Ipv4Addr::UNSPECIFIED.into(), ..Reception::default() };
+    let open = ListenOptions { bind: Ipv4Addr::UNSPECIFIED.into(), ..ListenOptions::default() };
     let error = serve_world(&plan(""), &options, &open).unwrap_err().to_string();
     assert!(error.contains("admits other machines"), "{error}");
     let options = WorldOptions { ports: vec![0, 0], ..WorldOptions::default() };
-    assert!(serve_world(&plan(""), &options, &Reception::default()).is_err());
+    assert!(serve_world(&plan(""), &options, &ListenOptions::default()).is_err());
     first.stop();
 }
 
@@ -197,9 +197,9 @@ fn design() -> Arc<Design> {
     Arc::new(Design::new(file, None).unwrap())
 }
 
-fn robot_simulator(world_at: &WorldAt, concurrent: usize) -> Served {
+fn robot_simulator(world_at: &WorldAt, concurrent: usize) -> StandaloneServer {
     let options = RobotOptions { port: 0, threads: 0, concurrent };
-    serve_robot(&design(), world_at, &options, &Reception::default()).unwrap()
+    serve_robot(&design(), world_at, &options, &ListenOptions::default()).unwrap()
 }
 
 /// A manager, and what nets it may send.
@@ -299,7 +299,7 @@ fn individuals_outlive_a_world() {
     // the port may take a moment to be free
     let began = crate::driver::now();
     let second = loop {
-        match serve_world(&plan(rules), &options, &Reception::default()) {
+        match serve_world(&plan(rules), &options, &ListenOptions::default()) {
             Ok(served) => break served,
             Err(error) => assert!(began.elapsed() < DEADLINE, "{error}"),
         }
@@ -361,12 +361,13 @@ fn conversations_go_as_the_transcripts_say() {
             Some("world") => {
                 let plan = Arc::new(Plan::parse(script["plan"].as_str().unwrap()).unwrap());
                 let options = WorldOptions { ports: vec![0], ..WorldOptions::default() };
-                serve_world(&plan, &options, &Reception::default()).unwrap()
+                serve_world(&plan, &options, &ListenOptions::default()).unwrap()
             }
             Some("robot") => {
                 let design = Arc::new(Design::built_in(script["body"].as_str().unwrap()).unwrap());
                 let options = RobotOptions { port: 0, ..RobotOptions::default() };
-                serve_robot(&design, &WorldAt::InProcessWorld(plan(""), 1), &options, &Reception::default()).unwrap()
+                serve_robot(&design, &WorldAt::InProcessWorld(plan(""), 1), &options, &ListenOptions::default())
+                    .unwrap()
             }
             other => panic!("{}: {other:?}", path.display()),
         };

@@ -9,9 +9,11 @@ use tracing::{info, warn};
 use super::{
     PROTOCOL,
     link::WorldLink,
-    pool::{Pool, Tested, Work},
+    pool::{Evaluated, Pool, Work},
 };
-use crate::{limits, session::evo::robot::Order};
+use session::evo::robot::EvaluationRequest;
+
+use crate::limits;
 
 /// Where the world of a Robot Simulator is.
 #[derive(Clone, Debug)]
@@ -60,7 +62,7 @@ impl Worker {
             if room > 0 || leavings != seen {
                 match self.pool.take(room, bench.keys.is_empty(), seen) {
                     Work::End => return,
-                    Work::Orders(orders) => self.begin(orders, &mut bench),
+                    Work::Evaluate(requests) => self.begin(requests, &mut bench),
                 }
             }
             if leavings != seen {
@@ -99,8 +101,8 @@ impl Worker {
         }
     }
 
-    fn begin(&self, orders: Vec<Order>, bench: &mut Bench) {
-        for Order { key, genotype } in orders {
+    fn begin(&self, requests: Vec<EvaluationRequest>, bench: &mut Bench) {
+        for EvaluationRequest { key, genotype } in requests {
             match bench.simulator.submit(key, &genotype) {
                 Ok(()) => bench.keys.push(key),
                 // the session has looked at it already
@@ -161,7 +163,7 @@ impl Worker {
             remarks.push(format!("{} trials found no free place to start", outcome.blocked));
         }
         let remark = (!remarks.is_empty()).then(|| about(key, &remarks.join("; ")));
-        self.pool.deliver(Tested { key, fitness: outcome.fitness, remark });
+        self.pool.deliver(Evaluated { key, fitness: outcome.fitness, remark });
     }
 
     /// One of them may be what ends the world: each is reported once, with the worst fitness (D13).
@@ -176,7 +178,7 @@ impl Worker {
 
     fn give_up(&self, key: Key, reason: String) {
         let fitness = self.design.file().fitness.worst;
-        self.pool.deliver(Tested { key, fitness, remark: Some(about(key, &reason)) });
+        self.pool.deliver(Evaluated { key, fitness, remark: Some(about(key, &reason)) });
     }
 }
 

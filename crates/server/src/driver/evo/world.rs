@@ -1,16 +1,21 @@
-//! The World Simulator's thread: all connections of one world, one after the other.
+//! The World Simulator's thread, on which all its connections are served.
 
 use std::{
     collections::BTreeMap,
     net::SocketAddr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
-use ::metrics::{Counter, counter, describe_counter, describe_gauge, gauge};
+use parking_lot::Mutex;
+use session::{
+    Refusal,
+    evo::{Backlog, LineServer, world::WorldSimulator},
+    limits::EVO_OUTPUT,
+};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Notify,
@@ -20,167 +25,165 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
-use super::{PROTOCOL, Reception, pipe::Pipe};
+use super::{ListenOptions, PROTOCOL, line_connection::LineConnection};
 use crate::{
-    driver::{RefusalLog, now, stream::accept},
+    driver::{RefusalLog, connections::accept, now},
     limits,
-    session::{Refusal, evo::world::WorldSimulator},
+    metrics::METRICS,
 };
 
-/// Runs until it is stopped. Each listener is for one kind of robots.
+/// Runs until stopped. Each listener is for one kind of robot.
 pub(super) async fn run(
     listeners: Vec<TcpListener>,
     simulator: WorldSimulator,
-    reception: Reception,
+    options: ListenOptions,
     stop: CancellationToken,
 ) {
-    describe_counter!("rossum_lines_total", "Lines received, by protocol");
-    describe_gauge!("rossum_evo_robots", "Robots that live in the World Simulator");
-    let floor = Arc::new(Floor {
-        // nobody ever waits for it: all tasks are on this thread, and none keeps it while it waits
+    let server = Arc::new(Server {
+        // never contended: all tasks are on this thread, and none holds it across an await
         simulator: Mutex::new(simulator),
-        bells: Mutex::default(),
+        wakers: Mutex::default(),
         next: AtomicU64::new(1),
         began: now(),
-        clock: Notify::new(),
-        due: AtomicU64::new(u64::MAX),
-        lines: counter!("rossum_lines_total", "protocol" => PROTOCOL),
+        timeout_changed: Notify::new(),
+        timeout: AtomicU64::new(u64::MAX),
     });
-    let mut doors = JoinSet::new();
+    let mut acceptors = JoinSet::new();
     for (kind, listener) in listeners.into_iter().enumerate() {
-        let (floor, reception, stop) = (Arc::clone(&floor), reception.clone(), stop.clone());
-        doors.spawn(async move {
+        let (server, options, stop) = (Arc::clone(&server), options.clone(), stop.clone());
+        acceptors.spawn(async move {
             let stopping = stop.clone();
             let serve = |stream, peer| {
-                let (floor, stop) = (Arc::clone(&floor), stopping.clone());
+                let (server, stop) = (Arc::clone(&server), stopping.clone());
                 Ok(async move {
-                    let reason = floor.converse(stream, peer, kind, stop).await;
+                    let reason = server.converse(stream, peer, kind, stop).await;
                     info!(protocol = PROTOCOL, %peer, "closed: {reason}");
                 })
             };
-            accept(listener, PROTOCOL, &reception.allow_list(), &reception.doors, stop, serve).await;
+            accept(listener, PROTOCOL, &options.allow_list(), &options.limit, stop, serve).await;
         });
     }
     tokio::select! {
-        () = floor.watch_time() => {}
-        () = async { while doors.join_next().await.is_some() {} } => {}
+        () = server.watch_time() => {}
+        () = async { while acceptors.join_next().await.is_some() {} } => {}
     }
 }
 
-struct Floor {
+struct Server {
     simulator: Mutex<WorldSimulator>,
-    /// How to call the task of a connection.
-    bells: Mutex<BTreeMap<u64, Arc<Notify>>>,
+    /// Wakes the task of a connection.
+    wakers: Mutex<BTreeMap<u64, Arc<Notify>>>,
     next: AtomicU64,
     began: Instant,
-    /// The time of the next thing to be done by itself has changed...
-    clock: Notify,
-    /// ...and is this, in ns since the beginning; the largest if there is none.
-    due: AtomicU64,
-    lines: Counter,
+    /// The simulator's timeout has changed.
+    timeout_changed: Notify,
+    /// The simulator's timeout, in ns since the beginning; the largest number if there is none.
+    timeout: AtomicU64,
 }
 
-impl Floor {
-    fn simulator(&self) -> MutexGuard<'_, WorldSimulator> {
-        self.simulator.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn bells(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Notify>>> {
-        self.bells.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Server {
     fn time(&self) -> Duration {
         now().duration_since(self.began)
     }
 
-    /// Talks to one peer until one side ends it; says why.
+    /// Serves one connection until one side closes it; returns the reason.
     async fn converse(&self, stream: TcpStream, peer: SocketAddr, kind: usize, stop: CancellationToken) -> String {
         info!(protocol = PROTOCOL, %peer, "opened");
         let connection = self.next.fetch_add(1, Ordering::Relaxed);
-        let bell = Arc::new(Notify::new());
-        self.bells().insert(connection, Arc::clone(&bell));
-        self.simulator().open(connection, kind);
-        let mut pipe = Pipe::new(stream);
+        let waker = Arc::new(Notify::new());
+        self.wakers.lock().insert(connection, Arc::clone(&waker));
+        self.simulator.lock().open(connection, kind);
+        let mut lines = LineConnection::new(stream);
         let reason = tokio::select! {
-            () = stop.cancelled() => "the server stops".to_owned(),
-            reason = self.exchange(connection, peer, &mut pipe, &bell) => reason,
+            () = stop.cancelled() => "server is stopping".to_owned(),
+            reason = self.exchange(connection, peer, &mut lines, &waker) => reason,
         };
-        let rest = self.simulator().out(connection).map(std::mem::take).unwrap_or_default();
-        self.bells().remove(&connection);
-        // its robots are gone at once, whether or not it takes its last words
-        self.simulator().close(connection, self.time());
-        self.ring();
-        pipe.close(&rest).await;
+        let rest = self.simulator.lock().output(connection).map(std::mem::take).unwrap_or_default();
+        self.wakers.lock().remove(&connection);
+        // its robots are removed at once, whether or not it reads the rest of its output
+        self.simulator.lock().close(connection, self.time());
+        self.wake_unblocked();
+        lines.close(&rest).await;
         reason
     }
 
-    async fn exchange(&self, connection: u64, peer: SocketAddr, pipe: &mut Pipe, bell: &Notify) -> String {
+    async fn exchange(&self, connection: u64, peer: SocketAddr, lines: &mut LineConnection, waker: &Notify) -> String {
         let mut refusals = RefusalLog::new(PROTOCOL);
         loop {
-            let (turn, written, has_room) = {
-                let mut simulator = self.simulator();
-                let turn = simulator.lines(connection, &mut pipe.lines, || self.time());
-                match simulator.out(connection) {
-                    Some(out) => (turn, pipe.write(out), out.len() < limits::EVO_OUTPUT),
-                    None => return "nobody knows of it any more".to_owned(),
+            let (received, written, has_room) = {
+                let mut simulator = self.simulator.lock();
+                let received = simulator.receive(connection, &mut lines.lines, || self.time());
+                match simulator.output(connection) {
+                    Some(out) => (received, lines.write(out), out.len() < EVO_OUTPUT),
+                    None => return "connection is unknown to the simulator".to_owned(),
                 }
             };
-            self.ring();
-            self.lines.increment(turn.lines as u64);
+            for output in received.outputs {
+                match output {}
+            }
+            self.wake_unblocked();
+            METRICS.lines.add(PROTOCOL, received.lines as u64);
             let refusal = |reason| Refusal { from: Some(peer), reason };
-            refusals.note(&turn.refusals.into_iter().map(refusal).collect::<Vec<_>>(), now());
-            if let Some(reason) = turn.close {
+            refusals.note(&received.refusals.into_iter().map(refusal).collect::<Vec<_>>(), now());
+            if let Some(reason) = received.close {
                 refusals.note(&[refusal(reason.clone())], now());
                 return reason;
             }
             if let Err(reason) = written {
                 return reason;
             }
-            if turn.is_unfinished || (turn.is_full && has_room) {
-                // others are on this thread, too
-                tokio::task::yield_now().await;
-            } else if let Err(reason) = pipe.wait(has_room && !turn.is_held, bell).await {
+            let waited = match received.backlog {
+                Backlog::Empty => lines.wait(has_room, waker).await,
+                Backlog::Blocked => lines.wait(false, waker).await,
+                Backlog::OutputFull if !has_room => lines.wait(false, waker).await,
+                Backlog::OutputFull | Backlog::TurnOver => {
+                    // let the other connections on this thread run
+                    tokio::task::yield_now().await;
+                    Ok(())
+                }
+            };
+            if let Err(reason) = waited {
                 return reason;
             }
         }
     }
 
-    /// Calls the tasks of connections for which something was done, and the one that watches the time.
-    fn ring(&self) {
-        let (stirred, wakes_at) = {
-            let mut simulator = self.simulator();
-            (simulator.take_stirred(), simulator.wakes_at())
+    /// Wakes the tasks of unblocked connections, and the one that watches the time.
+    fn wake_unblocked(&self) {
+        let (unblocked, timeout) = {
+            let mut simulator = self.simulator.lock();
+            (simulator.take_unblocked(), simulator.timeout())
         };
-        let due = wakes_at.map_or(u64::MAX, |at| at.as_nanos() as u64);
-        if self.due.swap(due, Ordering::Relaxed) != due {
-            self.clock.notify_one();
+        let timeout = timeout.map_or(u64::MAX, |at| at.as_nanos() as u64);
+        if self.timeout.swap(timeout, Ordering::Relaxed) != timeout {
+            self.timeout_changed.notify_one();
         }
-        if stirred.is_empty() {
+        if unblocked.is_empty() {
             return;
         }
-        let bells = self.bells();
-        for bell in stirred.iter().filter_map(|connection| bells.get(connection)) {
-            bell.notify_one();
+        let wakers = self.wakers.lock();
+        for waker in unblocked.iter().filter_map(|connection| wakers.get(connection)) {
+            waker.notify_one();
         }
     }
 
     async fn watch_time(&self) {
         loop {
             let regular = self.time() + limits::EVO_REAP_INTERVAL;
-            let due = self.simulator().wakes_at().map_or(regular, |due| due.min(regular));
+            let due = self.simulator.lock().timeout().map_or(regular, |due| due.min(regular));
             tokio::select! {
                 () = sleep_until((self.began + due).into()) => {}
-                () = self.clock.notified() => {}
+                () = self.timeout_changed.notified() => {}
             }
             let silent = {
-                let mut simulator = self.simulator();
-                gauge!("rossum_evo_robots").set(simulator.arena().len() as f64);
+                let mut simulator = self.simulator.lock();
+                METRICS.evo_robots.set(simulator.arena().len() as u64);
                 simulator.tick(self.time())
             };
             if !silent.is_empty() {
-                info!(protocol = PROTOCOL, "{} robots were silent for too long and are gone", silent.len());
+                info!(protocol = PROTOCOL, robots = silent.len(), "robots removed: no request in time");
             }
-            self.ring();
+            self.wake_unblocked();
         }
     }
 }

@@ -16,15 +16,14 @@ use puppet::{
 };
 
 use super::{PuppetConnection, note, spawn};
+use session::oz::OperatorPanel;
+
 use crate::{
     cpu_affinity,
     driver::{now, rest_until},
     health::Health,
+    protocol::{Companion, oz::Config},
     serve::ServeError,
-    session::{
-        Beside,
-        oz::{Config, Stage},
-    },
     sim_thread::{SimHandle, Ticks},
 };
 
@@ -41,10 +40,10 @@ const POLL: Duration = Duration::from_millis(50);
 
 pub(super) fn start(
     config: &Config,
-    stage: &Arc<Stage>,
+    panel: &Arc<OperatorPanel>,
     sim: &SimHandle,
     health: &Health,
-) -> Result<Vec<Beside>, ServeError> {
+) -> Result<Vec<Companion>, ServeError> {
     let source = config.ears.clone();
     if source == AudioSource::None {
         note(health, PART, true, "none, as configured");
@@ -55,14 +54,14 @@ pub(super) fn start(
     let puppet = PuppetConnection::open(RECOGNISER, sim, Ticks::Never)?;
     let (queue, utterances) = sync_channel(QUEUE);
     let closing = Arc::new(Closing::default());
-    let stage = Arc::clone(stage);
-    let ear = Ear { source, stage, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), queue };
+    let panel = Arc::clone(panel);
+    let ear = Ear { source, panel, sim: sim.clone(), health: health.clone(), closing: Arc::clone(&closing), queue };
     let listener = spawn("oz-ears", move || ear.listen()).map_err(ServeError::Thread)?;
     let health = health.clone();
     let recogniser =
         spawn("oz-recogniser", move || recognise(&utterances, puppet, &health)).map_err(ServeError::Thread)?;
     // a thread that waits for audio does not notice that the world has ended
-    Ok(vec![Beside::with_end(listener, move || closing.close()), Beside::new(recogniser)])
+    Ok(vec![Companion::with_stop(listener, move || closing.close()), Companion::new(recogniser)])
 }
 
 /// Closes the audio stream from another thread.
@@ -101,7 +100,7 @@ impl Closing {
 
 struct Ear {
     source: AudioSource,
-    stage: Arc<Stage>,
+    panel: Arc<OperatorPanel>,
     sim: SimHandle,
     health: Health,
     closing: Arc<Closing>,
@@ -120,7 +119,7 @@ impl Ear {
     /// Listens while operators are connected, and reopens the source when it fails. Returns once closed.
     fn listen(self) {
         while !self.closing.is_closed() && !self.sim.has_ended() {
-            if !self.stage.has_operators() {
+            if !self.panel.has_operators() {
                 rest_until(now() + POLL);
                 continue;
             }
@@ -178,7 +177,7 @@ impl Ear {
                 return Ok(Pause::Ended);
             }
             // a file is played once; a microphone is open only while an operator is connected
-            if pace.is_none() && !self.stage.has_operators() {
+            if pace.is_none() && !self.panel.has_operators() {
                 return Ok(Pause::NoOperators);
             }
             let is_speaking = self.sim.latest().view::<PuppetView>().is_some_and(|view| view.speech_request.is_some());

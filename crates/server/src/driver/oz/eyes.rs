@@ -18,15 +18,17 @@ use wire::oz::Jpeg;
 use world::Snapshot;
 
 use super::{PuppetConnection, frame_grabber::FrameGrabber, note, thread};
+use session::oz::{Naming, OperatorPanel};
+
 use crate::{
     cpu_affinity,
     driver::{now, rest_until},
     health::Health,
-    serve::ServeError,
-    session::{
-        Beside,
-        oz::{Config, Naming, PersonConfig, Stage},
+    protocol::{
+        Companion,
+        oz::{Config, PersonConfig},
     },
+    serve::ServeError,
     sim_thread::{SimHandle, Ticks},
 };
 
@@ -66,10 +68,10 @@ pub(super) fn check(config: &Config) -> Result<(), String> {
 
 pub(super) fn start(
     config: &Config,
-    stage: &Arc<Stage>,
+    panel: &Arc<OperatorPanel>,
     sim: &SimHandle,
     health: &Health,
-) -> Result<Vec<Beside>, ServeError> {
+) -> Result<Vec<Companion>, ServeError> {
     let wrong = |reason| ServeError::Protocol { protocol: "oz", reason };
     let source = config.camera.clone();
     if source == CameraSource::None {
@@ -87,14 +89,14 @@ pub(super) fn start(
         people,
         period: Duration::from_secs_f64(1.0 / config.frames),
         quality: config.quality,
-        stage: Arc::clone(stage),
+        panel: Arc::clone(panel),
         sim: sim.clone(),
         health: health.clone(),
         frames,
     };
     let names = config.names.clone();
     let (watching, seen_by) = (health.clone(), sim.clone());
-    let naming = Arc::clone(stage);
+    let naming = Arc::clone(panel);
     let faces = move || watch_faces(&to_watch, names.as_deref(), puppet, &naming, &seen_by, &watching);
     Ok(vec![thread("oz-eyes", move || eyes.run())?, thread("oz-faces", faces)?])
 }
@@ -152,7 +154,7 @@ struct Eyes {
     people: Vec<Person>,
     period: Duration,
     quality: u8,
-    stage: Arc<Stage>,
+    panel: Arc<OperatorPanel>,
     sim: SimHandle,
     health: Health,
     frames: SyncSender<Frame>,
@@ -172,7 +174,7 @@ impl Eyes {
             if due + self.period < now() {
                 due = now();
             }
-            if !self.stage.has_operators() {
+            if !self.panel.has_operators() {
                 // the camera is off while it is not needed
                 (open_source, last) = (OpenSource::Closed, None);
                 continue;
@@ -276,7 +278,7 @@ impl Eyes {
         match jpeg
             .and_then(|jpeg| Jpeg::new(with_comment(jpeg, &format!("tick {tick}"))).map_err(|error| error.to_string()))
         {
-            Ok(jpeg) => self.stage.show(jpeg),
+            Ok(jpeg) => self.panel.show(jpeg),
             Err(error) => note(&self.health, PART, false, error),
         }
     }
@@ -321,7 +323,7 @@ fn watch_faces(
     frames: &Receiver<Frame>,
     names: Option<&std::path::Path>,
     mut puppet: PuppetConnection,
-    stage: &Stage,
+    panel: &OperatorPanel,
     sim: &SimHandle,
     health: &Health,
 ) {
@@ -333,7 +335,7 @@ fn watch_faces(
             Names::new()
         }
     };
-    stage.note_known(known.iter().map(str::to_owned).collect());
+    panel.set_known_names(known.iter().map(str::to_owned).collect());
     // with the first picture: until somebody looks on, nothing needs it
     let Ok(first) = frames.recv() else { return };
     let mut watcher = match Watcher::load(&puppet::fetched_folder(FACES).unwrap_or_default(), known) {
@@ -348,10 +350,9 @@ fn watch_faces(
             watcher.compensate_rotation(turn(from, to), span);
         }
         let faces = watcher.process(&image, dt);
-        for (naming, answer) in stage.take_namings() {
-            // the client may have disconnected
-            let _ = answer.send(name(&mut watcher, naming, names));
-            stage.note_known(watcher.names().iter().map(str::to_owned).collect());
+        for (naming, reply) in panel.take_namings() {
+            reply.deliver(name(&mut watcher, naming, names));
+            panel.set_known_names(watcher.names().iter().map(str::to_owned).collect());
         }
         let has_faces = !faces.is_empty();
         if (has_faces || had_faces) && !puppet.send(PuppetOrder::See { tick, span, faces }) {

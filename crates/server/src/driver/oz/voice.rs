@@ -20,15 +20,17 @@ use tracing::{info, warn};
 use world::Answer;
 
 use super::{PuppetConnection, note, thread};
+use session::oz::OperatorPanel;
+
 use crate::{
     cpu_affinity,
     driver::now,
     health::Health,
-    serve::ServeError,
-    session::{
-        Beside,
-        oz::{Config, Stage, VoiceConfig},
+    protocol::{
+        Companion,
+        oz::{Config, VoiceConfig},
     },
+    serve::ServeError,
     sim_thread::{Delivery, SimHandle, Ticks},
 };
 
@@ -46,12 +48,12 @@ pub const HELPER: &str = "speak-for-oz";
 
 pub(super) fn start(
     config: &Config,
-    stage: &Arc<Stage>,
+    panel: &Arc<OperatorPanel>,
     sim: &SimHandle,
     health: &Health,
-) -> Result<Beside, ServeError> {
+) -> Result<Companion, ServeError> {
     let puppet = PuppetConnection::open(PART, sim, Ticks::WhenFree)?;
-    let (config, stage, health) = (config.clone(), Arc::clone(stage), health.clone());
+    let (config, panel, health) = (config.clone(), Arc::clone(panel), health.clone());
     thread("oz-voice", move || {
         // inherited by the engine's process
         cpu_affinity::avoid_first();
@@ -69,7 +71,7 @@ pub(super) fn start(
             sink_state,
             has_spoken: false,
             puppet,
-            stage,
+            panel,
             health,
             current: None,
             began: now(),
@@ -120,7 +122,7 @@ struct Speaker {
     has_spoken: bool,
     puppet: PuppetConnection,
     /// Distributes the audio to browsers.
-    stage: Arc<Stage>,
+    panel: Arc<OperatorPanel>,
     health: Health,
     /// Text and phrase that are being spoken.
     current: Option<(u64, usize)>,
@@ -180,7 +182,7 @@ impl Speaker {
                 Err(error) => note(&self.health, LOUDSPEAKER, false, error.to_string()),
                 Ok(()) => self.report_sink(),
             }
-            self.stage.sound(!continues, rate, samples.into());
+            self.panel.sound(!continues, rate, samples.into());
         }
         true
     }
@@ -228,7 +230,7 @@ impl Speaker {
             return;
         }
         self.ends = now();
-        self.stage.sound(true, 0, Arc::default());
+        self.panel.sound(true, 0, Arc::default());
         if let Err(error) = self.sink.stop(now().duration_since(self.began).as_secs_f64()) {
             warn!(protocol = "oz", part = PART, "failed to stop the audio: {error}");
         }

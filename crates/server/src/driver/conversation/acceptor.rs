@@ -1,0 +1,327 @@
+//! Listens on the port at which peers begin, and starts a conversation with each.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use session::{ConversationAction, ConversationService, DatagramSession, Greeting, Refusal};
+use tokio::{
+    net::UdpSocket,
+    runtime::Handle,
+    sync::mpsc,
+    task::{JoinError, JoinSet},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, error, info, warn};
+
+use super::{
+    Conversation, Request,
+    worker::{Spinner, WorkerThread},
+};
+use crate::{
+    access::{AllowList, RateLimit},
+    driver::{RefusalLog, now},
+    limits,
+    metrics::METRICS,
+    roster::Client,
+    sim_thread::SimHandle,
+};
+
+/// Accepts peers and runs a conversation with each, until the server stops or the world ends.
+pub async fn run(
+    socket: UdpSocket,
+    protocol: &'static str,
+    service: Box<dyn ConversationService>,
+    sim: SimHandle,
+    allow: AllowList,
+    stop: CancellationToken,
+) {
+    let worker = match WorkerThread::start(protocol, sim.clone()) {
+        Ok(worker) => worker,
+        Err(error) => return error!(protocol, "cannot serve: {error}"),
+    };
+    let (reset, resets) = mpsc::channel(1);
+    let acceptor = Acceptor {
+        socket,
+        protocol,
+        service,
+        sim,
+        allow,
+        rate: RateLimit::default(),
+        refusals: RefusalLog::new(protocol),
+        began: now(),
+        last_reset: None,
+        reset,
+        peers: BTreeMap::new(),
+        conversations: JoinSet::new(),
+        worker: worker.handle.clone(),
+        spinner: Arc::clone(&worker.spinner),
+        stop,
+    };
+    acceptor.run(resets).await;
+    worker.end.cancel();
+}
+
+/// A conversation, seen from the acceptor.
+struct Peer {
+    greeting: Vec<u8>,
+    connected: Instant,
+    activity: Arc<Activity>,
+    requests: mpsc::Sender<Request>,
+}
+
+impl Peer {
+    /// Whether a greeting is the one with which this conversation began, duplicated or delayed by the network. Otherwise
+    /// the peer has restarted.
+    fn is_repeated(&self, greeting: &[u8], now: Instant) -> bool {
+        let is_fresh = self.activity.is_fresh.load(Ordering::Relaxed);
+        self.greeting == greeting && (is_fresh || now.duration_since(self.connected) < limits::LATE_GREETING)
+    }
+}
+
+/// When a peer was last active. Written by the conversation, read by the acceptor.
+pub(super) struct Activity {
+    /// Whether nothing has been received but the greeting.
+    is_fresh: AtomicBool,
+    /// Time of the last datagram, in µs since the acceptor began; [`Activity::NEEDED`] while the world waits for the peer.
+    last: AtomicU64,
+    began: Instant,
+}
+
+impl Activity {
+    const NEEDED: u64 = u64::MAX;
+
+    fn new(began: Instant, connected: Instant) -> Self {
+        let activity = Self { is_fresh: AtomicBool::new(true), last: AtomicU64::default(), began };
+        activity.set_last(connected, false);
+        activity
+    }
+
+    pub(super) fn datagram_received(&self) {
+        self.is_fresh.store(false, Ordering::Relaxed);
+    }
+
+    pub(super) fn set_last(&self, received: Instant, is_needed: bool) {
+        let since_began = received.saturating_duration_since(self.began).as_micros() as u64;
+        self.last.store(if is_needed { Self::NEEDED } else { since_began }, Ordering::Relaxed);
+    }
+}
+
+struct Acceptor {
+    socket: UdpSocket,
+    protocol: &'static str,
+    service: Box<dyn ConversationService>,
+    sim: SimHandle,
+    allow: AllowList,
+    rate: RateLimit,
+    refusals: RefusalLog,
+    began: Instant,
+    /// When all conversations were last ended.
+    last_reset: Option<Instant>,
+    reset: mpsc::Sender<SocketAddr>,
+    peers: BTreeMap<SocketAddr, Peer>,
+    conversations: JoinSet<()>,
+    worker: Handle,
+    spinner: Arc<Spinner>,
+    stop: CancellationToken,
+}
+
+impl Acceptor {
+    async fn run(mut self, mut resets: mpsc::Receiver<SocketAddr>) {
+        let mut buffer = vec![0; limits::DATAGRAM];
+        let ended = self.sim.ended();
+        tokio::pin!(ended);
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => break,
+                () = &mut ended => break,
+                Some(ended) = self.conversations.join_next() => self.conversation_ended(ended),
+                Some(peer) = resets.recv() => self.reset_communication(peer),
+                received = self.socket.recv_from(&mut buffer) => match received {
+                    Ok((length, from)) => self.datagram(from, buffer.get(..length).unwrap_or_default()),
+                    // on some systems the error of an earlier send to a closed port
+                    Err(error) => debug!(protocol = self.protocol, "receive failed: {error}"),
+                },
+            }
+        }
+        while let Some(ended) = self.conversations.join_next().await {
+            self.conversation_ended(ended);
+        }
+    }
+
+    fn conversation_ended(&mut self, ended: Result<(), JoinError>) {
+        if let Err(error) = ended {
+            error!(protocol = self.protocol, "conversation task failed: {error}");
+        }
+        self.forget_ended();
+    }
+
+    fn forget_ended(&mut self) {
+        self.peers.retain(|_, peer| !peer.requests.is_closed());
+    }
+
+    fn datagram(&mut self, from: SocketAddr, bytes: &[u8]) {
+        METRICS.datagrams.add(self.protocol, 1);
+        if !self.allow.admits(from) {
+            return self.refuse(from, "address is not in the allow-list");
+        }
+        if !self.rate.admits(from, now()) {
+            return METRICS.rate_limited.add(self.protocol, 1);
+        }
+        match self.service.greet(from, bytes) {
+            Greeting::Begin(session) => self.greeted(from, bytes, session),
+            Greeting::Reply { datagram, reason } => {
+                // a full socket buffer loses the datagram, as the network might
+                if let Err(error) = self.socket.try_send_to(&datagram, from) {
+                    self.refuse(from, format!("reply not sent: {error}"));
+                }
+                self.refuse(from, reason);
+            }
+            Greeting::ResetCommunication if self.peers.contains_key(&from) => self.reset_communication(from),
+            Greeting::ResetCommunication => self.refuse(from, "communication reset by a peer without a conversation"),
+            Greeting::Ignore(reason) => self.refuse(from, reason),
+        }
+    }
+
+    fn refuse(&mut self, from: SocketAddr, reason: impl Into<String>) {
+        self.refusals.note(&[Refusal { from: Some(from), reason: reason.into() }], now());
+    }
+
+    fn greeted(&mut self, peer: SocketAddr, greeting: &[u8], session: Box<dyn DatagramSession<ConversationAction>>) {
+        self.rate.charge(peer, limits::COMMAND_COST);
+        self.forget_ended();
+        if let Some(known) = self.peers.get(&peer) {
+            if known.is_repeated(greeting, now()) {
+                // a full queue contains the same request
+                let _ = known.requests.try_send(Request::Greet);
+                return;
+            }
+            // a conversation that has just ended needs no request
+            let _ = known.requests.try_send(Request::Close("the peer has restarted"));
+            self.peers.remove(&peer);
+        }
+        if let Err(reason) = self.make_room(peer) {
+            return self.refuse(peer, reason);
+        }
+        if let Err(error) = self.begin(peer, greeting, session) {
+            self.refuse(peer, format!("cannot begin a conversation: {error}"));
+        }
+    }
+
+    /// Evicts the peer that has been silent for longest, among those the world does not wait for, if the limit is reached.
+    fn make_room(&mut self, peer: SocketAddr) -> Result<(), &'static str> {
+        let from_address = self.peers.keys().filter(|other| other.ip() == peer.ip()).count();
+        let is_full = self.peers.len() >= limits::CONVERSATIONS;
+        if !is_full && from_address < limits::CONVERSATIONS_PER_ADDRESS {
+            return Ok(());
+        }
+        let last = |peer: &Peer| peer.activity.last.load(Ordering::Relaxed);
+        let silent = self
+            .peers
+            .iter()
+            .filter(|(other, known)| (is_full || other.ip() == peer.ip()) && last(known) != Activity::NEEDED)
+            .min_by_key(|(_, known)| last(known))
+            .map(|(&other, _)| other);
+        let evicted = silent.and_then(|other| self.peers.remove(&other)).ok_or("too many conversations")?;
+        // a conversation that has just ended has made room as well
+        let _ = evicted.requests.try_send(Request::Close("evicted in favour of a new peer"));
+        Ok(())
+    }
+
+    fn begin(
+        &mut self,
+        peer: SocketAddr,
+        greeting: &[u8],
+        session: Box<dyn DatagramSession<ConversationAction>>,
+    ) -> io::Result<()> {
+        let mut address = self.socket.local_addr()?;
+        address.set_port(0);
+        let socket = std::net::UdpSocket::bind(address)?;
+        socket.connect(peer)?;
+        socket.set_nonblocking(true)?;
+        let client = Client { protocol: self.protocol, peer: Some(peer), role: None };
+        let opened = self.sim.open_for(client, self.service.ticks());
+        let (commands, deliveries) = opened.map_err(io::Error::other)?;
+        let connected = now();
+        let activity = Arc::new(Activity::new(self.began, connected));
+        let (requests, requested) = mpsc::channel(limits::CONVERSATION_REQUESTS);
+        let conversation = Conversation {
+            // sends without waiting for the runtime to poll the socket
+            sending: socket.try_clone()?,
+            peer,
+            protocol: self.protocol,
+            session,
+            sim: self.sim.clone(),
+            commands,
+            reset: self.reset.clone(),
+            spinner: Arc::clone(&self.spinner),
+            activity: Arc::clone(&activity),
+            received: connected,
+            held: Vec::new(),
+            held_until: None,
+            refusals: RefusalLog::new(self.protocol),
+        };
+        let (protocol, stop) = (self.protocol, self.stop.clone());
+        let converse = async move {
+            let reason = match UdpSocket::from_std(socket) {
+                Ok(socket) => conversation.run(&socket, deliveries, requested, stop).await,
+                Err(error) => error.to_string(),
+            };
+            info!(protocol, %peer, "closed: {reason}");
+        };
+        self.conversations.spawn_on(converse, &self.worker);
+        self.peers.insert(peer, Peer { greeting: greeting.to_vec(), connected, activity, requests });
+        info!(protocol, %peer, "opened");
+        Ok(())
+    }
+
+    fn reset_communication(&mut self, peer: SocketAddr) {
+        let now = now();
+        if self.last_reset.is_some_and(|last| now.duration_since(last) < limits::COMMUNICATION_RESET_INTERVAL) {
+            return self.refuse(peer, "communication was reset a moment ago");
+        }
+        self.last_reset = Some(now);
+        warn!(protocol = self.protocol, %peer, conversations = self.peers.len(), "communication reset");
+        for (_, known) in std::mem::take(&mut self.peers) {
+            // a conversation that has just ended needs no request
+            let _ = known.requests.try_send(Request::ResetCommunication);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INIT: &[u8] = &[5, 1, 1];
+
+    #[test]
+    fn a_delayed_greeting_is_a_repeated_one_and_a_later_one_is_not() {
+        let connected = now();
+        let peer = |is_fresh: bool| {
+            let activity = Activity::new(connected, connected);
+            if !is_fresh {
+                activity.datagram_received();
+            }
+            Peer { greeting: INIT.to_vec(), connected, activity: Arc::new(activity), requests: mpsc::channel(1).0 }
+        };
+        let (delayed, later) = (connected + limits::LATE_GREETING / 2, connected + limits::LATE_GREETING);
+        for (is_fresh, greeting, now, wanted) in [
+            (true, INIT, delayed, true),
+            (true, INIT, later, true),
+            (false, INIT, delayed, true),
+            (false, INIT, later, false),
+            (true, &[5, 1, 1, 120], delayed, false),
+            (false, &[5, 1, 1, 120], delayed, false),
+        ] {
+            assert_eq!(peer(is_fresh).is_repeated(greeting, now), wanted, "{is_fresh} {greeting:?}");
+        }
+    }
+}

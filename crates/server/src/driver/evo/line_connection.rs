@@ -1,0 +1,99 @@
+//! A connection that carries lines. Writing never waits for a peer that does not read.
+
+use std::{io::ErrorKind, time::Instant};
+
+use tokio::{
+    io::AsyncWriteExt,
+    net::TcpStream,
+    sync::Notify,
+    time::{sleep_until, timeout},
+};
+use tracing::debug;
+use wire::evo::LineBuffer;
+
+use super::PROTOCOL;
+use crate::{driver::now, limits};
+
+/// Bytes read at once.
+const READ: usize = 64 * 1024;
+
+pub(super) struct LineConnection {
+    stream: TcpStream,
+    pub(super) lines: LineBuffer,
+    chunk: Vec<u8>,
+    /// Since when the peer has not read what is queued for it.
+    stalled: Option<Instant>,
+}
+
+impl LineConnection {
+    pub(super) fn new(stream: TcpStream) -> Self {
+        Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], stalled: None }
+    }
+
+    /// Writes as much as the socket takes at once, and removes it from `out`.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        let mut written = 0;
+        let result = loop {
+            let rest = out.get(written..).unwrap_or_default();
+            if rest.is_empty() {
+                break Ok(());
+            }
+            match self.stream.try_write(rest) {
+                Ok(length) => written += length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break Ok(()),
+                Err(error) => break Err(format!("write failed: {error}")),
+            }
+        };
+        out.drain(..written.min(out.len()));
+        self.stalled = match self.stalled {
+            _ if out.is_empty() => None,
+            Some(since) if written == 0 => Some(since),
+            _ => Some(now()),
+        };
+        result
+    }
+
+    /// Waits until there is something to do: input, room for output, or a wake-up.
+    pub(super) async fn wait(&mut self, wants_lines: bool, wake: &Notify) -> Result<(), String> {
+        let deadline = self.stalled.map(|since| since + limits::WRITE);
+        tokio::select! {
+            ready = self.stream.readable(), if wants_lines => {
+                ready.map_err(|error| format!("read failed: {error}"))?;
+                self.read()
+            }
+            ready = self.stream.writable(), if self.stalled.is_some() => {
+                ready.map_err(|error| format!("write failed: {error}"))
+            }
+            () = wake.notified() => Ok(()),
+            () = sleep_until(deadline.unwrap_or_else(now).into()), if deadline.is_some() => {
+                Err("the peer does not read".to_owned())
+            }
+        }
+    }
+
+    fn read(&mut self) -> Result<(), String> {
+        match self.stream.try_read(&mut self.chunk) {
+            Ok(0) if self.lines.is_empty() => Err("closed by the peer".to_owned()),
+            Ok(0) => Err("closed by the peer in the middle of a line".to_owned()),
+            Ok(length) => {
+                self.lines.push(self.chunk.get(..length).unwrap_or_default());
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            Err(error) => Err(format!("read failed: {error}")),
+        }
+    }
+
+    /// Closes the connection after writing `rest`, if the peer reads it soon.
+    pub(super) async fn close(mut self, rest: &[u8]) {
+        let finish = async {
+            self.stream.write_all(rest).await?;
+            self.stream.shutdown().await
+        };
+        match timeout(limits::LAST_WORDS, finish).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => debug!(protocol = PROTOCOL, "close failed: {error}"),
+            Err(_) => debug!(protocol = PROTOCOL, "closed before all output was written"),
+        }
+    }
+}

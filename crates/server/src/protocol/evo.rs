@@ -1,0 +1,186 @@
+//! The `[evo]` section of a scenario, and its worlds, bodies and fitness scripts by name or from files.
+
+use std::{
+    fs,
+    net::ToSocketAddrs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ::world::{Catalogue, clock::Pace};
+use arena::Plan;
+use evolve::robot::{BodyFile, Design, library};
+use serde::{Deserialize, Serialize};
+use support::suggest;
+
+use super::{Endpoint, Protocol, Service};
+use crate::{
+    driver::evo::{
+        ListenOptions, ROBOT_PORTS, RobotOptions, StandaloneServer, WorldAt, WorldOptions, serve_robot, serve_world,
+    },
+    serve::ServeError,
+};
+
+/// Evolving robots in the list of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: "evo",
+    title: "Evolving robots in a simulated world",
+    configure: |section, folder| {
+        Ok(Box::new(EvoService { config: section.try_into::<Config>()?, folder: folder.to_owned() }))
+    },
+    restore_director: None,
+};
+
+/// The `[evo]` section of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Name of a world, or path of a world file ending in .toml. Without one there is no World Simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    world: Option<String>,
+    /// Name of a body, or path of a body file ending in .toml. Without one there is no Robot Simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// TCP ports of the World Simulator, one for each kind of robot; empty for those of the world file.
+    world_ports: Vec<u16>,
+    /// TCP port of the Robot Simulator; 0 for any free one.
+    robot_port: u16,
+    /// World Simulator that the Robot Simulator uses, as `host:port`. Without one it runs in this process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    world_address: Option<String>,
+    /// Seed of the robots' random start positions.
+    seed: u64,
+    /// Whether an invalid request gets a substitute reply instead of closing the connection.
+    lenient: bool,
+    /// Evaluation threads of the Robot Simulator; 0 chooses automatically.
+    threads: usize,
+    /// Individuals evaluated at once; 0 for the number in the body file.
+    concurrent: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            world: None,
+            body: None,
+            world_ports: Vec::new(),
+            robot_port: ROBOT_PORTS.0,
+            world_address: None,
+            seed: 1,
+            lenient: false,
+            threads: 0,
+            concurrent: 0,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct EvoService {
+    config: Config,
+    /// Where relative paths start.
+    folder: PathBuf,
+}
+
+impl Service for EvoService {
+    fn config(&self) -> toml::Table {
+        toml::Table::try_from(&self.config).unwrap_or_default()
+    }
+
+    fn endpoints(&self, _: &Catalogue, _: Pace) -> Result<Vec<Endpoint>, String> {
+        Ok(Vec::new())
+    }
+
+    fn start_standalone(&self, options: &ListenOptions, free_ports: bool) -> Result<Vec<StandaloneServer>, ServeError> {
+        let Config { world, body, world_ports, robot_port, seed, lenient, threads, concurrent, .. } = &self.config;
+        let refused = |reason| ServeError::Protocol { protocol: PROTOCOL.name, reason };
+        let plan = world.as_deref().map(|world| plan(world, &self.folder).map_err(refused)).transpose()?;
+        let mut served = Vec::new();
+        if let Some(plan) = &plan {
+            let ports = if free_ports { vec![0; plan.ports().len()] } else { world_ports.clone() };
+            served.push(serve_world(plan, &WorldOptions { seed: *seed, ports, lenient: *lenient }, options)?);
+        }
+        if let Some(body) = body {
+            let design = design(body, &self.folder).map_err(refused)?;
+            let world_at = self.world_at(plan).map_err(refused)?;
+            let port = if free_ports { 0 } else { *robot_port };
+            let robot = RobotOptions { port, threads: *threads, concurrent: *concurrent };
+            served.push(serve_robot(&design, &world_at, &robot, options)?);
+        }
+        Ok(served)
+    }
+}
+
+impl EvoService {
+    fn world_at(&self, plan: Option<Arc<Plan>>) -> Result<WorldAt, String> {
+        match (&self.config.world_address, plan) {
+            (Some(address), _) => {
+                let found = address.to_socket_addrs().map_err(|error| format!("world_address {address}: {error}"))?;
+                let first = found.into_iter().next();
+                first.map(WorldAt::Address).ok_or_else(|| format!("world_address {address} names no host"))
+            }
+            (None, Some(plan)) => Ok(WorldAt::InProcessWorld(plan, self.config.seed)),
+            (None, None) => Err("the Robot Simulator needs a `world`, or the `world_address` of one".to_owned()),
+        }
+    }
+}
+
+/// A world by its name, or from a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Human-readable.
+pub fn plan(name: &str, folder: &Path) -> Result<Arc<Plan>, String> {
+    let plan = Plan::parse(&world_text(name, folder)?);
+    plan.map(Arc::new).map_err(|error| format!("the world {name}: {error}"))
+}
+
+/// A body by its name, or from a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Human-readable.
+pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
+    let design = BodyFile::parse(&body_text(name, folder)?).and_then(|file| Design::new(file, None));
+    design.map(Arc::new).map_err(|error| format!("the body {name}: {error}"))
+}
+
+/// The text of a world by its name, or of a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Human-readable.
+pub fn world_text(name: &str, folder: &Path) -> Result<String, String> {
+    text(name, folder, || {
+        Plan::built_in_text(name)
+            .ok_or_else(|| format!("{}; or a path ending in .toml", suggest::unknown("world", name, &Plan::names())))
+    })
+}
+
+/// The text of a body by its name, or of a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Human-readable.
+pub fn body_text(name: &str, folder: &Path) -> Result<String, String> {
+    text(name, folder, || library::body_text(name).map_err(|error| error.to_string()))
+}
+
+/// The text of a fitness script by its name, or of a file; relative paths start at `folder`.
+///
+/// # Errors
+///
+/// Human-readable.
+pub fn fitness_text(name: &str, folder: &Path) -> Result<String, String> {
+    text(name, folder, || library::script_text(name).map_err(|error| error.to_string()))
+}
+
+fn text(name: &str, folder: &Path, shipped: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+    if !name.ends_with(".toml") {
+        return shipped();
+    }
+    let path = folder.join(name);
+    fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

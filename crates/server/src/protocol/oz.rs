@@ -1,0 +1,226 @@
+//! The `[oz]` section of a scenario.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ::session::{
+    console::PuppetAccess,
+    oz::{Control, OperatorOptions, OperatorPanel, Operators},
+};
+use puppet::{
+    camera::CameraSource,
+    director::{PuppetConfig, PuppetDirector},
+    gesture::{Gestures, read_folder},
+    hearing::AudioSource,
+    speech::sink::AudioOutput,
+};
+use serde::{Deserialize, Serialize};
+use wire::oz::Welcome;
+use world::{Catalogue, clock::Pace};
+
+use super::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Protocol, Service};
+use crate::{driver::oz as companions, health::Health, serve::ServeError, sim_thread::SimHandle};
+
+/// Oz in the list of protocols.
+pub const PROTOCOL: Protocol = Protocol {
+    name: <PuppetDirector as world::director::Director>::NAME,
+    title: "Oz puppeteering 1.0",
+    configure: |section, folder| {
+        let mut config: Config = section.try_into()?;
+        config.resolve(folder);
+        Ok(Box::new(Oz { config, panel: Arc::default() }))
+    },
+    restore_director: Some(|description| {
+        let config = PuppetConfig::from_description(description)?;
+        PuppetDirector::new(&config).map(|director| Box::new(director) as _).map_err(|error| error.to_string())
+    }),
+};
+
+/// A picture of a person in the simulated scene.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PersonConfig {
+    /// PNG or JPEG file.
+    pub picture: PathBuf,
+    /// Where the middle of the picture is, in m, world frame.
+    pub position: [f64; 3],
+    /// How wide the picture is, in m.
+    #[serde(default = "PersonConfig::usual_width")]
+    pub width: f64,
+    /// Where it walks to and back, in m, if it walks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<[f64; 3]>,
+    /// How long one way takes, in s.
+    #[serde(default = "PersonConfig::usual_seconds")]
+    pub seconds: f64,
+}
+
+impl PersonConfig {
+    fn usual_width() -> f64 {
+        0.6
+    }
+
+    fn usual_seconds() -> f64 {
+        10.0
+    }
+}
+
+/// The `[oz]` section of a scenario.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// TCP port; 0 for any free one.
+    pub port: u16,
+    /// Name of the robot that is the puppet.
+    pub robot: String,
+    /// What the robot calls itself.
+    pub name: String,
+    /// The same at length.
+    pub long_name: String,
+    /// Who may move the robot.
+    pub control: Control,
+    /// Whether 05 is pitch and 06 volume, as in the document's text, and not as in its header.
+    pub swap_volume_and_pitch: bool,
+    /// Blinks a second after a reset.
+    pub blink: f32,
+    /// Folder of gestures besides the protocol's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gestures: Option<PathBuf>,
+    /// `espeak`, or `silent`.
+    pub voice: VoiceConfig,
+    /// Where the voice is heard: `speaker`, `none` or the path of a WAV file.
+    pub sound: AudioOutput,
+    /// What the robot hears: `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
+    pub ears: AudioSource,
+    /// What the robot sees: `scene`, `none`, `v4l:DEVICE` or the path of a picture or a film.
+    pub camera: CameraSource,
+    /// Pictures a second.
+    pub frames: f64,
+    /// Quality of the pictures, 1 to 100.
+    pub quality: u8,
+    /// File of the names of faces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<PathBuf>,
+    /// People in the simulated scene.
+    #[serde(rename = "person", skip_serializing_if = "Vec::is_empty")]
+    pub people: Vec<PersonConfig>,
+}
+
+/// What speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VoiceConfig {
+    /// espeak-ng, in a process of its own; silent if it is not there.
+    Espeak,
+    /// Nothing; the mouth moves as if.
+    Silent,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            port: wire::oz::PORT,
+            robot: "Alice".to_owned(),
+            name: "alice".to_owned(),
+            long_name: "Alice, a simulated humanoid".to_owned(),
+            control: Control::All,
+            swap_volume_and_pitch: false,
+            blink: 2.0,
+            gestures: None,
+            voice: VoiceConfig::Espeak,
+            sound: AudioOutput::Speaker,
+            ears: AudioSource::Microphone,
+            camera: CameraSource::Scene,
+            frames: 30.0,
+            quality: 32,
+            names: None,
+            people: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Relative paths start at the folder of the scenario.
+    fn resolve(&mut self, folder: &Path) {
+        for path in [&mut self.gestures, &mut self.names].into_iter().flatten() {
+            *path = folder.join(&*path);
+        }
+        for person in &mut self.people {
+            person.picture = folder.join(&person.picture);
+        }
+        self.sound.resolve(folder);
+        self.ears.resolve(folder);
+        self.camera.resolve(folder);
+    }
+
+    fn puppet(&self) -> Result<PuppetConfig, String> {
+        let gestures = self.gestures.as_deref().map(read_folder).transpose().map_err(|error| error.to_string())?;
+        let (robot, blinks) = (self.robot.clone(), self.blink.clamp(0.0, 10.0));
+        Ok(PuppetConfig { robot, blinks, gestures: gestures.unwrap_or_default() })
+    }
+
+    /// All gestures that the robot has.
+    pub fn all_gestures(&self) -> Result<Gestures, String> {
+        self.puppet()?.all_gestures().map_err(|error| error.to_string())
+    }
+}
+
+/// Oz in one scenario.
+#[derive(Debug)]
+struct Oz {
+    config: Config,
+    panel: Arc<OperatorPanel>,
+}
+
+impl Service for Oz {
+    fn config(&self) -> toml::Table {
+        toml::Table::try_from(&self.config).unwrap_or_default()
+    }
+
+    fn director(&self, _: &str) -> Result<Option<DirectorSetup>, String> {
+        let config = self.config.puppet()?;
+        let director = PuppetDirector::new(&config).map_err(|error| error.to_string())?;
+        Ok(Some(DirectorSetup { description: config.description(), director: Box::new(director) }))
+    }
+
+    fn endpoints(&self, world: &Catalogue, _: Pace) -> Result<Vec<Endpoint>, String> {
+        PuppetDirector::check(world, &self.config.robot).map_err(|error| error.to_string())?;
+        companions::check(&self.config)?;
+        let Config { name, long_name, control, swap_volume_and_pitch, robot, port, .. } = &self.config;
+        let options = OperatorOptions {
+            welcome: Welcome::new(name, long_name),
+            control: *control,
+            swap_volume_and_pitch: *swap_volume_and_pitch,
+        };
+        let operators = Operators::new(options, Arc::clone(&self.panel));
+        Ok(vec![Endpoint {
+            id: EndpointId::Oz,
+            title: format!("Oz of {robot}"),
+            port: *port,
+            kind: EndpointKind::Stream(Box::new(operators)),
+        }])
+    }
+
+    fn has_busy_companions(&self) -> bool {
+        true
+    }
+
+    fn puppet(&self) -> Result<Option<PuppetAccess>, String> {
+        Ok(Some(PuppetAccess {
+            panel: Arc::clone(&self.panel),
+            robot: self.config.robot.clone(),
+            name: self.config.name.clone(),
+            control: self.config.control,
+            gestures: self.config.all_gestures()?,
+        }))
+    }
+
+    fn start_companions(&self, sim: &SimHandle, health: &Health) -> Result<Vec<Companion>, ServeError> {
+        companions::start(&self.config, &self.panel, sim, health)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use wire::console::Frame as BinaryFrame;
+use world::{World, clock::Pace, runner::Runner};
+
+use super::*;
+use crate::{limits, testing::small_world};
+
+/// A server without anything but a world.
+struct Bare;
+
+impl Backend for Bare {
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    fn clients(&self) -> Vec<ConnectedClient> {
+        Vec::new()
+    }
+
+    fn standalone_clients(&self) -> Vec<(u64, &'static str, SocketAddr)> {
+        Vec::new()
+    }
+
+    fn health(&self) -> Vec<wire::console::Component> {
+        Vec::new()
+    }
+
+    fn gauges(&self, _: &Snapshot) -> Vec<wire::console::Gauge> {
+        Vec::new()
+    }
+
+    fn log_since(&self, _: u64) -> (Vec<wire::console::LogLine>, u64) {
+        (Vec::new(), 0)
+    }
+
+    fn runs_version(&self) -> u64 {
+        0
+    }
+
+    fn demo(&self) -> Option<(u8, String)> {
+        None
+    }
+
+    fn saved_version(&self) -> u64 {
+        0
+    }
+
+    fn saved_since(&self, _: u64) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+}
+
+/// A browser in front of a world, without sockets and without a clock.
+struct Browser {
+    session: ConsoleSession,
+    run: Runner,
+    world: Arc<Snapshot>,
+    now: Instant,
+    sequence: u64,
+}
+
+const YOU: SessionId = SessionId(7);
+
+impl Browser {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
+    fn new(role: Role) -> Self {
+        let shared = Arc::new(Shared::new(ServerInfo::default(), Box::new(Bare), None));
+        let session = ConsoleSession::new(YOU, "127.0.0.1:9".parse().unwrap(), role, shared);
+        let (world, now): (World, _) = (small_world(), Instant::now());
+        let glimpse = world.snapshot();
+        let run = Runner::new(world, Pace::Fast, Duration::from_secs(3600), now);
+        Self { session, run, world: glimpse, now, sequence: 0 }
+    }
+
+    /// Sends a command, lets the world answer, and gives what the browser is told.
+    fn ask(&mut self, command: Value) -> Vec<Value> {
+        let mut out = Output::default();
+        self.session.handle_text(&command.to_string(), &self.world, self.now, &mut out);
+        let mut told = std::mem::take(&mut out.texts);
+        while !out.commands.is_empty() {
+            for command in std::mem::take(&mut out.commands) {
+                self.sequence += 1;
+                self.run.handle(YOU, self.sequence, command, self.now);
+            }
+            for (_, answer) in self.run.take_answers() {
+                self.session.handle_answer(answer, &mut out);
+            }
+            told.append(&mut out.texts);
+        }
+        self.world = self.run.world().snapshot();
+        told.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
+    }
+
+    /// Lets a tick pass.
+    fn tick(&mut self) {
+        self.now += Duration::from_millis(250);
+        if let (world::runner::Progress::Moved(snapshot), _) = self.run.advance(self.now) {
+            self.world = snapshot;
+        }
+    }
+
+    fn look(&mut self) -> (Vec<Value>, Vec<Bytes>) {
+        self.now += Duration::from_millis(250);
+        let mut out = Output::default();
+        self.session.update(&self.world, self.now, &mut out);
+        (out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect(), out.frames)
+    }
+
+    /// The message of this type that is told next.
+    fn sees(&mut self, kind: &str) -> Option<Value> {
+        self.look().0.into_iter().find(|message| message["type"] == kind)
+    }
+}
+
+fn types(messages: &[Value]) -> Vec<&str> {
+    messages.iter().map(|message| message["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_browser_is_greeted_and_sees_what_it_watches() {
+    let mut browser = Browser::new(Role::Viewer);
+    let mut out = Output::default();
+    browser.session.greet(&browser.world, &mut out);
+    let hello: Value = serde_json::from_str(&out.texts[0]).unwrap();
+    assert_eq!((&hello["type"], &hello["role"], &hello["you"]), (&json!("hello"), &json!("viewer"), &json!(7)));
+    assert_eq!((&hello["soccer"], &hello["puppet"]), (&Value::Null, &Value::Null));
+    assert!(!browser.session.is_watching() && browser.look() == (Vec::new(), Vec::new()), "a hidden tab costs nothing");
+
+    assert_eq!(
+        browser.ask(json!({"do": "watch", "topics": ["world", "poses"], "id": 1})),
+        [json!({"type": "done", "id": 1})]
+    );
+    let (texts, frames) = browser.look();
+    assert_eq!(types(&texts), ["scene", "state"]);
+    assert!(texts[0]["bodies"].as_array().unwrap().len() > 2 && texts[0]["agents"][0]["name"] == "Rover");
+    let Ok(BinaryFrame::Poses { poses, .. }) = BinaryFrame::decode(&frames[0]) else { panic!("no poses") };
+    assert_eq!(poses.len() + 1, browser.world.positions.len());
+    // nothing has changed
+    assert_eq!(browser.look(), (Vec::new(), Vec::new()));
+    browser.tick();
+    let (texts, frames) = browser.look();
+    assert_eq!((types(&texts), frames.len()), (vec!["events", "state"], 1));
+}
+
+#[test]
+fn those_who_look_on_cannot_command() {
+    let mut browser = Browser::new(Role::Viewer);
+    for command in [
+        json!({"do": "pause"}),
+        json!({"do": "reset"}),
+        json!({"do": "write", "variable": "/Simulation/Gravitation", "value": "1"}),
+        json!({"do": "act", "agent": "Rover", "motors": [[0, 1.0]]}),
+        json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 1]}),
+        json!({"do": "puppet", "order": "reset"}),
+        json!({"do": "demo", "players": 1}),
+        json!({"do": "save", "key": "a", "value": 1}),
+        json!({"do": "stop-run", "name": "x"}),
+    ] {
+        let told = browser.ask(command.clone());
+        assert!(
+            types(&told) == ["refused"] && told[0]["why"].as_str().unwrap().contains("viewers cannot"),
+            "{command}"
+        );
+    }
+    assert_eq!(types(&browser.ask(json!({"do": "list", "path": "/", "id": 1}))), ["list", "done"]);
+}
+
+#[test]
+fn time_is_in_the_operators_hand() {
+    let mut browser = Browser::new(Role::Operator);
+    browser.ask(json!({"do": "watch", "topics": ["world"]}));
+    assert_eq!(types(&browser.ask(json!({"do": "step", "id": 1}))), ["refused"], "time does not stand still");
+    assert_eq!(browser.ask(json!({"do": "pause", "id": 2})), [json!({"type": "done", "id": 2})]);
+    assert_eq!(browser.sees("state").unwrap()["paused"], true);
+    let before = browser.world.tick;
+    browser.tick();
+    assert_eq!(browser.world.tick, before, "time stands still");
+    browser.ask(json!({"do": "step"}));
+    browser.tick();
+    browser.tick();
+    assert_eq!(browser.world.tick.0, before.0 + 1, "one tick and no more");
+    browser.ask(json!({"do": "play"}));
+    browser.tick();
+    assert_eq!(browser.world.tick.0, before.0 + 2);
+    for (factor, told) in [(2.0, "done"), (0.01, "refused"), (100.0, "refused")] {
+        assert_eq!(types(&browser.ask(json!({"do": "speed", "factor": factor, "id": 1}))), [told], "{factor}");
+    }
+    assert_eq!(browser.world.speed, 2.0);
+    browser.ask(json!({"do": "reset", "seed": 5}));
+    assert_eq!((browser.world.step, browser.run.world().seed()), (0, 5));
+    let events = browser.sees("events").unwrap();
+    browser.tick();
+    let events = [events, browser.sees("events").unwrap_or_default()].map(|told| told.to_string()).concat();
+    assert!(events.contains("/Control/ResetSimulation"), "{events}");
+}
+
+#[test]
+fn variables_are_listed_searched_read_written_and_observed() {
+    let mut browser = Browser::new(Role::Operator);
+    let told = browser.ask(json!({"do": "list", "path": "/Simulation/"}));
+    assert!(told[0]["variables"].to_string().contains("/Simulation/Gravitation"), "{told:?}");
+    let told = browser.ask(json!({"do": "search", "text": "rover heading"}));
+    assert_eq!(told[0]["variables"][0]["name"], "/Sim/Rover/Heading");
+    let told = browser.ask(json!({"do": "search", "text": " "}));
+    assert_eq!(told[0]["total"], 0);
+    let name = "/Simulation/Gravitation";
+    browser.ask(json!({"do": "watch", "topics": ["world"]}));
+    browser.ask(json!({"do": "observe", "variables": [name, "/nothing"]}));
+    assert_eq!(browser.sees("values").unwrap()["values"][name], "9.81");
+    assert_eq!(
+        browser.ask(json!({"do": "write", "variable": name, "value": "1.5", "id": 3})),
+        [json!({"type": "done", "id": 3})]
+    );
+    assert_eq!(browser.sees("values").unwrap()["values"], json!({ name: "1.5" }));
+    let told = browser.ask(json!({"do": "read", "variable": name, "id": 4}));
+    assert_eq!(told, [json!({"type": "value", "variable": name, "value": "1.5"}), json!({"type": "done", "id": 4})]);
+    for (variable, value) in [(name, "down"), (name, "1e99"), ("/nothing", "1"), ("/Control/CurrentStep", "1")] {
+        let told = browser.ask(json!({"do": "write", "variable": variable, "value": value, "id": 5}));
+        assert_eq!((types(&told), &told[0]["id"]), (vec!["refused"], &json!(5)), "{variable} {value}");
+    }
+    let many: Vec<String> = (0..=limits::CONSOLE_OBSERVED).map(|index| index.to_string()).collect();
+    assert_eq!(types(&browser.ask(json!({"do": "observe", "variables": many}))), ["refused"]);
+}
+
+#[test]
+fn a_robot_is_moved_pushed_and_followed() {
+    let mut browser = Browser::new(Role::Operator);
+    browser.ask(json!({"do": "watch", "topics": ["world"]}));
+    browser.ask(json!({"do": "follow", "agent": "Rover"}));
+    let news = browser.sees("agent").unwrap();
+    assert_eq!((news["motors"].as_array().unwrap().len(), news["senses"].as_array().unwrap().len()), (2, 20));
+    assert_eq!(
+        types(&browser.ask(json!({"do": "act", "agent": "Rover", "motors": [[0, 3.0], [1, 3.0]], "id": 1}))),
+        ["done"]
+    );
+    assert_eq!(browser.world.controllers.values().next(), Some(&YOU), "it is in this browser's hands");
+    let height = |browser: &Browser| browser.world.positions.iter().map(|position| position[2]).fold(0.0, f64::max);
+    let before = height(&browser);
+    assert_eq!(
+        types(&browser.ask(json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 3.0], "id": 2}))),
+        ["done"]
+    );
+    browser.tick();
+    assert!(height(&browser) > before + 0.03, "it jumps");
+    for command in [
+        json!({"do": "act", "agent": "Nobody", "motors": []}),
+        json!({"do": "act", "agent": "Rover", "motors": [[2, 0.0]]}),
+        json!({"do": "push", "agent": "Nobody", "velocity": [0, 0, 1]}),
+        json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 1e6]}),
+        json!({"do": "kick-off", "side": null}),
+        json!({"do": "puppet", "order": {"speak": "hello"}}),
+        json!({"do": "name-face", "face": 1, "name": "Ada"}),
+        json!({"do": "frames", "from": 0, "count": 10}),
+        json!({"do": "nonsense"}),
+    ] {
+        assert_eq!(types(&browser.ask(command.clone())), ["refused"], "{command}");
+    }
+}
+
+#[test]
+fn a_flood_of_commands_is_left_out() {
+    let mut browser = Browser::new(Role::Operator);
+    let (most, rate) = limits::CONSOLE_COMMANDS;
+    let answers = |browser: &mut Browser, count: f64| -> usize {
+        (0..count as usize).map(|_| browser.ask(json!({"do": "films", "id": 1})).len()).sum()
+    };
+    // an errand has no answer yet; what is left out is told, up to a point
+    assert_eq!(answers(&mut browser, most * 0.95), 0);
+    assert_eq!(answers(&mut browser, 100.0), 16);
+    browser.now += Duration::from_secs(1);
+    assert_eq!(answers(&mut browser, rate * 0.95), 0);
+    // a long one costs more, also if it is none
+    browser.now += Duration::from_secs(100);
+    let long = json!({"do": "nothing", "text": "x".repeat(200_000)});
+    let refused = (0..20)
+        .map(|_| browser.ask(long.clone()))
+        .filter(|told| told[0]["why"] != "too many commands; some are dropped");
+    assert!(refused.count() < 12);
+}
+
+#[test]
+fn answers_go_to_what_was_asked() {
+    let mut browser = Browser::new(Role::Operator);
+    let size = browser.world.catalogue.variables.iter().find(|card| card.name.ends_with("Wheel/Size")).unwrap().clone();
+    let mut out = Output::default();
+    let value = world::Value::Point3D([0.1; 3]);
+    browser.session.write(size.id, value.clone(), Some(1), &mut out);
+    let read = Request::Read(size.name.to_string());
+    browser.session.request(size.id, Some(2), read, Command::Read(size.id), &mut out);
+    // the new size takes a while
+    browser.session.handle_answer(Answer::Value(size.id, value), &mut out);
+    browser.session.handle_answer(Answer::Written(size.id), &mut out);
+    let told: Vec<Value> = out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    assert_eq!((types(&told), &told[1]["id"], &told[2]["id"]), (vec!["value", "done", "done"], &json!(2), &json!(1)));
+}

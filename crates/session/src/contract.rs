@@ -1,0 +1,197 @@
+//! The contract between a session and its driver.
+
+use core::net::SocketAddr;
+use std::{convert::Infallible, fmt, sync::Arc, time::Instant};
+
+use wire::DecodeError;
+use world::{Answer, Command, Snapshot};
+
+/// The behaviour of one protocol towards its peers.
+pub trait Session: Send + 'static {
+    /// A message from a peer.
+    type Request;
+    /// A message to a peer.
+    type Reply;
+    /// What the session can ask of its driver besides sending replies and commands. Each transport has its own type,
+    /// so that a session cannot ask for something its driver does not do: [`StreamAction`], [`ConversationAction`],
+    /// [`NoAction`].
+    type Action;
+
+    /// Handles one input. `world` is the latest snapshot.
+    fn handle(
+        &mut self,
+        input: Input<Self::Request>,
+        world: &Arc<Snapshot>,
+        now: Instant,
+        out: &mut Outbox<Self::Reply, Self::Action>,
+    );
+
+    /// When the session wants an [`Input::Timeout`], if nothing else happens before.
+    fn timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Whether the world waits for this peer, so that it must not be evicted in favour of a new one.
+    fn is_needed(&self) -> bool {
+        false
+    }
+
+    /// A droppable reply was dropped because the peer is slow to read.
+    fn reply_dropped(&mut self) {}
+}
+
+/// What happens to a session.
+#[derive(Debug)]
+pub enum Input<R> {
+    /// The session has been opened. A conversation gets it again when its peer repeats the greeting.
+    Opened,
+    /// A peer sent a message.
+    Message {
+        /// Its address.
+        from: SocketAddr,
+        /// The decoded message.
+        message: R,
+    },
+    /// A peer sent something that does not decode.
+    Malformed {
+        /// Its address.
+        from: SocketAddr,
+        /// What is wrong with the bytes.
+        error: DecodeError,
+    },
+    /// The world answers a command of this session.
+    Answer(Answer),
+    /// The world has moved on, as often as [`Ticks`] says.
+    Tick,
+    /// The time of [`Session::timeout`] has come.
+    Timeout,
+    /// All conversations of the service end.
+    CommunicationReset,
+}
+
+/// When a session gets an [`Input::Tick`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ticks {
+    /// Never; it reads the latest snapshot when it needs one.
+    Never,
+    /// At the end of each tick.
+    AtEnd,
+    /// At the end of each tick, except for those that pass while it is still busy with earlier ones.
+    WhenFree,
+    /// When the next tick begins, so that the session works while the physics does.
+    AtNext,
+    /// At the end of each tick and after each reset.
+    AndResets,
+}
+
+/// What a session wants done. A driver destructures it and matches every action.
+#[derive(Debug)]
+pub struct Outbox<R, A> {
+    /// Messages and their recipients, in order.
+    pub replies: Vec<(SocketAddr, R)>,
+    /// Commands to the world, in order.
+    pub commands: Vec<Command>,
+    /// Requests that were refused, to be counted and logged.
+    pub refusals: Vec<Refusal>,
+    /// What the driver is to do besides, in order.
+    pub actions: Vec<A>,
+}
+
+impl<R, A> Default for Outbox<R, A> {
+    fn default() -> Self {
+        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), actions: Vec::new() }
+    }
+}
+
+impl<R, A> Outbox<R, A> {
+    /// Sends a message.
+    pub fn send(&mut self, to: SocketAddr, reply: R) {
+        self.replies.push((to, reply));
+    }
+
+    /// Sends a command to the world.
+    pub fn command(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    /// Reports a refused request.
+    pub fn refuse(&mut self, from: Option<SocketAddr>, reason: impl fmt::Display) {
+        self.refusals.push(Refusal { from, reason: reason.to_string() });
+    }
+
+    /// Takes everything out.
+    #[must_use]
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+}
+
+/// A refused request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The peer that made the request; none if it cannot be attributed.
+    pub from: Option<SocketAddr>,
+    /// The cause.
+    pub reason: String,
+}
+
+/// The action of a session that all peers of a socket share: there is none, as it never ends.
+pub type NoAction = Infallible;
+
+/// What the driver of a stream can do for a session.
+#[derive(Debug, PartialEq, Eq)]
+pub enum StreamAction<R> {
+    /// Send a message unless the peer is slow to read. Goes out after the replies.
+    SendDroppable(R),
+    /// Close the connection once the replies are written. The text is the cause.
+    Close(String),
+    /// Stop the whole server. The text says who asked for it.
+    StopServer(String),
+}
+
+/// What the driver of a conversation can do for a session.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ConversationAction {
+    /// The replies may be held back for a moment, to go out together with the next ones.
+    HoldReplies,
+    /// End the conversation once the replies are sent. The text is the cause.
+    Close(String),
+    /// End all conversations of the service.
+    ResetCommunication,
+}
+
+/// Output of a session on a shared datagram socket.
+pub type DatagramOutbox<R> = Outbox<R, NoAction>;
+/// Output of a session on a stream.
+pub type StreamOutbox<R> = Outbox<R, StreamAction<R>>;
+/// Output of a session with a datagram socket of its own.
+pub type ConversationOutbox = Outbox<Vec<u8>, ConversationAction>;
+
+impl<R> StreamOutbox<R> {
+    /// Sends a message to the connection's peer, unless it is slow to read.
+    pub fn send_droppable(&mut self, reply: R) {
+        self.actions.push(StreamAction::SendDroppable(reply));
+    }
+
+    /// Closes the connection.
+    pub fn close(&mut self, reason: impl fmt::Display) {
+        self.actions.push(StreamAction::Close(reason.to_string()));
+    }
+
+    /// Stops the server.
+    pub fn stop_server(&mut self, who: impl fmt::Display) {
+        self.actions.push(StreamAction::StopServer(who.to_string()));
+    }
+
+    /// Whether the session has asked to close the connection.
+    pub fn is_closing(&self) -> bool {
+        self.actions.iter().any(|action| matches!(action, StreamAction::Close(_)))
+    }
+}
+
+impl ConversationOutbox {
+    /// Ends the conversation.
+    pub fn close(&mut self, reason: impl fmt::Display) {
+        self.actions.push(ConversationAction::Close(reason.to_string()));
+    }
+}

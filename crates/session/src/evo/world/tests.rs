@@ -1,0 +1,209 @@
+use std::sync::Arc;
+
+use arena::Plan;
+
+use super::*;
+
+const SQUARE: &str = "1 20 1 4 -30 40 30 40 30 -40 -30 -40";
+
+fn world(text: &str, is_lenient: bool) -> WorldSimulator {
+    WorldSimulator::new(Arena::new(Arc::new(Plan::parse(text).unwrap()), 1), is_lenient)
+}
+
+/// A peer with a stream of its own.
+struct Client {
+    connection: u64,
+    lines: LineBuffer,
+}
+
+impl Client {
+    fn join(world: &mut WorldSimulator, connection: u64) -> Self {
+        world.open(connection, 0);
+        Self { connection, lines: LineBuffer::default() }
+    }
+
+    fn say(&mut self, world: &mut WorldSimulator, text: &str) -> Turn {
+        self.say_at(world, text, Duration::ZERO)
+    }
+
+    fn say_at(&mut self, world: &mut WorldSimulator, text: &str, now: Duration) -> Turn {
+        self.lines.push(text.as_bytes());
+        world.receive(self.connection, &mut self.lines, || now)
+    }
+
+    fn hear(&mut self, world: &mut WorldSimulator) -> String {
+        let out = world.output(self.connection).map(std::mem::take).unwrap_or_default();
+        let text = String::from_utf8(out).unwrap();
+        assert!(!text.contains("nan") && !text.contains("inf"), "{text}");
+        text
+    }
+}
+
+/// The names of the messages in some lines, with the robot's number.
+fn heads(text: &str) -> Vec<String> {
+    let head = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    text.lines().map(head).collect()
+}
+
+#[test]
+fn a_robots_life() {
+    let mut world = world("title = \"t\"", false);
+    let mut client = Client::join(&mut world, 1);
+    let turn = client.say(&mut world, "CreateRobot\r\n");
+    assert_eq!(turn, Turn { lines: 1, ..Turn::default() });
+    assert_eq!(client.hear(&mut world), "YourIdentifier 1\r\n");
+    // several at once, in their order; the line's end may be short, and a line may come in pieces
+    let text =
+        format!("BodyShape 1 {SQUARE}\r\nJumpTo 1 1000 500 0\nMoveTo 1 1010 500 0\r\nVisualSensor 1 1010 500 10 0 ");
+    assert_eq!(client.say(&mut world, &text).close, None);
+    let heard = client.hear(&mut world);
+    assert_eq!(heads(&heard), ["YourPosition 1"; 3]);
+    let positions: Vec<&str> = heard.lines().skip(1).collect();
+    assert_eq!(positions, ["YourPosition 1 1000 500 0 0 0 0 0 0", "YourPosition 1 1010 500 0 0 0 0 0 0"]);
+    client.say(&mut world, "0 0.1 0.1\r\nSonicSensor 1 1010 500 10 0 0 0.1 0.1\r\nKillRobot 1\r\nCreateRobot\r\n");
+    assert_eq!(heads(&client.hear(&mut world)), ["VisualSensorReading 1", "SonicSensorReading 1", "YourIdentifier 2"]);
+    // killing twice, or nobody, does not matter
+    assert_eq!(client.say(&mut world, "KillRobot 1\r\nKillRobot 999\r\nCreateRobot\r\n").close, None);
+    assert_eq!(client.hear(&mut world), "YourIdentifier 3\r\n");
+    assert_eq!(world.arena().len(), 2);
+    world.close(1, Duration::ZERO);
+    assert_eq!(world.arena().len(), 0);
+}
+
+#[test]
+fn what_makes_no_sense_ends_the_connection_and_nobody_elses() {
+    let mut world = world("title = \"t\"", false);
+    let mut other = Client::join(&mut world, 1);
+    other.say(&mut world, &format!("CreateRobot\r\nBodyShape 1 {SQUARE}\r\nCreateRobot\r\n"));
+    other.hear(&mut world);
+    for (connection, (line, reason)) in (2..).zip([
+        ("MoveTo 1 2 3", "unexpected end of `MoveTo` before Dir"),
+        ("MoveTo 1 2 3 nan", "Dir is not a number: `nan`"),
+        ("MoveTo 1 2 3 0,5", "Dir has a decimal comma: `0,5`; use a point"),
+        ("KillRobot 0", "ID is 0, outside 1..=65535"),
+        ("MoveTo 77 1 2 3", "unknown robot 77"),
+        ("MoveTo 1 1 2 3", "robot 1 belongs to another connection"),
+        ("KillRobot 1", "robot 1 belongs to another connection"),
+        ("BodyShape 1 0", "the shape of robot 1: a body needs at least one layer"),
+    ]) {
+        let mut client = Client::join(&mut world, connection);
+        let turn = client.say(&mut world, &format!("{line}\r\nCreateRobot\r\n"));
+        assert_eq!(turn.close.as_deref(), Some(reason), "{line}");
+        assert_eq!(client.hear(&mut world), "", "{line}");
+        world.close(connection, Duration::ZERO);
+    }
+    let turn = other.say(&mut world, "MoveTo 2 1 2 3\r\n");
+    assert_eq!(turn.close.as_deref(), Some("robot 2 has no shape yet"));
+    // and what is unknown, or blank, is passed over
+    let turn = other.say(&mut world, "\r\nHello 1 2\r\nYourPosition 1\r\nVisualSensor 1 0 0 0 0 0 0 0\r\n");
+    assert_eq!((turn.refusals.len(), turn.close), (2, None));
+    assert_eq!(heads(&other.hear(&mut world)), ["VisualSensorReading 1"]);
+}
+
+#[test]
+fn a_lenient_world_answers_everything() {
+    let mut world = world("title = \"t\"", true);
+    let mut client = Client::join(&mut world, 1);
+    let turn = client.say(
+        &mut world,
+        "MoveTo 9 1 2 3\r\nVisualSensor 9 0 0 0 0 0 0 0\r\nSonicSensor 9 0 0 0 0 0 0 0\r\nBodyShape 9 0\r\nKillRobot 9\r\n",
+    );
+    assert_eq!((turn.refusals.len(), turn.close), (4, None));
+    let dead = "YourPosition 9 0 0 0 0 0 0 1 1";
+    let expected = format!("{dead}\r\nVisualSensorReading 9 5000 0 0 0\r\nSonicSensorReading 9 5000\r\n{dead}\r\n");
+    assert_eq!(client.hear(&mut world), expected);
+    // there is nothing to answer with
+    assert!(client.say(&mut world, "MoveTo x\r\n").close.is_some());
+}
+
+#[test]
+fn a_flood_is_taken_in_turns_and_its_answers_are_bounded() {
+    let mut world = world("title = \"t\"", false);
+    let mut client = Client::join(&mut world, 1);
+    let mut turn = client.say(&mut world, &"CreateRobot\r\n".repeat(20_000));
+    assert!(turn.backlog == Backlog::TurnOver);
+    assert_eq!(turn.lines, limits::EVO_LINES_PER_TURN);
+    while turn.backlog == Backlog::TurnOver {
+        turn = client.say(&mut world, "");
+    }
+    // the peer does not read: no more is done for it
+    assert!(turn.backlog == Backlog::OutputFull);
+    let waiting = world.output(1).unwrap().len();
+    assert!((limits::EVO_OUTPUT..limits::EVO_OUTPUT + 1000).contains(&waiting), "{waiting}");
+    assert_eq!(client.say(&mut world, "").lines, 0);
+    client.hear(&mut world);
+    assert!(client.say(&mut world, "").lines > 0);
+}
+
+#[test]
+fn silent_robots_are_taken_out() {
+    let mut world = world("title = \"t\"\nidle_timeout = 10.0", false);
+    let mut client = Client::join(&mut world, 1);
+    client.say(&mut world, "CreateRobot\r\nCreateRobot\r\n");
+    client.say_at(&mut world, &format!("BodyShape 2 {SQUARE}\r\n"), Duration::from_secs(8));
+    let silent: Vec<u16> = world.tick(Duration::from_secs(11)).iter().map(|robot| robot.0.get()).collect();
+    assert_eq!(silent, [1]);
+    assert_eq!(world.arena().len(), 1);
+}
+
+#[test]
+fn in_lockstep_moves_wait_for_each_other() {
+    let mut world = world("title = \"t\"\nlockstep = { timeout = 1.0 }", false);
+    let mut first = Client::join(&mut world, 1);
+    let mut second = Client::join(&mut world, 2);
+    for client in [&mut first, &mut second] {
+        let id = client.connection;
+        client.say(&mut world, &format!("CreateRobot\r\nBodyShape {id} {SQUARE}\r\nJumpTo {id} {id}00 500 0\r\n"));
+        client.hear(&mut world);
+    }
+    // what is asked behind a move that waits is answered behind it
+    first.say(&mut world, "MoveTo 1 110 500 0\r\nCreateRobot\r\nVisualSensor 1 0 0 0 0 0 0 0\r\n");
+    assert_eq!(first.hear(&mut world), "");
+    assert!(first.say(&mut world, "").backlog == Backlog::Blocked);
+    assert_eq!(world.timeout(), Some(Duration::from_secs(1)));
+    second.say(&mut world, "MoveTo 2 210 500 0\r\n");
+    assert_eq!(heads(&second.hear(&mut world)), ["YourPosition 2"]);
+    assert_eq!(heads(&first.hear(&mut world)), ["YourPosition 1", "YourIdentifier 3"]);
+    assert_eq!(world.take_unblocked(), [1, 2]);
+    // what was about the robot itself goes on when it is told
+    first.say(&mut world, "");
+    assert_eq!(heads(&first.hear(&mut world)), ["VisualSensorReading 1"]);
+    assert_eq!(world.timeout(), None);
+
+    // nobody waits for ever
+    let start = Duration::from_secs(5);
+    first.say_at(&mut world, "MoveTo 1 120 500 0\r\n", start);
+    world.tick(start + Duration::from_millis(999));
+    assert_eq!(first.hear(&mut world), "");
+    world.tick(start + Duration::from_secs(1));
+    assert_eq!(heads(&first.hear(&mut world)), ["YourPosition 1"]);
+
+    // nor for one that is gone
+    first.say_at(&mut world, "MoveTo 1 130 500 0\r\n", start);
+    assert_eq!(first.hear(&mut world), "");
+    world.close(2, start);
+    assert_eq!(first.hear(&mut world), "YourPosition 1 130 500 0 0 0 0 0 0\r\n");
+}
+
+#[test]
+fn a_world_holds_all_robots_there_can_be() {
+    let mut world = world("title = \"t\"\nisolation = \"per-robot\"", false);
+    let mut client = Client::join(&mut world, 1);
+    client.lines.push("CreateRobot\r\n".repeat(65_537).as_bytes());
+    let (mut created, mut refused) = (0, 0);
+    loop {
+        let turn = world.receive(1, &mut client.lines, || Duration::ZERO);
+        assert_eq!(turn.close, None);
+        refused += turn.refusals.len();
+        created += client.hear(&mut world).lines().count();
+        if turn.lines == 0 {
+            break;
+        }
+    }
+    assert_eq!((created, refused), (65_535, 2));
+    // the number of one that is gone is free again
+    client.say(&mut world, "KillRobot 4711\r\nCreateRobot\r\n");
+    assert_eq!(client.hear(&mut world), "YourIdentifier 4711\r\n");
+    world.close(1, Duration::ZERO);
+    assert!(world.arena().is_empty());
+}

@@ -1,0 +1,760 @@
+use std::{sync::Arc, time::Duration};
+
+use proptest::prelude::*;
+use world::{Runner, SessionId, Setup, Value, World, clock::Pace, runner::Progress};
+
+use wire::osp::{LocalAgent, LocalValue, Status, Text};
+use world::Command;
+
+use super::*;
+use crate::{Outbox, limits, testing::small_setup};
+
+const PEER: SocketAddr = SocketAddr::new(core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST), 5_000);
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Clients in front of a world with some rovers, without sockets and with time passed in.
+struct Hall {
+    run: Runner,
+    now: Instant,
+    clients: Vec<Client>,
+}
+
+struct Client {
+    session: OspSession,
+    sequence: u64,
+    /// What it has received.
+    got: Vec<Vec<u8>>,
+    refusals: Vec<String>,
+    closed: Option<String>,
+    resets_communication: bool,
+}
+
+fn rovers(count: usize) -> Setup {
+    let mut setup = small_setup();
+    let rover = setup.robots.remove(0);
+    setup.watches.clear();
+    setup.randomise.retain(|randomise| count == 1 || !randomise.variable.contains("/Rover/"));
+    for index in 0..count {
+        let mut robot = rover.clone();
+        if count > 1 {
+            robot.name = format!("Rover{}", index + 1);
+        }
+        robot.pose.pos = [index as f64 * 2.0, 0.0, robot.pose.pos[2]];
+        setup.robots.push(robot);
+    }
+    setup
+}
+
+impl Hall {
+    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
+    fn new(count: usize, dialects: &[Dialect]) -> Self {
+        let now = Instant::now();
+        let run = Runner::new(World::new(&rovers(count)).unwrap(), Pace::Lockstep, SILENCE, now);
+        let client = |&dialect: &Dialect| Client {
+            session: OspSession::new(PEER, dialect),
+            sequence: 0,
+            got: Vec::new(),
+            refusals: Vec::new(),
+            closed: None,
+            resets_communication: false,
+        };
+        let mut hall = Self { run, now, clients: dialects.iter().map(client).collect() };
+        for client in 0..dialects.len() {
+            hall.ask(client, &Request::GetAgentOverview);
+        }
+        hall
+    }
+
+    /// What a client is answered when it sends a datagram; with what the world makes of it.
+    fn send(&mut self, client: usize, datagram: &[u8]) -> Vec<Reply> {
+        self.clients[client].got.clear();
+        let world = self.run.world().snapshot();
+        let now = self.now;
+        self.with(client, |session, out| session.receive(PEER, datagram, &world, now, out));
+        self.settle();
+        self.got(client)
+    }
+
+    fn ask(&mut self, client: usize, request: &Request) -> Vec<Reply> {
+        let dialect = self.clients[client].session.dialect;
+        self.send(client, &request.to_bytes_in(dialect))
+    }
+
+    fn ask_numbered(&mut self, client: usize, request: &Request, number: u32) -> Vec<Reply> {
+        let mut datagram = request.to_bytes_in(self.clients[client].session.dialect);
+        SequenceNumber(number).append_to(&mut datagram);
+        let replies = self.send(client, &datagram);
+        for got in &self.clients[client].got {
+            assert_eq!(SequenceNumber::at_end(got), Some(SequenceNumber(number)), "{got:?}");
+        }
+        replies
+    }
+
+    /// What a client has received since it sent something, or since the last call.
+    fn got(&mut self, client: usize) -> Vec<Reply> {
+        let Client { session, got, .. } = &self.clients[client];
+        got.iter().map(|datagram| Reply::decode_in(session.dialect, datagram).unwrap()).collect()
+    }
+
+    fn with(&mut self, client: usize, act: impl FnOnce(&mut OspSession, &mut ConversationOutbox)) {
+        let id = SessionId(client as u64);
+        let talk = &mut self.clients[client];
+        if talk.closed.is_some() {
+            return;
+        }
+        let mut out = Outbox::default();
+        act(&mut talk.session, &mut out);
+        assert!(out.replies.iter().all(|(to, _)| *to == talk.session.peer));
+        talk.got.extend(out.replies.into_iter().map(|(_, datagram)| datagram));
+        talk.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
+        for action in out.actions {
+            match action {
+                ConversationAction::HoldReplies => {}
+                ConversationAction::Close(reason) => talk.closed = Some(reason),
+                ConversationAction::ResetCommunication => talk.resets_communication = true,
+            }
+        }
+        for command in out.commands {
+            self.clients[client].sequence += 1;
+            let is_reset = matches!(command, Command::Reset(_));
+            self.run.handle(id, self.clients[client].sequence, command, self.now);
+            if is_reset {
+                let snapshot = self.run.world().snapshot();
+                self.tell(&snapshot);
+            }
+        }
+        if self.clients[client].closed.is_some() {
+            self.run.end(id, self.now);
+        }
+    }
+
+    fn tell(&mut self, snapshot: &Arc<Snapshot>) {
+        let now = self.now;
+        for client in 0..self.clients.len() {
+            self.with(client, |session, out| session.notify(Notice::Tick, snapshot, now, out));
+        }
+    }
+
+    /// Until nothing happens any more at this time.
+    fn settle(&mut self) {
+        loop {
+            for (SessionId(client), answer) in self.run.take_answers() {
+                let world = self.run.world().snapshot();
+                let now = self.now;
+                self.with(client as usize, |session, out| session.notify(Notice::Answer(answer), &world, now, out));
+            }
+            let now = self.now;
+            let due = |c: &Client| c.closed.is_none() && Session::timeout(&c.session).is_some_and(|at| at <= now);
+            if let Some(client) = self.clients.iter().position(due) {
+                let world = self.run.world().snapshot();
+                self.with(client, |session, out| session.notify(Notice::Timeout, &world, now, out));
+                continue;
+            }
+            match self.run.advance(self.now).0 {
+                Progress::Moved(snapshot) => self.tell(&snapshot),
+                Progress::Until(_) | Progress::Waiting => {
+                    let answers = self.run.take_answers();
+                    if answers.is_empty() {
+                        return;
+                    }
+                    for (SessionId(client), answer) in answers {
+                        let world = self.run.world().snapshot();
+                        let now = self.now;
+                        self.with(client as usize, |session, out| {
+                            session.notify(Notice::Answer(answer), &world, now, out)
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let until = self.now + time;
+        while self.now < until {
+            self.now = (self.now + Duration::from_millis(1)).min(until);
+            self.settle();
+        }
+    }
+
+    fn ticks(&self) -> u64 {
+        self.run.world().tick_count().0
+    }
+
+    fn value(&mut self, name: &str) -> Value {
+        let id = self.run.world().catalogue().variable_named(name).unwrap_or_else(|| panic!("no {name}")).id;
+        self.run.world().read(id).unwrap()
+    }
+
+    /// The number by which a client calls a variable.
+    fn local(&mut self, client: usize, name: &str) -> LocalValue {
+        match self.ask(client, &Request::GetValueIds { expression: Text::from(name) }).as_slice() {
+            [Reply::ValueIds { count: 1 }, Reply::ValueInfo { value, .. }] => *value,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    fn register(&mut self, client: usize, agent: i32) -> Status {
+        let agent = LocalAgent(agent);
+        match self.ask(client, &Request::RegisterForAgent { agent }).as_slice() {
+            [Reply::RegisterForAgentAck { agent: same, status }] if *same == agent => *status,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn step_of(agent: i32, inputs: &[f32]) -> Request {
+    Request::NextStep { agent: LocalAgent(agent), inputs: inputs.to_vec() }
+}
+
+fn ack_of(agent: i32) -> Request {
+    Request::StepCompletedAck { agent: LocalAgent(agent) }
+}
+
+fn reset_with(seed: i32) -> Request {
+    Request::ResetSimulation { seed }
+}
+
+/// Which messages these are, by their first letters.
+fn kinds(replies: &[Reply]) -> Vec<String> {
+    let name = |reply: &Reply| {
+        let text = format!("{reply:?}");
+        text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
+    };
+    replies.iter().map(name).collect()
+}
+
+const STEP: [&str; 2] = ["NextStepAck", "StepCompleted"];
+const ACK: [&str; 1] = ["NextStepAck"];
+
+#[test]
+fn agents_are_listed_and_stay_under_their_numbers() {
+    for dialect in Dialect::ALL {
+        let mut hall = Hall::new(2, &[dialect]);
+        for _ in 0..2 {
+            let overview = hall.ask(0, &Request::GetAgentOverview);
+            let [Reply::AgentOverview { count: 2 }, rest @ ..] = overview.as_slice() else { panic!("{overview:?}") };
+            for (index, (reply, wanted)) in rest.iter().zip(["Rover1", "Rover2"]).enumerate() {
+                let agent = LocalAgent(index as i32 + 1);
+                let (group_type, name) = (Text::from("Agent"), Text::from(wanted));
+                assert_eq!(*reply, Reply::AgentOverviewNext { index, agent, group_type, available: true, name });
+            }
+        }
+        assert_eq!(hall.ask(0, &Request::AgentOverviewAck), []);
+        let info = hall.ask(0, &Request::GetAgentInfo { agent: LocalAgent(2) });
+        let [Reply::AgentInfo { inputs, outputs, infos, name, .. }, rest @ ..] = info.as_slice() else {
+            panic!("{info:?}")
+        };
+        assert_eq!((*inputs, name.as_str(), rest.len()), (2, "Rover2", inputs + outputs + infos));
+        for (place, reply) in rest.iter().enumerate() {
+            let Reply::AgentInfoNext { index, min, max, name } = reply else { panic!("{reply:?}") };
+            assert_eq!(*index, place);
+            assert!(min < max && name.as_str().starts_with('/'));
+        }
+        assert_eq!(hall.ask(0, &Request::AgentInfoAck), []);
+    }
+}
+
+#[test]
+fn what_is_not_known_is_answered_as_such() {
+    let (agent, value, event) = (LocalAgent(7), LocalValue(7), LocalEvent(7));
+    let none = LocalValue::NOT_FOUND;
+    for (request, wanted) in [
+        (
+            Request::GetAgentInfo { agent },
+            Reply::AgentInfo { agent, inputs: 0, outputs: 0, infos: 0, name: Text::default() },
+        ),
+        (Request::RegisterForAgent { agent }, Reply::RegisterForAgentAck { agent, status: Status::Failed }),
+        (Request::DeregisterFromAgent { agent }, Reply::DeregisterFromAgentAck { agent, status: Status::NotFound }),
+        (
+            Request::DeregisterFromAgent { agent: LocalAgent(1) },
+            Reply::DeregisterFromAgentAck { agent: LocalAgent(1), status: Status::Done },
+        ),
+        (
+            Request::RegisterForEvent { name: Text::from("/Control/Nothing") },
+            Reply::RegisterForEventAck { event: LocalEvent::NOT_FOUND },
+        ),
+        (Request::DeregisterFromEvent { event }, Reply::DeregisterFromEventAck { event: LocalEvent::NOT_FOUND }),
+        (Request::GetValue { value }, Reply::Value { value: LocalValue::UNREADABLE, content: Text::default() }),
+        (Request::SetValue { value, content: Text::from("1") }, Reply::SetValueAck { value, status: Status::NotFound }),
+        (Request::RegisterForValues { values: vec![value] }, Reply::RegisterForValuesAck { values: vec![none] }),
+        (Request::DeregisterFromValues { values: vec![value] }, Reply::DeregisterFromValuesAck { values: vec![none] }),
+        (Request::GetValueIds { expression: Text::from("(") }, Reply::ValueIds { count: 0 }),
+        (Request::GetValueIds { expression: Text::from("x".repeat(5_000).as_str()) }, Reply::ValueIds { count: 0 }),
+    ] {
+        for dialect in Dialect::ALL {
+            let mut hall = Hall::new(1, &[dialect]);
+            assert_eq!(hall.ask(0, &request), std::slice::from_ref(&wanted), "{request:?}");
+        }
+    }
+    // before an overview no agent is known
+    let mut hall = Hall::new(1, &[Dialect::Document]);
+    hall.clients[0].session = OspSession::new(SocketAddr::from(([127, 0, 0, 1], 5_000)), Dialect::Document);
+    assert_eq!(hall.register(0, 1), Status::Failed);
+    for stray in [step_of(1, &[0.0, 0.0]), ack_of(1), Request::ResetCompleted, Request::ValueInfoAck] {
+        assert_eq!(hall.ask(0, &stray), [], "{stray:?}");
+    }
+    assert_eq!(hall.ticks(), 0);
+}
+
+#[test]
+fn an_agent_has_one_client() {
+    let mut hall = Hall::new(2, &[Dialect::Document, Dialect::Original]);
+    assert_eq!(hall.register(0, 1), Status::Done);
+    assert_eq!(hall.register(0, 1), Status::Done, "again");
+    assert_eq!(hall.register(1, 1), Status::Failed);
+    assert_eq!(hall.register(1, 2), Status::Done);
+    let overview = hall.ask(1, &Request::GetAgentOverview);
+    let free = |reply: &Reply| matches!(reply, Reply::AgentOverviewNext { available: true, .. });
+    assert!(!overview.iter().any(free), "{overview:?}");
+    assert_eq!(kinds(&hall.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) })), ["DeregisterFromAgentAck"]);
+    assert_eq!(hall.register(1, 1), Status::Done);
+    assert_eq!(hall.ask(1, &Request::End), [Reply::EndAck]);
+    assert_eq!(hall.clients[1].closed.as_deref(), Some("ended by the client"));
+    assert_eq!((hall.register(0, 1), hall.register(0, 2)), (Status::Done, Status::Done), "the end frees its agents");
+}
+
+#[test]
+fn a_step_waits_for_every_agent_and_happens_once() {
+    let mut hall = Hall::new(3, &Dialect::ALL);
+    for (client, agent) in [(0, 1), (0, 2), (1, 3)] {
+        assert_eq!(hall.register(client, agent), Status::Done);
+    }
+    for round in 1..=3 {
+        let inputs = [0.1 * round as f32, 0.0];
+        assert_eq!(kinds(&hall.ask(0, &step_of(1, &inputs))), ACK);
+        assert_eq!(kinds(&hall.ask(1, &step_of(3, &inputs))), ACK);
+        assert_eq!(hall.ticks(), round - 1, "the second agent has not asked");
+        hall.clients[1].got.clear();
+        // each of its two agents, one after the other
+        assert_eq!(kinds(&hall.ask(0, &step_of(2, &inputs))), STEP);
+        assert_eq!(kinds(&hall.got(1)), ["StepCompleted"]);
+        assert_eq!(hall.ask(0, &ack_of(2)), [], "the first one is awaited");
+        let next = hall.ask(0, &ack_of(1));
+        assert!(matches!(next.as_slice(), [Reply::StepCompleted { agent: LocalAgent(2), .. }]), "{next:?}");
+        assert_eq!(hall.ask(0, &ack_of(2)), []);
+        assert_eq!(hall.ask(1, &ack_of(3)), []);
+        assert_eq!(hall.ticks(), round);
+    }
+    assert_eq!(hall.ask(1, &step_of(1, &[0.0, 0.0])), [], "somebody else's agent");
+    // whoever leaves is no longer waited for
+    assert_eq!(kinds(&hall.ask(1, &step_of(3, &[0.9, 0.9]))), ACK);
+    hall.clients[1].got.clear();
+    hall.ask(0, &Request::End);
+    hall.settle();
+    assert_eq!(kinds(&hall.got(1)), ["StepCompleted"]);
+}
+
+#[test]
+fn a_lost_confirmation_costs_a_time_out() {
+    let mut hall = Hall::new(2, &[Dialect::Document]);
+    hall.register(0, 1);
+    hall.register(0, 2);
+    hall.ask(0, &step_of(1, &[]));
+    assert_eq!(kinds(&hall.ask(0, &step_of(2, &[]))), STEP);
+    hall.clients[0].got.clear();
+    hall.pass(limits::CONFIRMATION / 2);
+    assert!(hall.got(0).is_empty());
+    hall.pass(limits::CONFIRMATION / 2);
+    let told = hall.got(0);
+    assert!(matches!(told.as_slice(), [Reply::StepCompleted { agent: LocalAgent(2), .. }]), "{told:?}");
+    // the next request confirms, too
+    assert_eq!(kinds(&hall.ask(0, &step_of(1, &[1.0]))), ACK);
+    assert_eq!(kinds(&hall.ask(0, &step_of(2, &[1.0]))), STEP);
+    assert_eq!(hall.ticks(), 2);
+}
+
+#[test]
+fn a_repeated_request_gets_its_answers_again_and_steps_once() {
+    for dialect in Dialect::ALL {
+        let mut hall = Hall::new(2, &[dialect, dialect]);
+        hall.register(0, 1);
+        hall.register(1, 2);
+        for _ in 0..3 {
+            assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.5, 0.5]))), ACK);
+        }
+        hall.ask(1, &step_of(2, &[]));
+        assert_eq!(hall.ticks(), 1);
+        let first = hall.clients[0].got.last().cloned().unwrap();
+        for _ in 0..3 {
+            assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.5, 0.5]))), STEP, "its news may have got lost");
+            assert_eq!(hall.clients[0].got.last(), Some(&first));
+        }
+        assert_eq!(hall.ticks(), 1);
+        assert_eq!(hall.ask(0, &ack_of(1)), []);
+        assert_eq!(hall.ask(0, &ack_of(1)), []);
+        assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.5, 0.5]))), ACK, "this is the next one");
+        hall.ask(1, &step_of(2, &[1.0]));
+        assert_eq!(hall.ticks(), 2);
+    }
+}
+
+#[test]
+fn numbers_tell_copies_from_requests() {
+    for dialect in Dialect::ALL {
+        let mut hall = Hall::new(1, &[dialect]);
+        hall.register(0, 1);
+        let step = step_of(1, &[0.5, 0.5]);
+        assert_eq!(kinds(&hall.ask_numbered(0, &step, 1)), STEP);
+        assert_eq!(hall.ask(0, &ack_of(1)), []);
+        assert_eq!(kinds(&hall.ask_numbered(0, &step, 1)), STEP, "a copy after its confirmation");
+        assert_eq!(hall.ticks(), 1);
+        assert_eq!(kinds(&hall.ask_numbered(0, &step, 2)), STEP, "the next one, though nothing was confirmed");
+        assert_eq!(hall.ask_numbered(0, &step, 1), [], "a copy that was under way for long");
+        assert_eq!(hall.ticks(), 2);
+
+        let reset = ["ResetSimulationAck", "ResetCompleted"];
+        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset);
+        let tries = hall.run.world().snapshot().tries;
+        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset);
+        assert_eq!(hall.ask(0, &Request::ResetCompleted), []);
+        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset, "whatever the time");
+        assert_eq!(hall.run.world().snapshot().tries, tries);
+        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 2)), reset);
+        assert_eq!(hall.ask_numbered(0, &reset_with(5), 1), []);
+        assert_eq!(hall.run.world().snapshot().tries, tries + 1);
+    }
+}
+
+#[test]
+fn a_reset_waits_for_every_agent_and_stray_requests_spoil_nothing() {
+    let mut hall = Hall::new(3, &[Dialect::Document, Dialect::Original, Dialect::Document]);
+    for (client, agent) in [(0, 1), (0, 2), (1, 3)] {
+        hall.register(client, agent);
+    }
+    let tries = hall.run.world().snapshot().tries;
+    for _ in 0..5 {
+        assert_eq!(kinds(&hall.ask(2, &reset_with(1))), ["ResetSimulationAck"], "it has no agent");
+        assert_eq!(kinds(&hall.ask(1, &reset_with(2))), ["ResetSimulationAck"], "one too many, but for the first");
+    }
+    assert_eq!(kinds(&hall.ask(0, &reset_with(0))), ["ResetSimulationAck"]);
+    for client in &mut hall.clients {
+        client.got.clear();
+    }
+    assert_eq!(hall.run.world().snapshot().tries, tries);
+    assert_eq!(kinds(&hall.ask(0, &reset_with(-4))), ["ResetSimulationAck", "ResetCompleted"]);
+    for client in [1, 2] {
+        assert_eq!(hall.got(client), [Reply::ResetCompleted], "everybody is told");
+    }
+    assert_eq!(hall.run.world().snapshot().tries, tries + 1);
+    assert_eq!(hall.value("/Simulation/Seed"), Value::Integer(-4), "the last one that is not 0");
+    // the first byte is the one that the dialect has
+    assert_eq!(hall.clients[0].got.last().map(|bytes| bytes[0]), Some(76));
+    assert_eq!(hall.clients[1].got.last().map(|bytes| bytes[0]), Some(75));
+    for client in [0, 1] {
+        assert_eq!(hall.ask(client, &Request::ResetCompleted), []);
+    }
+    // whoever was told of somebody else's reset has asked for nothing
+    hall.ask(1, &Request::End);
+    hall.ask(0, &Request::End);
+    assert_eq!(hall.register(2, 3), Status::Done);
+    assert_eq!(kinds(&hall.ask(2, &reset_with(9))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!(hall.run.world().snapshot().tries, tries + 2);
+}
+
+#[test]
+fn the_last_wish_counts() {
+    let mut hall = Hall::new(2, &Dialect::ALL);
+    hall.register(0, 1);
+    hall.register(1, 2);
+    let tries = hall.run.world().snapshot().tries;
+    // a reset that the other does not want, then a step
+    hall.ask(0, &reset_with(1));
+    assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.1]))), ACK);
+    assert_eq!(kinds(&hall.ask(1, &step_of(2, &[]))), STEP);
+    // a step, then a reset, which the other wants as well
+    hall.ask(0, &step_of(1, &[0.2]));
+    hall.ask(0, &reset_with(1));
+    assert_eq!(kinds(&hall.ask(1, &reset_with(2))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!((hall.ticks(), hall.run.world().snapshot().tries), (1, tries + 1));
+    // a step, a reset, and the next step after all
+    hall.ask_numbered(0, &step_of(1, &[0.3]), 1);
+    hall.ask(0, &Request::ResetCompleted);
+    hall.ask(0, &reset_with(1));
+    hall.ask_numbered(0, &step_of(1, &[0.4]), 2);
+    hall.clients[0].got.clear();
+    hall.ask(1, &step_of(2, &[0.3]));
+    assert_eq!(kinds(&hall.got(0)), ["StepCompleted"]);
+    assert_eq!(hall.ticks(), 2);
+}
+
+#[test]
+fn a_reset_from_outside_keeps_steps_and_fulfils_resets() {
+    let mut hall = Hall::new(3, &Dialect::ALL);
+    for (client, agent) in [(0, 1), (1, 2), (1, 3)] {
+        hall.register(client, agent);
+    }
+    hall.ask(0, &reset_with(1));
+    hall.ask(1, &step_of(2, &[]));
+    hall.run.handle(SessionId(99), 1, Command::Reset(Some(4)), hall.now);
+    let snapshot = hall.run.world().snapshot();
+    hall.tell(&snapshot);
+    assert_eq!(hall.got(0).last(), Some(&Reply::ResetCompleted));
+    hall.ask(1, &step_of(3, &[]));
+    assert_eq!(hall.ticks(), 0, "the first one has its reset, and has not asked for a step");
+    hall.clients[1].got.clear();
+    hall.ask(0, &step_of(1, &[]));
+    assert_eq!((hall.ticks(), kinds(&hall.got(1))), (1, vec!["StepCompleted".to_owned()]));
+}
+
+#[test]
+fn a_reset_that_is_asked_for_again_much_later_is_another() {
+    let mut hall = Hall::new(1, &[Dialect::Document]);
+    let tries = hall.run.world().snapshot().tries;
+    for (wait, wanted) in [(Duration::ZERO, 1), (limits::RESET_CONFIRMATION / 2, 1), (limits::RESET_CONFIRMATION, 2)] {
+        hall.pass(wait);
+        assert_eq!(kinds(&hall.ask(0, &reset_with(5))), ["ResetSimulationAck", "ResetCompleted"]);
+        assert_eq!(hall.run.world().snapshot().tries, tries + wanted, "after {wait:?}");
+    }
+}
+
+#[test]
+fn without_controllers_a_reset_is_at_once() {
+    let mut hall = Hall::new(1, &[Dialect::Document, Dialect::Original]);
+    let tries = hall.run.world().snapshot().tries;
+    assert_eq!(kinds(&hall.ask(0, &reset_with(8))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!(hall.got(1).last(), Some(&Reply::ResetCompleted));
+    assert_eq!((hall.run.world().snapshot().tries, hall.value("/Simulation/Seed")), (tries + 1, Value::Integer(8)));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let run = |seed| {
+        let mut hall = Hall::new(1, &[Dialect::Document]);
+        hall.register(0, 1);
+        let mut told = Vec::new();
+        for (round, wanted) in [3, seed, 3, seed].into_iter().enumerate() {
+            hall.ask(0, &reset_with(wanted));
+            hall.ask(0, &Request::ResetCompleted);
+            for step in 0..20_u8 {
+                hall.ask(0, &step_of(1, &[f32::from(step) / 20.0, 0.3]));
+                if round % 2 == 1 {
+                    told.push(hall.clients[0].got.last().cloned());
+                }
+                hall.ask(0, &ack_of(1));
+            }
+        }
+        told
+    };
+    let (first, second) = (run(7), run(7));
+    assert_eq!(first, second);
+    let (once, again) = first.split_at(20);
+    assert_eq!(once, again, "in one world, too");
+    assert_ne!(run(7), run(8));
+}
+
+#[test]
+fn inputs_are_taken_as_far_as_they_go() {
+    let mut hall = Hall::new(1, &[Dialect::Document]);
+    hall.register(0, 1);
+    let names = ["/Sim/Rover/Left/Wheel/DesiredVelocity", "/Sim/Rover/Right/Wheel/DesiredVelocity"];
+    let mut number = 0;
+    for (inputs, wanted) in [
+        (&[0.25, -0.5][..], [0.25, -0.5]),
+        (&[0.75], [0.75, -0.5]),
+        (&[], [0.75, -0.5]),
+        (&[0.1, 0.2, 0.3, 0.4], [0.1, 0.2]),
+        (&[f32::NAN, 0.5], [0.1, 0.5]),
+        (&[f32::INFINITY, f32::NEG_INFINITY], [0.1, 0.5]),
+        (&[7.0, -1e30], [1.0, -1.0]),
+    ] {
+        number += 1;
+        assert_eq!(kinds(&hall.ask_numbered(0, &step_of(1, inputs), number)), STEP);
+        for (name, wanted) in names.into_iter().zip(wanted) {
+            let got = hall.value(name).as_number().unwrap();
+            assert!((got - wanted).abs() < 1e-6, "{inputs:?}: {name} is {got}, not {wanted}");
+        }
+    }
+    let refusals = hall.clients[0].refusals.join("; ");
+    for word in ["2 inputs but the step carries 4", "NaN", "inf"] {
+        assert!(refusals.contains(word), "{word}: {refusals}");
+    }
+}
+
+#[test]
+fn events_and_observed_values_come_with_the_first_news() {
+    let mut hall = Hall::new(2, &[Dialect::Document]);
+    hall.register(0, 1);
+    hall.register(0, 2);
+    let names = ["/Control/StepCompleted", "/Control/ResetSimulation", "/Control/StepCompleted"];
+    let ids = names.map(|name| match hall.ask(0, &Request::RegisterForEvent { name: Text::from(name) }).as_slice() {
+        [Reply::RegisterForEventAck { event }] => event.0,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(ids, [1, 2, 1]);
+    let (step, time) = (hall.local(0, "/Control/CurrentStep"), hall.local(0, "/Simulation/SimulationTime"));
+    let values = vec![time, LocalValue(99), step, time];
+    let answer = hall.ask(0, &Request::RegisterForValues { values });
+    assert_eq!(answer, [Reply::RegisterForValuesAck { values: vec![time, LocalValue::NOT_FOUND, step, time] }]);
+    hall.ask(0, &reset_with(0));
+    hall.ask(0, &reset_with(0));
+    hall.ask(0, &step_of(1, &[]));
+    let told = hall.ask(0, &step_of(2, &[]));
+    let [
+        _,
+        Reply::StepCompleted { agent, events, observed: 2, .. },
+        Reply::Value { value, .. },
+        Reply::Value { content, .. },
+    ] = told.as_slice()
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!((agent.0, *value, content.as_str()), (1, time, "1"));
+    assert_eq!(*events, [LocalEvent(1), LocalEvent(2)], "also what happened in the reset");
+    let told = hall.ask(0, &ack_of(1));
+    assert!(
+        matches!(told.as_slice(), [Reply::StepCompleted { observed: 0, events, .. }] if events.is_empty()),
+        "{told:?}"
+    );
+    hall.ask(0, &ack_of(2));
+    // no longer
+    hall.ask(0, &Request::DeregisterFromValues { values: vec![time] });
+    assert_eq!(
+        hall.ask(0, &Request::DeregisterFromEvent { event: LocalEvent(1) }),
+        [Reply::DeregisterFromEventAck { event: LocalEvent(1) }]
+    );
+    hall.ask(0, &step_of(1, &[1.0]));
+    let told = hall.ask(0, &step_of(2, &[1.0]));
+    let [_, Reply::StepCompleted { events, observed: 1, .. }, Reply::Value { value, .. }] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    assert_eq!((events.as_slice(), *value), (&[][..], step));
+}
+
+#[test]
+fn variables_are_found_read_and_written() {
+    for dialect in Dialect::ALL {
+        let mut hall = Hall::new(1, &[dialect]);
+        let found = hall.ask(0, &Request::GetValueIds { expression: Text::from("/Simulation/.*") });
+        let [Reply::ValueIds { count }, rest @ ..] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(*count, rest.len());
+        let names: Vec<_> = rest
+            .iter()
+            .enumerate()
+            .map(|(place, reply)| match reply {
+                Reply::ValueInfo { index, value, name, .. } => {
+                    assert_eq!((*index, value.0), (place, place as i32 + 1));
+                    name.as_str().to_owned()
+                }
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert!(names.is_sorted() && names.contains(&"/Simulation/Gravitation".to_owned()), "{names:?}");
+
+        let gravitation = hall.local(0, "/Simulation/Gravitation");
+        let set = |hall: &mut Hall, value, text: &str| match hall
+            .ask(0, &Request::SetValue { value, content: Text::from(text) })
+            .as_slice()
+        {
+            [Reply::SetValueAck { value: same, status }] if *same == value => *status,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(set(&mut hall, gravitation, "3.7"), Status::Done);
+        for wrong in ["", "much", "nan", "1e9"] {
+            assert_eq!(set(&mut hall, gravitation, wrong), Status::Failed, "{wrong}");
+        }
+        let read = hall.ask(0, &Request::GetValue { value: gravitation });
+        assert_eq!(read, [Reply::Value { value: gravitation, content: Text::from("3.7") }]);
+        let step = hall.local(0, "/Control/CurrentStep");
+        assert_eq!(set(&mut hall, step, "5"), Status::Failed, "it can only be read");
+    }
+}
+
+#[test]
+fn a_client_that_lets_the_world_wait_is_dropped() {
+    let mut hall = Hall::new(2, &Dialect::ALL);
+    hall.register(0, 1);
+    hall.register(1, 2);
+    let name = Text::from("/Agent/Rover2/VoteLost");
+    hall.ask(0, &Request::RegisterForEvent { name });
+    hall.ask(0, &step_of(1, &[]));
+    hall.clients[0].got.clear();
+    hall.pass(SILENCE - Duration::from_millis(1));
+    assert!(hall.clients[1].closed.is_none() && hall.got(0).is_empty());
+    hall.pass(Duration::from_millis(1));
+    assert!(hall.clients[1].closed.as_deref().is_some_and(|why| why.contains("no vote in time")));
+    let told = hall.got(0);
+    assert!(matches!(told.as_slice(), [Reply::StepCompleted { events, .. }] if events.len() == 1), "{told:?}");
+    // one that controls nothing may be silent
+    hall.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) });
+    hall.pass(3 * SILENCE);
+    assert!(hall.clients[0].closed.is_none());
+}
+
+#[test]
+fn ending_everything_is_the_drivers() {
+    let mut hall = Hall::new(1, &Dialect::ALL);
+    assert_eq!(hall.ask(0, &Request::ResetCommunication), []);
+    assert!(hall.clients[0].resets_communication);
+    hall.clients[1].got.clear();
+    let (world, now) = (hall.run.world().snapshot(), hall.now);
+    hall.with(1, |session, out| session.notify(Notice::CommunicationReset, &world, now, out));
+    assert_eq!(hall.got(1), [Reply::ResetCommunicationAck]);
+}
+
+#[test]
+fn the_port_takes_first_requests_only() {
+    let peer = SocketAddr::from(([127, 0, 0, 1], 5_000));
+    for dialect in Dialect::ALL {
+        let init = |version| Request::Init { dialect, version }.to_bytes_in(dialect);
+        assert!(matches!(Osp.greet(peer, &init(Version::SUPPORTED)), Greeting::Begin(_)));
+        for version in [Version { major: 1, minor: 0 }, Version { major: 2, minor: 1 }] {
+            let Greeting::Reply { datagram: answer, .. } = Osp.greet(peer, &init(version)) else {
+                panic!("{version:?}")
+            };
+            assert_eq!(Reply::decode_in(dialect, &answer), Ok(Reply::InitAck { version: Version::SUPPORTED }));
+        }
+    }
+    assert!(matches!(Osp.greet(peer, &[10]), Greeting::ResetCommunication));
+    for datagram in [&[][..], &[5], &[7], &[90], &[200]] {
+        assert!(matches!(Osp.greet(peer, datagram), Greeting::Ignore(_)), "{datagram:?}");
+    }
+}
+
+#[test]
+fn searches_wait_for_each_other_and_have_a_limit() {
+    let mut hall = Hall::new(1, &[Dialect::Document]);
+    let world = hall.run.world().snapshot();
+    let now = hall.now;
+    let datagram = Request::GetValueIds { expression: Text::from(".*") }.to_bytes_in(Dialect::Document);
+    for _ in 0..limits::SEARCHES + 3 {
+        hall.with(0, |session, out| session.receive(PEER, &datagram, &world, now, out));
+    }
+    assert_eq!(hall.got(0).iter().filter(|reply| matches!(reply, Reply::ValueIds { count: 0 })).count(), 3);
+    hall.clients[0].got.clear();
+    hall.pass(Duration::from_secs(1));
+    let got = hall.got(0);
+    let count = world.catalogue.variables.len();
+    assert_eq!(got.len(), limits::SEARCHES * (1 + count));
+    assert!(got.chunks(1 + count).all(|chunk| chunk[0] == Reply::ValueIds { count }));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever is sent, nothing panics, no step happens without a request for it, and no number reaches the world that
+    /// is not finite.
+    #[test]
+    fn any_datagrams(
+        datagrams in prop::collection::vec(
+            (0..2_usize, prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..40),
+                (prop::sample::select(vec![20_u8, 30, 40, 50, 52, 54, 56, 70, 75, 80, 85, 86, 90, 95, 100, 105]),
+                 prop::collection::vec(-1..4_i32, 0..5)).prop_map(|(id, ints)| {
+                    std::iter::once(id).chain(ints.into_iter().flat_map(i32::to_le_bytes)).collect()
+                }),
+            ], 0..60_u64),
+            0..60,
+        ),
+    ) {
+        let mut hall = Hall::new(2, &Dialect::ALL);
+        hall.register(0, 1);
+        let mut requests = 0;
+        for (client, datagram, pause) in datagrams {
+            requests += u64::from(datagram.first() == Some(&80));
+            hall.send(client, &datagram);
+            hall.pass(Duration::from_millis(pause));
+            prop_assert!(hall.ticks() <= requests);
+        }
+    }
+}

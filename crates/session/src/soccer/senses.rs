@@ -1,0 +1,246 @@
+//! What an agent is told, made from a snapshot. Names are looked up once per model.
+
+use super::VisionModel;
+use glam::{DQuat, DVec3};
+use physics::Pose;
+use soccer::{
+    PlayerId, Side,
+    field::Landmark,
+    game::GameView,
+    vision::{
+        Camera, Detection, IdealVision, MarkedPlayer, Marker, Noise, NoisyVision, PlayerOcclusion, Vision,
+        VisionTargets,
+    },
+};
+use wire::soccer::{
+    self as told, Dialect, GameState, HeardSpeech, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer,
+    Sensor, Thousandths, Touch,
+};
+use world::{AgentId, Catalogue, Snapshot, interface::Port, interface::Role, snapshot::SiteCard};
+
+/// Agents see in every second cycle.
+const SEE_EVERY: u64 = 2;
+const MARKER: &str = "-vismarker";
+
+/// Where the numbers of one agent are in a snapshot.
+#[derive(Debug)]
+pub(super) struct Senses {
+    generation: u64,
+    vectors: Vec<(Kind, Name, usize)>,
+    joints: Vec<(Name, usize, usize)>,
+    touches: Vec<(Name, usize)>,
+    camera: Option<SiteCard>,
+    ball: Option<usize>,
+    landmarks: Vec<Landmark>,
+    /// Markers of all players, in the order of joining.
+    players: Vec<(PlayerId, Vec<(String, SiteCard)>)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Orientation,
+    Position,
+    Gyro,
+    Accelerometer,
+}
+
+impl Senses {
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Finds everything; none if the agent has gone.
+    pub(super) fn new(catalogue: &Catalogue, agent: AgentId, game: &GameView) -> Option<Self> {
+        let card = catalogue.agent(agent)?;
+        let mut senses = Self {
+            generation: catalogue.generation,
+            vectors: Vec::new(),
+            joints: Vec::new(),
+            touches: Vec::new(),
+            camera: catalogue.site_named(&format!("{}:camera", card.name)).cloned(),
+            ball: catalogue.bodies.iter().position(|name| name == "ball"),
+            landmarks: game.field.landmarks().to_vec(),
+            players: Vec::new(),
+        };
+        let sensors: Vec<(&str, usize)> = card
+            .values
+            .iter()
+            .filter(|value| value.role == Role::Output)
+            .filter_map(|value| match value.port {
+                Port::Sensor(index) => Some((value.name.trim_start_matches('/'), index)),
+                _ => None,
+            })
+            .collect();
+        for &(name, index) in &sensors {
+            senses.add(name, index, &sensors);
+        }
+        for (player, agent) in &game.players {
+            let Some(card) = catalogue.agent(*agent) else { continue };
+            let prefix = format!("{}:", card.name);
+            let markers = catalogue.sites.iter().filter_map(|site| {
+                let name = site.name.strip_prefix(&prefix)?.strip_suffix(MARKER)?;
+                Some((name.to_owned(), site.clone()))
+            });
+            senses.players.push((*player, markers.collect()));
+        }
+        Some(senses)
+    }
+
+    /// A sensor by its name: `torso_quat`, `q_hj1` with its `dq_hj1`, or a touch sensor.
+    fn add(&mut self, name: &str, index: usize, all: &[(&str, usize)]) {
+        let (base, axis) = name.split_once('/').unwrap_or((name, ""));
+        let Ok(told) = Name::new(base) else { return };
+        let kind = match base.rsplit('_').next() {
+            Some("quat") => Some(Kind::Orientation),
+            Some("pos") => Some(Kind::Position),
+            Some("gyro") => Some(Kind::Gyro),
+            Some("acc") => Some(Kind::Accelerometer),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            // the first axis stands for all
+            if self.vectors.iter().all(|(_, other, _)| *other != told) {
+                self.vectors.push((kind, told, index));
+            }
+        } else if let Some(joint) = base.strip_prefix("q_") {
+            let velocity = all.iter().find(|(other, _)| other.strip_prefix("dq_") == Some(joint));
+            if let (Some((_, velocity)), Ok(name)) = (velocity, Name::new(joint)) {
+                self.joints.push((name, index, *velocity));
+            }
+        } else if !base.starts_with("dq_") && axis.is_empty() {
+            self.touches.push((told, index));
+        }
+    }
+
+    pub(super) fn perceive(
+        &self,
+        dialect: Dialect,
+        eyes: VisionModel,
+        player: PlayerId,
+        game: &GameView,
+        world: &Snapshot,
+    ) -> Perception {
+        let mut told = Perception::new(dialect, dialect.time(world.time), game_state(game));
+        for (kind, name, at) in &self.vectors {
+            let name = name.clone();
+            match kind {
+                Kind::Orientation => told.orientations.push(Sensor { name, values: thousandths(world, *at) }),
+                Kind::Position => told.positions.push(Sensor { name, values: thousandths(world, *at) }),
+                Kind::Gyro => told.gyros.push(Sensor { name, values: hundredths(world, *at, f64::to_degrees) }),
+                Kind::Accelerometer => told.accelerometers.push(Sensor { name, values: hundredths(world, *at, |x| x) }),
+            }
+        }
+        let degrees = |index: usize| Hundredths::truncated(value(world, index).to_degrees());
+        told.joints = self
+            .joints
+            .iter()
+            .map(|(name, angle, velocity)| Joint {
+                name: name.clone(),
+                angle_deg: degrees(*angle),
+                velocity_deg: degrees(*velocity),
+            })
+            .collect();
+        told.touches = self
+            .touches
+            .iter()
+            .map(|(name, index)| Touch { name: name.clone(), is_active: value(world, *index) > 0.0 })
+            .collect();
+        told.heard = game.heard.get(&player).map(|words| {
+            words
+                .iter()
+                .map(|(azimuth, text)| HeardSpeech { azimuth_deg: *azimuth as i16, text: text.clone() })
+                .collect()
+        });
+        told.see = world.step.is_multiple_of(SEE_EVERY).then(|| self.see(eyes, player, game, world)).flatten();
+        told
+    }
+
+    fn see(&self, eyes: VisionModel, player: PlayerId, game: &GameView, world: &Snapshot) -> Option<See> {
+        let camera = world.site_pose(self.camera.as_ref()?)?;
+        let camera = Camera { position: camera.pos.into(), rotation: rotation(&camera) };
+        let ball = self.ball.and_then(|index| world.positions.get(index)).map(|&ball| DVec3::from(ball))?;
+        let place = |site: &SiteCard| world.site_pose(site).map_or(DVec3::ZERO, |pose| pose.pos.into());
+        let markers: Vec<(PlayerId, Vec<Marker<'_>>)> = self
+            .players
+            .iter()
+            .map(|(player, markers)| {
+                (*player, markers.iter().map(|(name, site)| Marker { name, position: place(site) }).collect())
+            })
+            .collect();
+        let players: Vec<_> = markers.iter().map(|(id, markers)| MarkedPlayer { id: *id, markers }).collect();
+        let targets = VisionTargets { landmarks: &self.landmarks, ball, players: &players };
+        let mut see = See::default();
+        let seen = match eyes {
+            VisionModel::Ideal => IdealVision.detect_all(&camera, &targets),
+            VisionModel::Noisy => {
+                let occlusion = PlayerOcclusion::new(player, &players);
+                // another one each time, the same whenever the game is played again
+                let player_bits = u64::from(player.number) << 1 | u64::from(player.side == Side::Right);
+                let seed = (game.seed ^ world.step.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ player_bits;
+                NoisyVision::new(Noise::default(), occlusion, seed).detect_all(&camera, &targets)
+            }
+        };
+        for detection in seen {
+            match detection {
+                Detection::Landmark { name, at } => {
+                    see.landmarks.extend(told::Landmark::from_name(name).map(|landmark| (landmark, polar(at))));
+                }
+                Detection::Ball { at } => see.ball = Some(polar(at)),
+                Detection::Player { id, markers } => see.players.extend(seen_player(game, id, &markers)),
+            }
+        }
+        Some(see)
+    }
+}
+
+fn seen_player(game: &GameView, id: PlayerId, markers: &[(&str, soccer::vision::Polar)]) -> Option<SeenPlayer> {
+    let [left, right] = &game.teams;
+    let team = if id.side == Side::Left { left } else { right };
+    let marker = |(name, at): &(&str, soccer::vision::Polar)| {
+        Some(told::Marker { name: Name::new(name).ok()?, polar: polar(*at) })
+    };
+    Some(SeenPlayer {
+        team: Name::new(team.as_deref()?).ok()?,
+        number: id.number,
+        markers: markers.iter().filter_map(marker).collect(),
+    })
+}
+
+fn polar(at: soccer::vision::Polar) -> told::Polar {
+    told::Polar {
+        distance: Hundredths::truncated(at.distance),
+        azimuth_deg: Hundredths::truncated(at.azimuth_deg),
+        elevation_deg: Hundredths::truncated(at.elevation_deg),
+    }
+}
+
+fn game_state(game: &GameView) -> GameState {
+    let [left, right] = &game.teams;
+    let name = |team: &Option<String>| team.as_deref().and_then(|team| Name::new(team).ok());
+    let [score_left, score_right] = game.score.map(|score| score.try_into().unwrap_or(u16::MAX));
+    GameState {
+        time: Hundredths::truncated(game.play_time.as_secs_f64()),
+        play_mode: PlayMode::from_name(game.mode.name()).unwrap_or(PlayMode::BeforeKickOff),
+        team_left: name(left),
+        team_right: name(right),
+        score_left,
+        score_right,
+    }
+}
+
+fn value(world: &Snapshot, index: usize) -> f64 {
+    world.sensors.get(index).copied().unwrap_or_default()
+}
+
+fn thousandths<const N: usize>(world: &Snapshot, at: usize) -> [Thousandths; N] {
+    std::array::from_fn(|axis| Thousandths::truncated(value(world, at + axis)))
+}
+
+fn hundredths<const N: usize>(world: &Snapshot, at: usize, convert: impl Fn(f64) -> f64) -> [Hundredths; N] {
+    std::array::from_fn(|axis| Hundredths::truncated(convert(value(world, at + axis))))
+}
+
+fn rotation(pose: &Pose) -> DQuat {
+    let [w, x, y, z] = pose.quat;
+    DQuat::from_xyzw(x, y, z, w)
+}

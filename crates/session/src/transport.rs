@@ -1,0 +1,251 @@
+//! Sessions as drivers see them: bytes in, bytes out.
+
+use core::net::SocketAddr;
+use std::{sync::Arc, time::Instant};
+
+use wire::{Message, Split, StreamMessage};
+use world::{Answer, Snapshot};
+
+use crate::{
+    Input, Outbox, Session, StreamAction, StreamOutbox, Ticks,
+    contract::{ConversationAction, DatagramOutbox, NoAction},
+    limits,
+};
+
+/// What a driver tells a session besides received bytes. The counterpart of the same variants of [`Input`].
+#[derive(Debug)]
+pub enum Notice {
+    /// [`Input::Opened`].
+    Opened,
+    /// [`Input::Answer`].
+    Answer(Answer),
+    /// [`Input::Tick`].
+    Tick,
+    /// [`Input::Timeout`].
+    Timeout,
+    /// [`Input::CommunicationReset`].
+    CommunicationReset,
+}
+
+impl<R> From<Notice> for Input<R> {
+    fn from(notice: Notice) -> Self {
+        match notice {
+            Notice::Opened => Self::Opened,
+            Notice::Answer(answer) => Self::Answer(answer),
+            Notice::Tick => Self::Tick,
+            Notice::Timeout => Self::Timeout,
+            Notice::CommunicationReset => Self::CommunicationReset,
+        }
+    }
+}
+
+/// A session whose messages are datagrams; `A` is its [`Session::Action`].
+pub trait DatagramSession<A>: Send {
+    /// Handles one datagram.
+    fn receive(
+        &mut self,
+        from: SocketAddr,
+        datagram: &[u8],
+        world: &Arc<Snapshot>,
+        now: Instant,
+        out: &mut Outbox<Vec<u8>, A>,
+    );
+    /// Handles everything else.
+    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut Outbox<Vec<u8>, A>);
+    /// See [`Session::timeout`].
+    fn timeout(&self) -> Option<Instant>;
+    /// See [`Session::is_needed`].
+    fn is_needed(&self) -> bool;
+}
+
+/// A session whose messages travel in a byte stream.
+pub trait StreamSession: Send {
+    /// Handles all complete messages at the beginning of the buffer and removes them.
+    fn receive(
+        &mut self,
+        from: SocketAddr,
+        buffer: &mut Vec<u8>,
+        world: &Arc<Snapshot>,
+        now: Instant,
+        out: &mut StreamOutbox<Vec<u8>>,
+    );
+    /// Handles everything else.
+    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut StreamOutbox<Vec<u8>>);
+    /// See [`Session::reply_dropped`].
+    fn reply_dropped(&mut self);
+}
+
+/// Decodes and encodes the datagrams of a session.
+#[derive(Debug)]
+pub struct OverDatagrams<S>(pub S);
+
+impl<S> DatagramSession<NoAction> for OverDatagrams<S>
+where
+    S: Session<Request: Message, Reply: Message, Action = NoAction>,
+{
+    fn receive(
+        &mut self,
+        from: SocketAddr,
+        datagram: &[u8],
+        world: &Arc<Snapshot>,
+        now: Instant,
+        out: &mut DatagramOutbox<Vec<u8>>,
+    ) {
+        let mut typed = Outbox::default();
+        self.0.handle(decoded(from, datagram), world, now, &mut typed);
+        append_encoded(out, typed);
+    }
+
+    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut DatagramOutbox<Vec<u8>>) {
+        let mut typed = Outbox::default();
+        self.0.handle(notice.into(), world, now, &mut typed);
+        append_encoded(out, typed);
+    }
+
+    fn timeout(&self) -> Option<Instant> {
+        self.0.timeout()
+    }
+
+    fn is_needed(&self) -> bool {
+        self.0.is_needed()
+    }
+}
+
+fn append_encoded<R: Message>(out: &mut DatagramOutbox<Vec<u8>>, typed: DatagramOutbox<R>) {
+    let Outbox { replies, mut commands, mut refusals, mut actions } = typed;
+    out.replies.extend(replies.into_iter().map(|(to, reply)| (to, encoded(&reply, R::encode))));
+    out.commands.append(&mut commands);
+    out.refusals.append(&mut refusals);
+    out.actions.append(&mut actions);
+}
+
+/// Splits a stream into the messages of a session, decodes and encodes them.
+#[derive(Debug)]
+pub struct OverStream<S>(pub S);
+
+impl<S> OverStream<S>
+where
+    S: Session<Request: StreamMessage, Reply: StreamMessage, Action = StreamAction<<S as Session>::Reply>>,
+{
+    fn handle(
+        &mut self,
+        input: Input<S::Request>,
+        world: &Arc<Snapshot>,
+        now: Instant,
+        out: &mut StreamOutbox<Vec<u8>>,
+    ) {
+        let mut typed = Outbox::default();
+        self.0.handle(input, world, now, &mut typed);
+        let Outbox { replies, mut commands, mut refusals, actions } = typed;
+        let encoded = |reply: &S::Reply| encoded(reply, S::Reply::encode_in_stream);
+        out.replies.extend(replies.iter().map(|(to, reply)| (*to, encoded(reply))));
+        out.commands.append(&mut commands);
+        out.refusals.append(&mut refusals);
+        out.actions.extend(actions.into_iter().map(|action| match action {
+            StreamAction::SendDroppable(reply) => StreamAction::SendDroppable(encoded(&reply)),
+            StreamAction::Close(reason) => StreamAction::Close(reason),
+            StreamAction::StopServer(who) => StreamAction::StopServer(who),
+        }));
+    }
+}
+
+impl<S> StreamSession for OverStream<S>
+where
+    S: Session<Request: StreamMessage, Reply: StreamMessage, Action = StreamAction<<S as Session>::Reply>>,
+{
+    fn receive(
+        &mut self,
+        from: SocketAddr,
+        buffer: &mut Vec<u8>,
+        world: &Arc<Snapshot>,
+        now: Instant,
+        out: &mut StreamOutbox<Vec<u8>>,
+    ) {
+        let mut done = 0;
+        while !out.is_closing() {
+            let rest = buffer.get(done..).unwrap_or_default();
+            match S::Request::split(rest) {
+                Ok(Some(Split { message, consumed })) => {
+                    let input = decoded(from, rest.get(message).unwrap_or_default());
+                    done += consumed;
+                    self.handle(input, world, now, out);
+                }
+                Ok(None) => break,
+                Err(error) => out.close(error),
+            }
+        }
+        buffer.drain(..done.min(buffer.len()));
+    }
+
+    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut StreamOutbox<Vec<u8>>) {
+        self.handle(notice.into(), world, now, out);
+    }
+
+    fn reply_dropped(&mut self) {
+        self.0.reply_dropped();
+    }
+}
+
+fn decoded<R: Message>(from: SocketAddr, bytes: &[u8]) -> Input<R> {
+    match R::decode(bytes) {
+        Ok(message) => Input::Message { from, message },
+        Err(error) => Input::Malformed { from, error },
+    }
+}
+
+fn encoded<R>(reply: &R, encode: impl Fn(&R, &mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode(reply, &mut bytes);
+    bytes
+}
+
+/// Opens a session for each connection.
+pub trait StreamService: Send + Sync {
+    /// When its sessions are told of ticks.
+    fn ticks(&self) -> Ticks;
+
+    /// Whether a peer may listen without ever sending anything.
+    fn may_be_silent(&self) -> bool {
+        false
+    }
+
+    /// A droppable message is dropped when this many messages are queued already.
+    fn droppable_queue(&self) -> usize {
+        limits::DROPPABLE_QUEUE
+    }
+
+    /// A session for a new peer.
+    fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession>;
+}
+
+/// Opens a session for each peer that greets the service's port with a datagram.
+pub trait ConversationService: Send + Sync {
+    /// When its sessions are told of ticks.
+    fn ticks(&self) -> Ticks;
+
+    /// Interprets a datagram at the service's own port.
+    fn greet(&self, peer: SocketAddr, datagram: &[u8]) -> Greeting;
+}
+
+/// What a datagram at the port of a service means.
+pub enum Greeting {
+    /// Begin a conversation.
+    Begin(Box<dyn DatagramSession<ConversationAction>>),
+    /// Send a reply and refuse the conversation.
+    Reply {
+        /// The datagram to send.
+        datagram: Vec<u8>,
+        /// Why there is no conversation.
+        reason: String,
+    },
+    /// End all conversations, if the peer has one.
+    ResetCommunication,
+    /// Ignore the datagram, for this reason.
+    Ignore(String),
+}
+
+/// Writes a log entry for every tick.
+pub trait LogSession: Send {
+    /// Appends what a tick adds to the log.
+    fn tick(&mut self, world: &Snapshot, out: &mut Vec<u8>);
+}

@@ -7,7 +7,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
-use server::backstage::{Demo, Films, Runs};
+use server::jobs::{Demo, Playbacks, Runs};
 use server::health::Health;
 use server::keeping::Drawer;
 use server::serve::build_world;
@@ -47,7 +47,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         runs: Runs::new(nowhere.clone(), nowhere.clone()),
         evolution: None,
         demo: Demo::new(),
-        films: Films::new(nowhere),
+        films: Playbacks::new(nowhere),
         drawer: Drawer::open(Path::new("/nowhere")),
         recording: None,
     });

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
-use server::{Scenario, Server, backstage::Demo, config::ConfigError};
+use server::{Scenario, Server, config::ConfigError, jobs::Demo};
 use toml::{Table, Value};
 
 use crate::serve::{CommonOptions, ServedWorld, as_json, greet, host};

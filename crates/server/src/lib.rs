@@ -3,12 +3,12 @@
 //! What a protocol does is in the crate `session`; its configuration is in [`protocol`].
 
 pub mod access;
-pub mod backstage;
 pub mod config;
 mod cpu_affinity;
 pub mod driver;
 pub mod health;
 pub mod http;
+pub mod jobs;
 pub mod limits;
 pub mod log_buffer;
 pub mod log_player;

@@ -27,7 +27,6 @@ use world::{Setup, World, world::SetupError};
 
 use crate::{
     access::AllowList,
-    backstage::{Demo, Films, Runs},
     config::{ConfigError, Scenario, ServerConfig},
     driver::{
         connections::ConnectionLimit,
@@ -37,7 +36,9 @@ use crate::{
         log, stream,
     },
     health::Health,
-    http, limits,
+    http,
+    jobs::{Demo, Playbacks, Runs},
+    limits,
     protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo},
     recording::{Recording, StartError},
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
@@ -355,7 +356,7 @@ impl Sockets {
 struct ConsoleJobs {
     runs: Runs,
     demo: Demo,
-    playbacks: Films,
+    playbacks: Playbacks,
 }
 
 impl ConsoleJobs {
@@ -365,7 +366,7 @@ impl ConsoleJobs {
         Ok(Self {
             runs: Runs::new(runs.clone(), program),
             demo: Demo::new(),
-            playbacks: Films::new(recordings.clone()),
+            playbacks: Playbacks::new(recordings.clone()),
         })
     }
 

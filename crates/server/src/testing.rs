@@ -11,12 +11,12 @@ use world::{
 
 use crate::{
     Scenario,
-    backstage::{Demo, Films, Runs},
     driver::{
         connections::ConnectionLimit,
         console::{ConsoleServer, JobContext, Jobs, ServerBackend},
     },
     health::Health,
+    jobs::{Demo, Playbacks, Runs},
     recording::RecordingSender,
     sim_thread::{Delivery, SessionSender, SimHandle, SimOptions, SimThread, Ticks},
     user_data::SavedItems,
@@ -109,7 +109,7 @@ pub(crate) fn console_server(sim: &SimHandle) -> ConsoleServer {
         evolves: false,
         runs,
         demo,
-        playbacks: Films::new(nowhere),
+        playbacks: Playbacks::new(nowhere),
         saved,
     };
     let info = ServerInfo { title: "A test".to_owned(), tick_seconds: 0.02, ..ServerInfo::default() };

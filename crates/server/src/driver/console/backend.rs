@@ -7,9 +7,9 @@ use wire::console::{Component, Gauge, LogLine};
 use world::Snapshot;
 
 use crate::{
-    backstage::{Demo, Runs},
     driver::connections::ConnectionLimit,
     health::Health,
+    jobs::{Demo, Runs},
     log_buffer::LOG_BUFFER,
     metrics::METRICS,
     protocol::evo,

@@ -14,7 +14,7 @@ use wire::console::Message;
 
 use super::PROTOCOL;
 use crate::{
-    backstage::{Demo, Films, Runs},
+    jobs::{Demo, Playbacks, Runs},
     limits,
     sim_thread::SimHandle,
     user_data::SavedItems,
@@ -33,7 +33,7 @@ pub(crate) struct Jobs {
     evolves: bool,
     runs: Runs,
     demo: Demo,
-    playbacks: Films,
+    playbacks: Playbacks,
     saved: SavedItems,
     /// Limits the jobs of all sessions together.
     permits: Arc<Semaphore>,
@@ -48,7 +48,7 @@ pub(crate) struct JobContext {
     pub(crate) evolves: bool,
     pub(crate) runs: Runs,
     pub(crate) demo: Demo,
-    pub(crate) playbacks: Films,
+    pub(crate) playbacks: Playbacks,
     pub(crate) saved: SavedItems,
 }
 

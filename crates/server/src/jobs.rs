@@ -4,14 +4,14 @@
 //! everybody's. Every error is a sentence for a person.
 
 pub mod demo;
-pub mod films;
+pub mod playbacks;
 pub mod runs;
 #[cfg(test)]
 mod testing;
 
 pub use self::{
     demo::Demo,
-    films::{Film, Films},
+    playbacks::{OpenPlayback, Playbacks},
     runs::Runs,
 };
 

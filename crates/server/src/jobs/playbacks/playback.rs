@@ -20,7 +20,7 @@ const LOOK_ROOM: usize = 256;
 
 /// A film, as far as it is read. It is no longer read when this goes.
 #[derive(Debug)]
-pub struct Film(Arc<Shared>);
+pub struct OpenPlayback(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -43,8 +43,8 @@ struct Content {
     trouble: Option<String>,
 }
 
-impl Film {
-    pub(super) fn new(name: &str, all: Arc<AtomicUsize>, most: usize) -> (Arc<Self>, Reel) {
+impl OpenPlayback {
+    pub(super) fn new(name: &str, all: Arc<AtomicUsize>, most: usize) -> (Arc<Self>, PlaybackWriter) {
         let shared = Arc::new(Shared {
             name: name.to_owned(),
             is_left: AtomicBool::default(),
@@ -54,11 +54,11 @@ impl Film {
             all,
             most,
         });
-        (Arc::new(Self(shared.clone())), Reel { shared, due: 0, last: None })
+        (Arc::new(Self(shared.clone())), PlaybackWriter { shared, due: 0, last: None })
     }
 }
 
-impl session::console::Playback for Film {
+impl session::console::Playback for OpenPlayback {
     fn state(&self, scenes_from: usize, marks_from: usize) -> console::PlaybackState {
         let content = self.0.content();
         console::PlaybackState {
@@ -81,7 +81,7 @@ impl session::console::Playback for Film {
     }
 }
 
-impl Drop for Film {
+impl Drop for OpenPlayback {
     fn drop(&mut self) {
         self.0.is_left.store(true, Ordering::Relaxed);
     }
@@ -106,14 +106,14 @@ impl Drop for Shared {
 
 /// Why a film is not read any further.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum ReadEnd {
     /// Nobody looks at it.
     Left,
     /// For a reason.
     Trouble(String),
 }
 
-impl Cut {
+impl ReadEnd {
     pub(super) fn new(reason: impl ToString) -> Self {
         Self::Trouble(reason.to_string())
     }
@@ -121,18 +121,18 @@ impl Cut {
 
 /// Takes what is read into a film.
 #[derive(Debug)]
-pub(super) struct Reel {
+pub(super) struct PlaybackWriter {
     shared: Arc<Shared>,
     /// Frames there are by now, or should be.
     due: usize,
     last: Option<Arc<[u8]>>,
 }
 
-impl Reel {
+impl PlaybackWriter {
     /// Whether a frame is due at a time of the film, in s. Those before it that are missing are filled up.
-    pub(super) fn wants(&mut self, seconds: f64) -> Result<bool, Cut> {
+    pub(super) fn wants(&mut self, seconds: f64) -> Result<bool, ReadEnd> {
         if self.shared.is_left.load(Ordering::Relaxed) {
-            return Err(Cut::Left);
+            return Err(ReadEnd::Left);
         }
         // a little early is better than a whole frame late
         self.due = self.due.max((seconds * RATE + 1e-6).max(0.0) as usize + 1);
@@ -149,21 +149,21 @@ impl Reel {
     }
 
     /// Adds a frame.
-    pub(super) fn add(&mut self, frame: Vec<u8>) -> Result<(), Cut> {
+    pub(super) fn add(&mut self, frame: Vec<u8>) -> Result<(), ReadEnd> {
         let room = frame.len() + FRAME_ROOM;
         let frame: Arc<[u8]> = frame.into();
         self.last = Some(frame.clone());
         self.push(frame, room)
     }
 
-    fn push(&self, frame: Arc<[u8]>, room: usize) -> Result<(), Cut> {
+    fn push(&self, frame: Arc<[u8]>, room: usize) -> Result<(), ReadEnd> {
         self.take_room(room)?;
         self.shared.change(|content| content.frames.push(frame));
         Ok(())
     }
 
     /// From the next frame on it looks like this.
-    pub(super) fn scene(&mut self, scene: Scene) -> Result<(), Cut> {
+    pub(super) fn scene(&mut self, scene: Scene) -> Result<(), ReadEnd> {
         let meshes: usize = scene.meshes.iter().map(|mesh| 4 * (mesh.vertices.len() + mesh.faces.len())).sum();
         self.take_room(LOOK_ROOM * (scene.looks.len() + scene.bodies.len()) + meshes)?;
         self.shared.change(|content| {
@@ -182,20 +182,20 @@ impl Reel {
     }
 
     /// All that there is has been read, or something came in between.
-    pub(super) fn end(self, outcome: Result<Option<String>, Cut>) {
+    pub(super) fn end(self, outcome: Result<Option<String>, ReadEnd>) {
         self.shared.change(|content| match outcome {
             Ok(trouble) => (content.is_complete, content.trouble) = (true, trouble),
-            Err(Cut::Trouble(trouble)) => content.trouble = Some(trouble),
-            Err(Cut::Left) => {}
+            Err(ReadEnd::Trouble(trouble)) => content.trouble = Some(trouble),
+            Err(ReadEnd::Left) => {}
         });
     }
 
-    fn take_room(&self, bytes: usize) -> Result<(), Cut> {
+    fn take_room(&self, bytes: usize) -> Result<(), ReadEnd> {
         let Shared { own, all, most, .. } = &*self.shared;
         if all.fetch_add(bytes, Ordering::Relaxed) + bytes > *most {
             all.fetch_sub(bytes, Ordering::Relaxed);
             let most = most >> 20;
-            return Err(Cut::Trouble(format!(
+            return Err(ReadEnd::Trouble(format!(
                 "films may take {most} MB of memory, and that is used up; the rest is cut off"
             )));
         }

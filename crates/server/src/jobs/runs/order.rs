@@ -12,7 +12,7 @@ use support::suggest;
 use wire::console::{Choice, EvolutionInfo, NewRun};
 
 use super::list;
-use crate::backstage::MAX_NAME;
+use crate::jobs::MAX_NAME;
 
 /// Most generations of a run.
 const MAX_GENERATIONS: u64 = 1_000_000;

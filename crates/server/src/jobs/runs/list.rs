@@ -12,7 +12,7 @@ use evolve::run::{self, EvaluationSite, Record};
 use wire::console::{RunState, RunSummary};
 
 use super::{Attempt, Inner, MAX_LISTED, process::Outcome};
-use crate::backstage::is_name;
+use crate::jobs::is_name;
 
 /// When a file was last written, and how long it is: whether it has to be read again.
 pub(super) type Stamp = (Option<SystemTime>, u64);

@@ -15,7 +15,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{backstage::wait_for, cpu_affinity};
+use crate::{cpu_affinity, jobs::wait_for};
 
 /// Longest line that a process prints for a generation, in bytes; what is longer counts as several.
 const MAX_LINE: u64 = 64 * 1024;

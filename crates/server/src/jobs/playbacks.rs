@@ -4,8 +4,8 @@
 //! frames that can be asked for in any order, and is let go when nobody looks at it any more.
 
 mod log;
+mod playback;
 mod recording;
-mod reel;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -25,13 +25,13 @@ use std::{
 
 use wire::console::{PlaybackEntry, PlaybackKind};
 
-pub use self::reel::Film;
-use self::reel::Reel;
+pub use self::playback::OpenPlayback;
+use self::playback::PlaybackWriter;
 use super::{checked_name, is_name};
 
-/// Films that are being read at once.
+/// Playbacks that are being read at once.
 pub const MAX_READ: usize = 3;
-/// Films that are kept.
+/// Playbacks that are kept.
 pub const MAX_FILMS: usize = 8;
 /// Bytes of frames of all films.
 pub const MAX_BYTES: usize = 512 << 20;
@@ -43,13 +43,13 @@ const LOG_START: &[u8] = b"((RSMP";
 
 /// Recordings and logs in a folder, and films made from them. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Films(Arc<Inner>);
+pub struct Playbacks(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     folder: PathBuf,
     /// By their names, as long as somebody looks at them.
-    open: Mutex<BTreeMap<String, Weak<Film>>>,
+    open: Mutex<BTreeMap<String, Weak<OpenPlayback>>>,
     /// How many are being read.
     reading: Arc<AtomicUsize>,
     /// Bytes of all frames.
@@ -57,7 +57,7 @@ struct Inner {
     most_bytes: usize,
 }
 
-impl Films {
+impl Playbacks {
     /// Those in this folder, and in none below.
     pub fn new(folder: PathBuf) -> Self {
         Self::with_room(folder, MAX_BYTES)
@@ -90,7 +90,7 @@ impl Films {
 
     /// Begins to read one. The same is shared as long as somebody looks at it; when nobody does any more, it is no longer
     /// read.
-    pub fn open(&self, name: &str) -> Result<Arc<Film>, String> {
+    pub fn open(&self, name: &str) -> Result<Arc<OpenPlayback>, String> {
         let name = checked_name(name)?;
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, film| film.strong_count() > 0);
@@ -108,10 +108,10 @@ impl Films {
         // no links: they may lead anywhere
         path.symlink_metadata().ok().filter(fs::Metadata::is_file).ok_or_else(missing)?;
         let kind = kind_of(&path).ok_or_else(|| format!("{name} is neither a recording nor a log of a game"))?;
-        let (film, reel) = Film::new(name, self.0.bytes.clone(), self.0.most_bytes);
+        let (film, playback) = OpenPlayback::new(name, self.0.bytes.clone(), self.0.most_bytes);
         let turn = Turn::new(&self.0.reading);
         let read = move || {
-            read(&path, kind, reel);
+            read(&path, kind, playback);
             drop(turn);
         };
         let begun = thread::Builder::new().name("film".into()).spawn(read);
@@ -150,12 +150,12 @@ fn kind_of(path: &Path) -> Option<PlaybackKind> {
     }
 }
 
-fn read(path: &Path, kind: PlaybackKind, mut reel: Reel) {
+fn read(path: &Path, kind: PlaybackKind, mut playback: PlaybackWriter) {
     // computing is not urgent, ticks are
     crate::cpu_affinity::avoid_first();
     let outcome = match kind {
-        PlaybackKind::Recording => recording::read(path, &mut reel),
-        PlaybackKind::Log => log::read(path, &mut reel),
+        PlaybackKind::Recording => recording::read(path, &mut playback),
+        PlaybackKind::Log => log::read(path, &mut playback),
     };
-    reel.end(outcome);
+    playback.end(outcome);
 }

@@ -13,7 +13,7 @@ use wire::{
 };
 
 use super::{
-    reel::{Cut, Marker, RATE, Reel},
+    playback::{Marker, PlaybackWriter, RATE, ReadEnd},
     tree::{Moving, Tree},
 };
 
@@ -22,16 +22,16 @@ const LONGEST_GAP: f64 = 10.0;
 /// Lines that are looked through for what moves, before the first frame is made.
 const LOOKED_AHEAD: usize = 300;
 
-/// Films a log. Gives what is odd about it.
-pub(super) fn read(path: &Path, reel: &mut Reel) -> Result<Option<String>, Cut> {
+/// Playbacks a log. Gives what is odd about it.
+pub(super) fn read(path: &Path, playback: &mut PlaybackWriter) -> Result<Option<String>, ReadEnd> {
     let mut scene = Scene::default();
     scene.look_ahead(path)?;
     let mut lines = Lines::open(path)?;
     while let Some(update) = lines.next()? {
-        scene.take(update, reel, &mut lines.passed_over)?;
+        scene.take(update, playback, &mut lines.passed_over)?;
     }
-    if reel.length() == 0 {
-        return Err(Cut::new("there is no whole picture of a game in this log"));
+    if playback.length() == 0 {
+        return Err(ReadEnd::new("there is no whole picture of a game in this log"));
     }
     Ok(match lines.passed_over {
         0 => None,
@@ -48,19 +48,19 @@ struct Lines {
 }
 
 impl Lines {
-    fn open(path: &Path) -> Result<Self, Cut> {
-        let file = File::open(path).map_err(|error| Cut::Trouble(format!("the log cannot be read: {error}")))?;
+    fn open(path: &Path) -> Result<Self, ReadEnd> {
+        let file = File::open(path).map_err(|error| ReadEnd::Trouble(format!("the log cannot be read: {error}")))?;
         Ok(Self { reader: BufReader::new(file), line: Vec::new(), passed_over: 0 })
     }
 
     /// The next picture, whatever is between; none at the end.
-    fn next(&mut self) -> Result<Option<MonitorUpdate>, Cut> {
+    fn next(&mut self) -> Result<Option<MonitorUpdate>, ReadEnd> {
         loop {
             self.line.clear();
             let mut limited = (&mut self.reader).take(MAX_UPDATE_FRAME as u64 + 2);
             limited
                 .read_until(b'\n', &mut self.line)
-                .map_err(|error| Cut::Trouble(format!("the log cannot be read any further: {error}")))?;
+                .map_err(|error| ReadEnd::Trouble(format!("the log cannot be read any further: {error}")))?;
             // whoever wrote the log may not have come to the end of its last line
             if !self.line.ends_with(b"\n") && self.line.len() <= MAX_UPDATE_FRAME {
                 return Ok(None);
@@ -91,7 +91,7 @@ struct Scene {
 
 impl Scene {
     /// Finds out what moves, so that the film need not begin with a dozen scenes.
-    fn look_ahead(&mut self, path: &Path) -> Result<(), Cut> {
+    fn look_ahead(&mut self, path: &Path) -> Result<(), ReadEnd> {
         let mut lines = Lines::open(path)?;
         for _ in 0..LOOKED_AHEAD {
             let Some(update) = lines.next()? else { break };
@@ -119,7 +119,12 @@ impl Scene {
         true
     }
 
-    fn take(&mut self, update: MonitorUpdate, reel: &mut Reel, passed_over: &mut usize) -> Result<(), Cut> {
+    fn take(
+        &mut self,
+        update: MonitorUpdate,
+        playback: &mut PlaybackWriter,
+        passed_over: &mut usize,
+    ) -> Result<(), ReadEnd> {
         if !self.see(&update.graph) {
             *passed_over += 1;
             return Ok(());
@@ -138,22 +143,22 @@ impl Scene {
             Some((_, film)) => film + 1.0 / RATE,
         };
         self.time = Some((now, film));
-        if !reel.wants(film)? {
+        if !playback.wants(film)? {
             return Ok(());
         }
         let Some(tree) = &mut self.tree else { return Ok(()) };
         if !self.is_told {
             self.is_told = true;
             self.generation = self.generation.wrapping_add(1);
-            reel.scene(tree.scene(self.generation, &self.moving))?;
+            playback.scene(tree.scene(self.generation, &self.moving))?;
         }
         let game = &update.game;
         let score = [game.score_left.into(), game.score_right.into()];
         let [left, right] = &self.teams;
         for mark in self.marker.look(game.play_mode.name(), score, [left, right]) {
-            reel.mark(mark);
+            playback.mark(mark);
         }
         let poses = tree.poses();
-        reel.add(encode_poses(self.generation, self.pictures, now, poses.into_iter()))
+        playback.add(encode_poses(self.generation, self.pictures, now, poses.into_iter()))
     }
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use wire::console::RunState;
 
 use super::*;
-use crate::backstage::testing::{program, until};
+use crate::jobs::testing::{program, until};
 
 const GENERATIONS: u64 = 3;
 

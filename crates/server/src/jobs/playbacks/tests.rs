@@ -19,7 +19,7 @@ use session::console::Playback;
 
 use super::*;
 use crate::{
-    backstage::testing::until,
+    jobs::testing::until,
     testing::{ROVER, small_setup},
 };
 
@@ -52,17 +52,17 @@ fn recorded(tamper: impl Fn(&mut TickRecord)) -> Vec<u8> {
     bytes.into_inner()
 }
 
-fn films(files: &[(&str, &[u8])]) -> (TempDir, Films) {
+fn films(files: &[(&str, &[u8])]) -> (TempDir, Playbacks) {
     let folder = TempDir::new().unwrap();
     for (name, content) in files {
         fs::write(folder.path().join(name), content).unwrap();
     }
-    let films = Films::new(folder.path().to_owned());
+    let films = Playbacks::new(folder.path().to_owned());
     (folder, films)
 }
 
 /// The film, once it has been read.
-fn read(films: &Films, name: &str) -> (Arc<Film>, wire::console::PlaybackState) {
+fn read(films: &Playbacks, name: &str) -> (Arc<OpenPlayback>, wire::console::PlaybackState) {
     let film = films.open(name).unwrap();
     until("the end of a film", || {
         let state = film.state(0, 0);
@@ -73,7 +73,7 @@ fn read(films: &Films, name: &str) -> (Arc<Film>, wire::console::PlaybackState) 
 }
 
 /// Where the bodies of a frame are.
-fn poses(film: &Film, number: usize) -> Vec<wire::console::Pose> {
+fn poses(film: &OpenPlayback, number: usize) -> Vec<wire::console::Pose> {
     let bytes = film.frame(number).unwrap();
     let Ok(Frame::Poses { poses, .. }) = Frame::decode(&bytes) else { panic!("frame {number} is none") };
     poses
@@ -282,7 +282,7 @@ fn only_films_are_in_the_list() {
         assert!(said(name).contains("there is no film"), "{name}: {}", said(name));
     }
     assert!(said("c.log").contains("neither a recording nor a log"));
-    let nowhere = Films::new(folder.path().join("nowhere"));
+    let nowhere = Playbacks::new(folder.path().join("nowhere"));
     assert!(nowhere.list().1.is_empty() && nowhere.open("a.mcap").unwrap_err().contains("there is no film"));
 }
 
@@ -315,7 +315,7 @@ fn films_are_shared_limited_and_let_go() {
     // also of what was being read
     until("the end of all films", || bytes() == 0);
 
-    let small = Films::with_room(folder.path().to_owned(), one - 1);
+    let small = Playbacks::with_room(folder.path().to_owned(), one - 1);
     let (film, cut) = read(&small, "0.mcap");
     assert!(cut.trouble.as_ref().is_some_and(|trouble| trouble.contains("of memory")), "{cut:?}");
     assert!(!cut.complete && cut.ready + 1 == state.ready, "{}", cut.ready);

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Scenario,
-    backstage::testing::{program, until},
+    jobs::testing::{program, until},
     serve::build_world,
     sim_thread::SimThread,
     testing::{running, running_recorded},

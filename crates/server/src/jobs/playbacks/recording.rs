@@ -6,37 +6,37 @@ use session::console::scene::{poses, scene};
 use soccer::game::GameView;
 use world::{World, record::RecordReader};
 
-use super::reel::{Cut, Marker, Reel};
+use super::playback::{Marker, PlaybackWriter, ReadEnd};
 use crate::protocol::restore_director;
 
 /// Longest recording that is read, in bytes.
 const MAX_FILE: u64 = 512 << 20;
 
 /// Runs a recording again, and films it. Gives what is odd about it.
-pub(super) fn read(path: &Path, reel: &mut Reel) -> Result<Option<String>, Cut> {
-    let length = fs::metadata(path).map_err(Cut::new)?.len();
+pub(super) fn read(path: &Path, playback: &mut PlaybackWriter) -> Result<Option<String>, ReadEnd> {
+    let length = fs::metadata(path).map_err(ReadEnd::new)?.len();
     if length > MAX_FILE {
-        return Err(Cut::Trouble(format!("the recording has {} MB; {} are read", length >> 20, MAX_FILE >> 20)));
+        return Err(ReadEnd::Trouble(format!("the recording has {} MB; {} are read", length >> 20, MAX_FILE >> 20)));
     }
-    let bytes = fs::read(path).map_err(|error| Cut::Trouble(format!("the recording cannot be read: {error}")))?;
-    let mut records = RecordReader::new(&bytes).map_err(Cut::new)?;
+    let bytes = fs::read(path).map_err(|error| ReadEnd::Trouble(format!("the recording cannot be read: {error}")))?;
+    let mut records = RecordReader::new(&bytes).map_err(ReadEnd::new)?;
     let directors = records.setup.directors.iter().map(|description| restore_director(description));
-    let directors = directors.collect::<Result<_, _>>().map_err(Cut::new)?;
-    let mut camera = Camera::new(World::with_directors(&records.setup, directors).map_err(Cut::new)?);
-    camera.shoot(reel)?;
+    let directors = directors.collect::<Result<_, _>>().map_err(ReadEnd::new)?;
+    let mut camera = Camera::new(World::with_directors(&records.setup, directors).map_err(ReadEnd::new)?);
+    camera.shoot(playback)?;
     for record in records.by_ref() {
-        let record = record.map_err(Cut::new)?;
+        let record = record.map_err(ReadEnd::new)?;
         while camera.world.tick_count().0 < record.tick {
-            camera.tick(reel)?;
+            camera.tick(playback)?;
         }
         for entry in record.entries {
-            camera.world.apply(entry).map_err(Cut::new)?;
+            camera.world.apply(entry).map_err(ReadEnd::new)?;
         }
         if let Some(hash) = record.hash {
-            camera.tick(reel)?;
+            camera.tick(playback)?;
             if camera.world.state_hash() != hash {
                 let tick = record.tick;
-                return Err(Cut::Trouble(format!(
+                return Err(ReadEnd::Trouble(format!(
                     "run again, the world differs from the recording at tick {tick}; it was made by another version, or \
                      on another kind of machine"
                 )));
@@ -62,32 +62,32 @@ impl Camera {
     }
 
     /// Lets a tick pass, and takes a frame if one is due.
-    fn tick(&mut self, reel: &mut Reel) -> Result<(), Cut> {
+    fn tick(&mut self, playback: &mut PlaybackWriter) -> Result<(), ReadEnd> {
         self.world.tick();
         self.time += self.world.tick_seconds();
-        self.shoot(reel)
+        self.shoot(playback)
     }
 
-    fn shoot(&mut self, reel: &mut Reel) -> Result<(), Cut> {
-        if !reel.wants(self.time)? {
+    fn shoot(&mut self, playback: &mut PlaybackWriter) -> Result<(), ReadEnd> {
+        if !playback.wants(self.time)? {
             return Ok(());
         }
         let seen = self.world.snapshot();
         if self.generation != Some(seen.catalogue.generation) {
             self.generation = Some(seen.catalogue.generation);
-            reel.scene(scene(&seen.catalogue))?;
+            playback.scene(scene(&seen.catalogue))?;
         }
         if self.tries != seen.tries {
             self.tries = seen.tries;
-            reel.mark("reset".to_owned());
+            playback.mark("reset".to_owned());
         }
         if let Some(game) = seen.view::<GameView>() {
             let [left, right] = &game.teams;
             let teams = [left.as_deref().unwrap_or("the left team"), right.as_deref().unwrap_or("the right team")];
             for mark in self.marker.look(game.mode.name(), game.score, teams) {
-                reel.mark(mark);
+                playback.mark(mark);
             }
         }
-        reel.add(poses(&seen))
+        playback.add(poses(&seen))
     }
 }

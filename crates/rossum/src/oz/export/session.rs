@@ -117,7 +117,7 @@ impl Session {
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
     Done,
-    ReadEnd,
+    Cut,
     Refused,
     Unfinished,
 }
@@ -126,7 +126,7 @@ impl Ending {
     fn remark(self) -> &'static str {
         match self {
             Self::Done => "",
-            Self::ReadEnd => "cut short",
+            Self::Cut => "cut short",
             Self::Refused => "refused: too many at once",
             Self::Unfinished => "unfinished",
         }
@@ -199,7 +199,7 @@ impl Rerun {
                 self.world.reset(Some(seed));
                 self.puppet.restart(seed);
                 self.note("", Kind::NewTry, format!("seed {seed}"), String::new());
-                self.take_events(Ending::ReadEnd)?;
+                self.take_events(Ending::Cut)?;
                 self.look_at_the_face();
                 Ok(())
             }
@@ -243,7 +243,7 @@ impl Rerun {
                 self.tick
             )
         })?;
-        self.take_events(if is_reset { Ending::ReadEnd } else { Ending::Done })?;
+        self.take_events(if is_reset { Ending::Cut } else { Ending::Done })?;
         self.look_at_the_face();
         Ok(())
     }

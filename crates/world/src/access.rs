@@ -7,13 +7,13 @@ use crate::{
     change::{Change, Ticket},
     interface::Port,
     value::Value,
-    variable::{Binding, BodyPart, GeomPart, JointPart, VariableError, VariableId},
+    variable::{Binding, BodyProperty, GeomProperty, JointProperty, VariableError, VariableId},
     world::World,
 };
 
-/// Physics steps that the simulation can take, in s.
+/// Range of the physics step, in s.
 pub(crate) const TIMESTEPS: (f64, f64) = (1e-5, 0.05);
-/// Physics steps in a tick.
+/// Range of the number of physics steps per tick.
 const STEPS_PER_TICK: (f64, f64) = (1.0, 10_000.0);
 /// Gravitation, in m/s².
 const GRAVITATION: (f64, f64) = (-1e3, 1e3);
@@ -23,17 +23,17 @@ const MASSES: (f64, f64) = (1e-6, 1e6);
 const SIZES: (f64, f64) = (1e-5, 1e3);
 /// Positions, in m.
 pub(crate) const POSITIONS: (f64, f64) = (-1e5, 1e5);
-/// Friction, damping and the like: anything but negative.
+/// Friction, damping and similar coefficients.
 const COEFFICIENTS: (f64, f64) = (0.0, 1e6);
 /// Lengths of quaternions, which are normalized.
 pub(crate) const QUATERNION_LENGTHS: (f64, f64) = (1e-9, 1e9);
 /// Velocities of bodies, in m/s and rad/s.
 const VELOCITIES: (f64, f64) = (-1e3, 1e3);
-/// Joint angles and speeds.
+/// Joint angles and speeds, in rad and rad/s (or m and m/s).
 const JOINTS: (f64, f64) = (-1e4, 1e4);
 
 impl World {
-    /// Reads a variable as it is now.
+    /// Current value of a variable.
     pub fn read(&self, variable: VariableId) -> Result<Value, VariableError> {
         let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
         let sim = self.sim();
@@ -47,7 +47,7 @@ impl World {
             Binding::Step => Value::Integer(self.step as i64),
             Binding::Try => Value::Integer(self.tries as i64),
             Binding::Performance(counter) => self.performance.read(counter),
-            Binding::Directed(index, _) => {
+            Binding::Director(index, _) => {
                 let mut variables = self.directors.iter().flat_map(|director| director.variables());
                 variables.nth(index).map(|(_, value)| value).ok_or(VariableError::Unknown)?
             }
@@ -73,54 +73,56 @@ impl World {
                 let reading = value.normalized_from_sensors(sim.sensor_values());
                 Value::NormalizedDouble(reading.ok_or(VariableError::Unknown)?)
             }
-            Binding::Body(body, part) => self.read_body(body, part),
-            Binding::Geom(geom, part) => self.read_geom(geom, part),
-            Binding::Joint(joint, part) => self.read_joint(joint, part),
+            Binding::Body(body, property) => self.read_body(body, property),
+            Binding::Geom(geom, property) => self.read_geom(geom, property),
+            Binding::Joint(joint, property) => self.read_joint(joint, property),
         })
     }
 
-    fn read_body(&self, body: BodyId, part: BodyPart) -> Value {
+    fn read_body(&self, body: BodyId, property: BodyProperty) -> Value {
         let sim = self.sim();
-        match part {
-            BodyPart::Position => Value::Point3D(sim.body_pose(body).pos),
-            BodyPart::Orientation => Value::Quaternion(sim.body_pose(body).quat),
-            BodyPart::Rotation => {
+        match property {
+            BodyProperty::Position => Value::Point3D(sim.body_pose(body).pos),
+            BodyProperty::Orientation => Value::Quaternion(sim.body_pose(body).quat),
+            BodyProperty::Rotation => {
                 let columns = DMat3::from_quat(rotation(sim.body_pose(body).quat));
                 Value::Matrix(columns.transpose().to_cols_array_2d())
             }
-            BodyPart::LinearVelocity => Value::Point3D(sim.body_velocity(body).linear),
-            BodyPart::AngularVelocity => Value::Point3D(sim.body_velocity(body).angular),
-            BodyPart::Mass => Value::Double(sim.body_mass(body)),
+            BodyProperty::LinearVelocity => Value::Point3D(sim.body_velocity(body).linear),
+            BodyProperty::AngularVelocity => Value::Point3D(sim.body_velocity(body).angular),
+            BodyProperty::Mass => Value::Double(sim.body_mass(body)),
         }
     }
 
-    fn read_geom(&self, geom: GeomId, part: GeomPart) -> Value {
+    fn read_geom(&self, geom: GeomId, property: GeomProperty) -> Value {
         let sim = self.sim();
-        match part {
-            GeomPart::Position => Value::Point3D(sim.geom_pose(geom).pos),
-            GeomPart::Size => Value::Point3D(extents_from_size(sim.model().geom_shape(geom), sim.geom_size(geom))),
-            GeomPart::Friction => Value::Point3D(sim.geom_friction(geom)),
-            GeomPart::Colour => Value::Colour(sim.geom_rgba(geom).map(|c| (c * 255.0).round().clamp(0.0, 255.0) as u8)),
+        match property {
+            GeomProperty::Position => Value::Point3D(sim.geom_pose(geom).pos),
+            GeomProperty::Size => Value::Point3D(extents_from_size(sim.model().geom_shape(geom), sim.geom_size(geom))),
+            GeomProperty::Friction => Value::Point3D(sim.geom_friction(geom)),
+            GeomProperty::Colour => {
+                Value::Colour(sim.geom_rgba(geom).map(|c| (c * 255.0).round().clamp(0.0, 255.0) as u8))
+            }
         }
     }
 
-    fn read_joint(&self, joint: JointId, part: JointPart) -> Value {
+    fn read_joint(&self, joint: JointId, property: JointProperty) -> Value {
         let sim = self.sim();
-        Value::Double(match part {
-            JointPart::Angle => sim.joint_position(joint),
-            JointPart::Velocity => sim.joint_velocity(joint),
-            JointPart::Damping => sim.joint_damping(joint),
-            JointPart::Friction => sim.joint_frictionloss(joint),
-            JointPart::Armature => sim.joint_armature(joint),
-            JointPart::Stiffness => sim.joint_stiffness(joint),
-            JointPart::Limits => {
+        Value::Double(match property {
+            JointProperty::Angle => sim.joint_position(joint),
+            JointProperty::Velocity => sim.joint_velocity(joint),
+            JointProperty::Damping => sim.joint_damping(joint),
+            JointProperty::Friction => sim.joint_frictionloss(joint),
+            JointProperty::Armature => sim.joint_armature(joint),
+            JointProperty::Stiffness => sim.joint_stiffness(joint),
+            JointProperty::Limits => {
                 let [min, max] = sim.joint_limits(joint).unwrap_or_default();
                 return Value::Range(min, max);
             }
         })
     }
 
-    /// Writes without keeping track of it. A change that needs a new model is only asked for; its ticket is returned.
+    /// Writes without an entry in the journal. A change that needs a new model is only requested; its ticket is returned.
     pub(crate) fn write_now(&mut self, variable: VariableId, value: &Value) -> Result<Option<Ticket>, VariableError> {
         let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
         let card = self.structure.variables.card(variable).ok_or(VariableError::Unknown)?;
@@ -131,53 +133,53 @@ impl World {
         if value.kind() != card.kind {
             return Err(VariableError::WrongKind { name, wanted: card.kind, given: value.kind() });
         }
-        let for_name = For(&name);
+        let writer = VariableWriter(&name);
         let sim = &mut self.structure.sim;
         match (binding, value) {
-            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(for_name.check(x, TIMESTEPS)?),
-            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -for_name.check(x, GRAVITATION)?]),
+            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(writer.check(x, TIMESTEPS)?),
+            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -writer.check(x, GRAVITATION)?]),
             (Binding::StepsPerTick, &Value::Integer(n)) => {
-                self.steps_per_tick = for_name.check(n as f64, STEPS_PER_TICK)? as u32;
+                self.steps_per_tick = writer.check(n as f64, STEPS_PER_TICK)? as u32;
             }
             (Binding::Seed, &Value::Integer(seed)) => self.seed = seed as u64,
             (Binding::Paused, &Value::Boolean(paused)) => self.paused = paused,
             (Binding::Heading(root), &Value::Double(x)) => {
-                let wanted = for_name.check(x, JOINTS)?;
-                for_name.place(sim, root, |pose| {
+                let wanted = writer.check(x, JOINTS)?;
+                writer.place(sim, root, |pose| {
                     let turn = DQuat::from_rotation_z(wanted - heading(pose.quat));
                     let DQuat { w, x, y, z } = turn * rotation(pose.quat);
                     pose.quat = [w, x, y, z];
                 })?;
             }
-            (Binding::Body(body, part), value) => for_name.write_body(sim, body, part, value)?,
-            (Binding::Joint(joint, part), value) => for_name.write_joint(sim, joint, part, value)?,
-            (Binding::Geom(geom, GeomPart::Size), &Value::Point3D(extents)) => {
-                let change = for_name.resize(sim, geom, extents)?;
+            (Binding::Body(body, property), value) => writer.write_body(sim, body, property, value)?,
+            (Binding::Joint(joint, property), value) => writer.write_joint(sim, joint, property, value)?,
+            (Binding::Geom(geom, GeomProperty::Size), &Value::Point3D(extents)) => {
+                let change = writer.resize(sim, geom, extents)?;
                 return Ok(Some(self.request(change)));
             }
-            (Binding::Geom(geom, GeomPart::Friction), &Value::Point3D(v)) => {
-                sim.set_geom_friction(geom, for_name.check_all(v, COEFFICIENTS)?);
+            (Binding::Geom(geom, GeomProperty::Friction), &Value::Point3D(v)) => {
+                sim.set_geom_friction(geom, writer.check_all(v, COEFFICIENTS)?);
             }
-            (Binding::Geom(geom, GeomPart::Colour), &Value::Colour(c)) => {
+            (Binding::Geom(geom, GeomProperty::Colour), &Value::Colour(c)) => {
                 sim.set_geom_rgba(geom, c.map(|c| f32::from(c) / 255.0));
             }
             (Binding::Input(agent, index), &Value::NormalizedDouble(x)) => {
                 let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
                 let value = robot.interface.values.get(index).ok_or(VariableError::Unknown)?;
-                let x = for_name.check(x, (value.normalized.min, value.normalized.max))?;
-                robot.apply(value.action(x).ok_or_else(|| for_name.read_only())?);
+                let x = writer.check(x, (value.normalized.min, value.normalized.max))?;
+                robot.apply(value.action(x).ok_or_else(|| writer.read_only())?);
                 robot.update_sim(sim);
             }
-            _ => return Err(for_name.read_only()),
+            _ => return Err(writer.read_only()),
         }
         Ok(None)
     }
 }
 
-/// Writes for the variable of this name, which is what refusals say.
-struct For<'a>(&'a str);
+/// Writes to the variable of this name, which errors contain.
+struct VariableWriter<'a>(&'a str);
 
-impl For<'_> {
+impl VariableWriter<'_> {
     fn name(&self) -> String {
         self.0.to_owned()
     }
@@ -187,7 +189,7 @@ impl For<'_> {
     }
 
     fn check(&self, value: f64, (min, max): (f64, f64)) -> Result<f64, VariableError> {
-        // written so that NaN is outside
+        // NaN counts as outside
         if value >= min && value <= max {
             Ok(value)
         } else {
@@ -199,7 +201,7 @@ impl For<'_> {
         Ok([self.check(x, bounds)?, self.check(y, bounds)?, self.check(z, bounds)?])
     }
 
-    /// Changes the pose of a free body. It takes a whole pose at once, so the present one must be up to date.
+    /// Changes the pose of a free body. Updates it first: only whole poses can be set.
     fn place(&self, sim: &mut Sim, body: BodyId, change: impl FnOnce(&mut Pose)) -> Result<(), VariableError> {
         sim.forward().map_err(|cause| VariableError::Refused { name: self.name(), cause })?;
         let mut pose = sim.body_pose(body);
@@ -207,7 +209,7 @@ impl For<'_> {
         if sim.place(body, pose) { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
     }
 
-    /// Changes the velocity of a free body, which takes a whole one at once.
+    /// Changes the velocity of a free body. Updates it first: only whole velocities can be set.
     fn set_velocity(
         &self,
         sim: &mut Sim,
@@ -220,25 +222,31 @@ impl For<'_> {
         if sim.set_free_velocity(body, velocity) { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
     }
 
-    fn write_body(&self, sim: &mut Sim, body: BodyId, part: BodyPart, value: &Value) -> Result<(), VariableError> {
-        match (part, value) {
-            (BodyPart::Position, &Value::Point3D(pos)) => {
+    fn write_body(
+        &self,
+        sim: &mut Sim,
+        body: BodyId,
+        property: BodyProperty,
+        value: &Value,
+    ) -> Result<(), VariableError> {
+        match (property, value) {
+            (BodyProperty::Position, &Value::Point3D(pos)) => {
                 let pos = self.check_all(pos, POSITIONS)?;
                 self.place(sim, body, |pose| pose.pos = pos)
             }
-            (BodyPart::Orientation, &Value::Quaternion(quat)) => {
+            (BodyProperty::Orientation, &Value::Quaternion(quat)) => {
                 let length = self.check(quat.iter().map(|x| x * x).sum::<f64>().sqrt(), QUATERNION_LENGTHS)?;
                 self.place(sim, body, |pose| pose.quat = quat.map(|x| x / length))
             }
-            (BodyPart::LinearVelocity, &Value::Point3D(velocity)) => {
+            (BodyProperty::LinearVelocity, &Value::Point3D(velocity)) => {
                 let linear = self.check_all(velocity, VELOCITIES)?;
                 self.set_velocity(sim, body, |velocity| velocity.linear = linear)
             }
-            (BodyPart::AngularVelocity, &Value::Point3D(velocity)) => {
+            (BodyProperty::AngularVelocity, &Value::Point3D(velocity)) => {
                 let angular = self.check_all(velocity, VELOCITIES)?;
                 self.set_velocity(sim, body, |velocity| velocity.angular = angular)
             }
-            (BodyPart::Mass, &Value::Double(mass)) => {
+            (BodyProperty::Mass, &Value::Double(mass)) => {
                 sim.set_body_mass(body, self.check(mass, MASSES)?);
                 Ok(())
             }
@@ -246,15 +254,25 @@ impl For<'_> {
         }
     }
 
-    fn write_joint(&self, sim: &mut Sim, joint: JointId, part: JointPart, value: &Value) -> Result<(), VariableError> {
-        match (part, value) {
-            (JointPart::Angle, &Value::Double(x)) => sim.set_joint_position(joint, self.check(x, JOINTS)?),
-            (JointPart::Velocity, &Value::Double(x)) => sim.set_joint_velocity(joint, self.check(x, JOINTS)?),
-            (JointPart::Damping, &Value::Double(x)) => sim.set_joint_damping(joint, self.check(x, COEFFICIENTS)?),
-            (JointPart::Friction, &Value::Double(x)) => sim.set_joint_frictionloss(joint, self.check(x, COEFFICIENTS)?),
-            (JointPart::Armature, &Value::Double(x)) => sim.set_joint_armature(joint, self.check(x, COEFFICIENTS)?),
-            (JointPart::Stiffness, &Value::Double(x)) => sim.set_joint_stiffness(joint, self.check(x, COEFFICIENTS)?),
-            (JointPart::Limits, &Value::Range(min, max)) => {
+    fn write_joint(
+        &self,
+        sim: &mut Sim,
+        joint: JointId,
+        property: JointProperty,
+        value: &Value,
+    ) -> Result<(), VariableError> {
+        match (property, value) {
+            (JointProperty::Angle, &Value::Double(x)) => sim.set_joint_position(joint, self.check(x, JOINTS)?),
+            (JointProperty::Velocity, &Value::Double(x)) => sim.set_joint_velocity(joint, self.check(x, JOINTS)?),
+            (JointProperty::Damping, &Value::Double(x)) => sim.set_joint_damping(joint, self.check(x, COEFFICIENTS)?),
+            (JointProperty::Friction, &Value::Double(x)) => {
+                sim.set_joint_frictionloss(joint, self.check(x, COEFFICIENTS)?)
+            }
+            (JointProperty::Armature, &Value::Double(x)) => sim.set_joint_armature(joint, self.check(x, COEFFICIENTS)?),
+            (JointProperty::Stiffness, &Value::Double(x)) => {
+                sim.set_joint_stiffness(joint, self.check(x, COEFFICIENTS)?)
+            }
+            (JointProperty::Limits, &Value::Range(min, max)) => {
                 sim.set_joint_limits(joint, [self.check(min, JOINTS)?, self.check(max, (min, JOINTS.1))?]);
             }
             _ => return Err(self.read_only()),
@@ -284,7 +302,7 @@ fn heading(quat: [f64; 4]) -> f64 {
     yaw
 }
 
-/// Full extents along the geom's own axes, in m, of what MuJoCo calls its size.
+/// Full extents along the geom's own axes, in m, from MuJoCo's size.
 fn extents_from_size(shape: Shape, [a, b, c]: [f64; 3]) -> [f64; 3] {
     match shape {
         Shape::Sphere => [2.0 * a; 3],
@@ -294,7 +312,7 @@ fn extents_from_size(shape: Shape, [a, b, c]: [f64; 3]) -> [f64; 3] {
     }
 }
 
-/// The other way round. Round shapes take the first extent as their diameter.
+/// MuJoCo's size from full extents. Round shapes take the first extent as their diameter.
 fn size_from_extents(shape: Shape, [x, y, z]: [f64; 3]) -> Option<[f64; 3]> {
     match shape {
         Shape::Sphere => Some([x / 2.0, 0.0, 0.0]),

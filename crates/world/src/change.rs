@@ -1,4 +1,4 @@
-//! Changes that need a newly compiled model: robots come and go, objects get another size.
+//! Changes that need a newly compiled model: robots join and leave, objects are resized.
 
 use crate::{
     agent::AgentId,
@@ -10,43 +10,43 @@ use crate::{
     world::World,
 };
 
-/// Identifies a request for a change of the model until it is answered.
+/// Identifies a requested change of the model until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
 /// A change that needs a newly compiled model.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A robot comes.
+    /// Add a robot.
     Join(Robot),
-    /// A robot goes.
+    /// Remove a robot.
     Leave(AgentId),
-    /// An object changes its size.
+    /// Resize an object.
     Resize {
         /// Name of the geom in the model.
         geom: String,
-        /// As MuJoCo counts it: half sizes or radius and half length, in m.
+        /// MuJoCo's size: half sizes, or radius and half length, in m.
         size: [f64; 3],
     },
 }
 
-/// What came of a [`Change`].
+/// The result of a [`Change`].
 #[derive(Debug)]
-pub enum Changed {
-    /// The robot is there.
+pub enum ChangeOutcome {
+    /// The robot has joined.
     Joined(AgentId),
-    /// The robot has gone.
+    /// The robot has left.
     Left(AgentId),
     /// The object has its new size.
     Resized,
-    /// Nothing happened.
+    /// The new model cannot be built. Nothing has changed.
     Refused(BuildError),
-    /// There is no such agent.
-    NoSuchAgent(AgentId),
+    /// No agent has this id.
+    UnknownAgent(AgentId),
 }
 
 impl World {
-    /// Asks for a change of the model. It is carried out by [`World::next_blueprint`] and [`World::install`].
+    /// Requests a change of the model. [`World::next_blueprint`] and [`World::install`] carry it out.
     pub fn request(&mut self, change: Change) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
@@ -54,22 +54,22 @@ impl World {
         ticket
     }
 
-    /// The next model to compile, if a change is wanted and none is being compiled. Changes that are refused without
-    /// compiling anything are answered on the way.
-    pub fn next_blueprint(&mut self, answers: &mut Vec<(Ticket, Changed)>) -> Option<Blueprint> {
+    /// The next model to compile, if a change is requested and none is being compiled. Changes that fail without compiling
+    /// are added to `answers`.
+    pub fn next_blueprint(&mut self, answers: &mut Vec<(Ticket, ChangeOutcome)>) -> Option<Blueprint> {
         while self.building.is_none() {
             let (ticket, change) = self.changes.pop_front()?;
             let mut blueprint = self.structure.blueprint.clone();
             let refusal = match &change {
-                Change::Join(robot) => blueprint.add(robot).err().map(Changed::Refused),
-                Change::Leave(agent) => (!blueprint.remove(*agent)).then_some(Changed::NoSuchAgent(*agent)),
+                Change::Join(robot) => blueprint.add(robot).err().map(ChangeOutcome::Refused),
+                Change::Leave(agent) => (!blueprint.remove(*agent)).then_some(ChangeOutcome::UnknownAgent(*agent)),
                 Change::Resize { geom, size, .. } => {
                     blueprint.resize(geom.clone(), *size);
                     None
                 }
             };
             if let Some(refusal) = refusal {
-                self.give_up(&change);
+                self.abandon(&change);
                 answers.push((ticket, refusal));
                 continue;
             }
@@ -79,33 +79,33 @@ impl World {
         None
     }
 
-    /// Swaps in what became of [`World::next_blueprint`], with everyone's state carried over by name.
-    pub fn install(&mut self, built: Result<Structure, BuildError>) -> Option<(Ticket, Changed)> {
+    /// Swaps in the model built from [`World::next_blueprint`], with the state carried over by name.
+    pub fn install(&mut self, built: Result<Structure, BuildError>) -> Option<(Ticket, ChangeOutcome)> {
         let (ticket, change) = self.building.take()?;
         let changed = match built {
             Ok(structure) => self.swap_in(structure, change),
             Err(error) => {
-                self.give_up(&change);
-                Changed::Refused(error)
+                self.abandon(&change);
+                ChangeOutcome::Refused(error)
             }
         };
         Some((ticket, changed))
     }
 
-    /// A robot that the director may have let in does not come.
-    fn give_up(&mut self, change: &Change) {
+    /// A robot that a director may have admitted failed to join.
+    fn abandon(&mut self, change: &Change) {
         if let Change::Join(robot) = change {
             self.cancel_admission(&robot.name);
         }
     }
 
-    /// Whether a robot is about to go.
-    pub fn is_losing_a_robot(&self) -> bool {
+    /// Whether a robot is about to leave.
+    pub fn is_robot_leaving(&self) -> bool {
         let waiting = self.changes.iter().chain(&self.building);
         waiting.map(|(_, change)| change).any(|change| matches!(change, Change::Leave(_)))
     }
 
-    fn swap_in(&mut self, mut structure: Structure, change: Change) -> Changed {
+    fn swap_in(&mut self, mut structure: Structure, change: Change) -> ChangeOutcome {
         structure.sim.carry_over(&self.structure.sim);
         self.structure = structure;
         let mut agents = std::mem::take(&mut self.agents);
@@ -116,23 +116,23 @@ impl World {
                 *agent = before;
             }
         }
-        light::shine(&mut self.structure.sim, &self.structure.light_sensors);
+        light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
         self.raise(standard::ENVIRONMENT_CHANGED);
         self.for_each_director(|director, world| director.model_changed(world));
         match change {
             Change::Join(robot) => {
                 let id = self.structure.blueprint.residents.last().map_or(AgentId(0), |resident| resident.id);
                 self.enter_journal(|| Entry::Join((&robot).into()));
-                Changed::Joined(id)
+                ChangeOutcome::Joined(id)
             }
             Change::Leave(agent) => {
                 self.staged.retain(|staged| staged.agent != agent);
                 self.enter_journal(|| Entry::Leave { agent });
-                Changed::Left(agent)
+                ChangeOutcome::Left(agent)
             }
             Change::Resize { geom, size } => {
                 self.enter_journal(|| Entry::Resize { geom, size });
-                Changed::Resized
+                ChangeOutcome::Resized
             }
         }
     }
@@ -141,16 +141,16 @@ impl World {
         self.request(change);
         for (_, changed) in self.settle() {
             match changed {
-                Changed::Joined(_) | Changed::Left(_) | Changed::Resized => {}
-                Changed::Refused(cause) => return Err(ReplayError::Build(cause)),
-                Changed::NoSuchAgent(agent) => return Err(ReplayError::UnknownAgent { agent }),
+                ChangeOutcome::Joined(_) | ChangeOutcome::Left(_) | ChangeOutcome::Resized => {}
+                ChangeOutcome::Refused(cause) => return Err(ReplayError::Build(cause)),
+                ChangeOutcome::UnknownAgent(agent) => return Err(ReplayError::UnknownAgent { agent }),
             }
         }
         Ok(())
     }
 
-    /// Carries out all wanted changes at once, here and now.
-    pub fn settle(&mut self) -> Vec<(Ticket, Changed)> {
+    /// Carries out all requested changes now, on this thread.
+    pub fn settle(&mut self) -> Vec<(Ticket, ChangeOutcome)> {
         let mut answers = Vec::new();
         while let Some(blueprint) = self.next_blueprint(&mut answers) {
             answers.extend(self.install(blueprint.build()));

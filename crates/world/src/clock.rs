@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentId;
 
-/// How far a paced world may lag and still catch up, in ticks. Beyond that it starts a new schedule.
+/// Largest lag that a paced world catches up with, in ticks. Beyond it a new schedule starts.
 pub const CATCH_UP_TICKS: u32 = 2;
 
 /// Sets the speed of the world. Text and serde form are the lower-case names, as in scenario files.
@@ -83,22 +83,22 @@ pub struct UnknownPace {
 /// The answer of [`Clock::gate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
-    /// Take the tick now.
+    /// Take a tick now.
     Open,
-    /// Every lockstep agent voted for a reset: reset, with this seed if one was given, then go on.
+    /// Every lockstep agent voted for a reset: reset now, with this seed if any.
     Reset(Option<u64>),
-    /// Nothing to do before this time, unless something arrives.
+    /// Nothing to do before this time, unless a command arrives.
     Until(Instant),
-    /// Nothing to do until something arrives.
+    /// Nothing to do until a command arrives.
     Waiting,
 }
 
-/// What a lockstep agent asks for.
+/// The vote of a lockstep agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
     /// The next tick.
     Step,
-    /// A reset; without a seed any will do.
+    /// A reset, with a seed if any.
     Reset(Option<u64>),
 }
 
@@ -106,7 +106,7 @@ pub enum Vote {
 struct Voter {
     vote: Option<Vote>,
     heard: Instant,
-    /// Orders votes, so that the last seed wins.
+    /// Running number of the vote: the last seed wins.
     order: u64,
 }
 
@@ -118,12 +118,12 @@ pub struct Clock {
     paused: bool,
     next_due: Instant,
     voters: BTreeMap<AgentId, Voter>,
-    /// Lockstep agents on their way.
+    /// Number of joining lockstep agents.
     expected: usize,
-    /// Since when the world waits for such.
+    /// Since when the world waits for them.
     expecting_since: Instant,
-    /// Whether the last voter has gone, and no tick has passed since.
-    starts_anew: bool,
+    /// Whether the last voter has left, and no tick has passed since.
+    restarts_schedule: bool,
     silence: Duration,
     votes_cast: u64,
     overruns: u64,
@@ -140,22 +140,22 @@ impl Clock {
             voters: BTreeMap::new(),
             expected: 0,
             expecting_since: now,
-            starts_anew: false,
+            restarts_schedule: false,
             silence,
             votes_cast: 0,
             overruns: 0,
         }
     }
 
-    /// Whether the world waits for somebody's vote.
+    /// Whether the world waits for a vote.
     pub fn waits(&self) -> bool {
         !self.paused && self.voters.values().any(|voter| voter.vote.is_none())
     }
 
     /// Whether the world may tick.
     pub fn gate(&self, now: Instant) -> Gate {
-        // also while time stands still: a reset is the way out for a world that failed
-        if let Some(seed) = self.reset_asked() {
+        // also while paused: a failed world needs a reset
+        if let Some(seed) = self.requested_reset() {
             return Gate::Reset(seed);
         }
         if self.paused {
@@ -163,7 +163,7 @@ impl Clock {
         }
         let missing = self.voters.values().any(|voter| voter.vote.is_none());
         if missing || self.expected > 0 {
-            // wake up in time to drop whoever stays silent
+            // wake up in time to drop silent voters
             let deadline = self.next_deadline().filter(|_| self.expected == 0);
             return deadline.map_or(Gate::Waiting, Gate::Until);
         }
@@ -173,12 +173,12 @@ impl Clock {
         if self.pace == Pace::Lockstep && self.voters.is_empty() { Gate::Waiting } else { Gate::Open }
     }
 
-    /// How late a tick that begins at `now` would be; none where ticks do not keep to wall time.
+    /// How late a tick at `now` would be; none if ticks do not follow the wall clock.
     pub fn lateness(&self, now: Instant) -> Option<Duration> {
         self.is_paced().then(|| now.saturating_duration_since(self.next_due))
     }
 
-    /// Whether ticks keep to wall time.
+    /// Whether ticks follow the wall clock.
     fn is_paced(&self) -> bool {
         match self.pace {
             Pace::Realtime => true,
@@ -187,8 +187,8 @@ impl Clock {
         }
     }
 
-    /// Everyone asked for a reset. The last seed that was given wins.
-    fn reset_asked(&self) -> Option<Option<u64>> {
+    /// The seed of a reset that all voters ask for; the last one that was given.
+    fn requested_reset(&self) -> Option<Option<u64>> {
         let mut last: Option<(u64, u64)> = None;
         for voter in self.voters.values() {
             let Some(Vote::Reset(seed)) = voter.vote else { return None };
@@ -199,18 +199,18 @@ impl Clock {
         (!self.voters.is_empty()).then(|| last.map(|(_, seed)| seed))
     }
 
-    /// A tick began at `now`: votes are used up and the next one is planned.
+    /// A tick was taken at `now`: consumes the votes and schedules the next tick.
     ///
-    /// Returns true when the world had fallen behind and starts a new schedule instead of sprinting.
+    /// Returns true if the world had fallen behind, and starts a new schedule instead of catching up.
     pub fn ticked(&mut self, now: Instant) -> bool {
-        // who waits for a reset goes along with the others' steps and keeps waiting
+        // votes for a reset outlast the steps of others
         self.use_votes(now, |vote| matches!(vote, Vote::Reset(_)));
         if !self.is_paced() {
             self.next_due = now + self.period;
             return false;
         }
         let late = now.saturating_duration_since(self.next_due) > self.period * CATCH_UP_TICKS;
-        if std::mem::take(&mut self.starts_anew) && late {
+        if std::mem::take(&mut self.restarts_schedule) && late {
             self.next_due = now + self.period;
             return false;
         }
@@ -219,13 +219,13 @@ impl Clock {
         late
     }
 
-    /// The reset that everyone voted for was carried out at `now`.
+    /// The reset that all voters asked for was carried out at `now`.
     pub fn was_reset(&mut self, now: Instant) {
         self.use_votes(now, |_| false);
         self.next_due = now;
     }
 
-    /// Somebody had the world reset at `now`. Whoever voted for that has what it wants; other votes stay.
+    /// A command reset the world at `now`: consumes the votes for a reset; votes for a step stay.
     pub fn reset_by_order(&mut self, now: Instant) {
         self.use_votes(now, |vote| vote == Vote::Step);
         self.next_due = now;
@@ -245,7 +245,7 @@ impl Clock {
         }
     }
 
-    /// From now on ticks wait for a lockstep agent that is on its way.
+    /// From now on ticks wait for a joining lockstep agent.
     pub fn expect(&mut self, now: Instant) {
         if self.expected == 0 {
             self.expecting_since = now;
@@ -253,11 +253,11 @@ impl Clock {
         self.expected += 1;
     }
 
-    /// One that was on its way is there, or does not come.
+    /// A joining lockstep agent has joined, or failed to.
     pub fn arrived(&mut self, now: Instant) {
         self.expected = self.expected.saturating_sub(1);
         if self.expected == 0 {
-            // that time is nobody's silence
+            // voters could not vote meanwhile
             let stood_still = now.saturating_duration_since(self.expecting_since);
             for voter in self.voters.values_mut() {
                 voter.heard = (voter.heard + stood_still).min(now);
@@ -273,15 +273,15 @@ impl Clock {
     /// Ticks no longer wait for this agent.
     pub fn leave(&mut self, agent: AgentId) {
         self.voters.remove(&agent);
-        self.note_freedom();
+        self.restart_schedule();
     }
 
-    /// A world that kept to its voters has not fallen behind when it keeps to wall time again.
-    fn note_freedom(&mut self) {
-        self.starts_anew |= self.pace == Pace::Eager && self.voters.is_empty();
+    /// A world that followed its voters has not fallen behind when it follows the wall clock again.
+    fn restart_schedule(&mut self) {
+        self.restarts_schedule |= self.pace == Pace::Eager && self.voters.is_empty();
     }
 
-    /// Counts a vote. A second vote before the tick replaces the first. False when the agent does not vote here.
+    /// Counts a vote. A second vote before the tick replaces the first. Returns false if the agent is not a voter.
     pub fn vote(&mut self, agent: AgentId, vote: Vote, now: Instant) -> bool {
         let Some(voter) = self.voters.get_mut(&agent) else { return false };
         self.votes_cast += 1;
@@ -294,8 +294,7 @@ impl Clock {
         self.voters.contains_key(&agent)
     }
 
-    /// Takes the vote from everyone who has been silent for too long, and says who. While time stands still nobody
-    /// can be too late.
+    /// Removes the voters that were silent for too long and returns them. None while paused.
     pub fn drop_silent(&mut self, now: Instant) -> Vec<AgentId> {
         if self.paused || self.expected > 0 {
             return Vec::new();
@@ -318,7 +317,7 @@ impl Clock {
         silent.filter_map(|voter| voter.heard.checked_add(self.silence)).min()
     }
 
-    /// Stops or resumes time. On resuming, the schedule starts anew.
+    /// Stops or resumes time. Resuming starts a new schedule.
     pub fn pause(&mut self, paused: bool, now: Instant) {
         if self.paused && !paused {
             self.next_due = now;
@@ -329,17 +328,17 @@ impl Clock {
         self.paused = paused;
     }
 
-    /// Whether time stands still.
+    /// Whether time is stopped.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// What sets the speed.
+    /// The pace.
     pub fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// Changes the length of a tick in wall time, for [`Pace::Realtime`].
+    /// Sets the length of a tick in wall time, for paces that follow the wall clock.
     pub fn set_period(&mut self, period: Duration) {
         self.period = period;
     }

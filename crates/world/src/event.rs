@@ -1,4 +1,4 @@
-//! Events: things that happen during a tick, under names that clients can register for.
+//! Events of a tick. Clients register for them by name.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,10 +10,10 @@ use crate::{
     variable::VariableId,
 };
 
-/// Events that are kept for whoever does not look at every snapshot.
+/// Number of events kept for readers that do not see every snapshot.
 const KEPT: usize = 256;
 
-/// Names an event for as long as its world lives.
+/// Identifies an event for the lifetime of its world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId(pub u32);
 
@@ -31,7 +31,7 @@ pub mod standard {
     pub const NEXT_TRY: &str = "/Control/NextTry";
     /// A try ended because the next one begins.
     pub const TRY_COMPLETED: &str = "/Control/TryCompleted";
-    /// Somebody asks to end the try.
+    /// A client asks to end the try.
     pub const TERMINATE_TRY: &str = "/Control/TerminateTry";
     /// Sensors were read.
     pub const UPDATE_SENSORS: &str = "/Simulation/UpdateSensors";
@@ -60,63 +60,62 @@ pub mod standard {
 
 /// An event that was raised.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Raised {
-    /// Counts them, from 0.
+pub struct RaisedEvent {
+    /// Running number, from 0.
     pub number: u64,
-    /// The tick that it was raised in.
+    /// Tick in which it was raised.
     pub tick: Tick,
-    /// When, in s of its try.
+    /// Simulated time since the last reset, in s.
     pub time: f64,
-    /// Which.
+    /// The event.
     pub event: EventId,
 }
 
-/// What was raised of late, but for what is raised in every tick, or with every command to a motor.
+/// Recent events, without those that are raised in every tick or with every motor command.
 #[derive(Clone, Debug, Default)]
-pub struct Recent {
-    kept: VecDeque<Raised>,
+pub struct RecentEvents {
+    kept: VecDeque<RaisedEvent>,
     next: u64,
 }
 
-impl Recent {
+impl RecentEvents {
     pub(crate) fn add(&mut self, tick: Tick, time: f64, event: EventId) {
-        self.kept.push_back(Raised { number: self.next, tick, time, event });
+        self.kept.push_back(RaisedEvent { number: self.next, tick, time, event });
         self.next += 1;
         if self.kept.len() > KEPT {
             self.kept.pop_front();
         }
     }
 
-    /// The number that the next one will have.
+    /// Number of the next event.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// All from this number on that are still kept.
-    pub fn since(&self, number: u64) -> impl Iterator<Item = &Raised> {
+    /// The kept events from this number on.
+    pub fn since(&self, number: u64) -> impl Iterator<Item = &RaisedEvent> {
         self.kept.iter().skip_while(move |raised| raised.number < number)
     }
 }
 
-/// Events that say nothing to people, because they happen all the time.
-pub(crate) fn incessant(catalogue: &Catalogue) -> BTreeSet<EventId> {
+/// Events that are raised all the time, and so are not kept.
+pub(crate) fn routine(catalogue: &Catalogue) -> BTreeSet<EventId> {
     let always = [standard::NEXT_STEP, standard::STEP_COMPLETED, standard::UPDATE_SENSORS, standard::UPDATE_MOTORS];
     let motors_set = format!("/{:?}", AgentEvent::MotorsSet);
-    let is_incessant =
-        |name: &str| always.contains(&name) || name.starts_with("/Agent/") && name.ends_with(&motors_set);
-    catalogue.events.iter().filter(|card| is_incessant(&card.name)).map(|card| card.id).collect()
+    let is_routine = |name: &str| always.contains(&name) || name.starts_with("/Agent/") && name.ends_with(&motors_set);
+    catalogue.events.iter().filter(|card| is_routine(&card.name)).map(|card| card.id).collect()
 }
 
-/// What can happen to any agent. The name is `/Agent/<agent>/<what>`.
+/// Events that every agent has. The full name is `/Agent/<agent>/<event>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgentEvent {
-    /// A controller said that it uses the agent.
+    /// A controller has attached to the agent.
     ControllerConnected,
-    /// A controller said that it is done.
+    /// A controller has detached from the agent.
     ControllerDisconnected,
     /// A controller set motors outside lockstep.
     MotorsSet,
-    /// The agent stayed silent for too long and no longer holds up the world.
+    /// The agent did not vote in time; the world no longer waits for it.
     VoteLost,
     /// The simulation of this agent failed; its motors were released.
     Fault,
@@ -133,7 +132,7 @@ impl AgentEvent {
     }
 }
 
-/// Something to look out for while the world runs.
+/// A condition that raises an event while the world runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Watch {
     /// Raises `/Collision/<name>` in each tick in which the two groups touch.
@@ -151,9 +150,9 @@ pub enum Watch {
         name: String,
         /// Full name of a variable that is one number.
         variable: String,
-        /// Lower bound, if there is one.
+        /// Lower bound, if any.
         min: Option<f64>,
-        /// Upper bound, if there is one.
+        /// Upper bound, if any.
         max: Option<f64>,
     },
 }

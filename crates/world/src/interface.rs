@@ -1,4 +1,4 @@
-//! How a robot's motors and sensors are picked up from its model.
+//! Finds a robot's motors and sensors in its model.
 //!
 //! Motors, in the order of the model's actuators:
 //!
@@ -10,8 +10,8 @@
 //! | any other actuator                                               | a raw control signal                           |
 //!
 //! Sensors become outputs in the order of the model; `cutoff` is the bound of their physical range and the first `user`
-//! number, where it is above 0, says how many of their axes are exported. A sensor named `Info/...` gives info values: told to controllers,
-//! but not part of what the robot itself senses.
+//! number, if above 0, is the number of exported axes. A sensor named `Info/...` gives info values: sent to controllers, but
+//! not part of what the robot itself senses.
 
 use std::ops::Range;
 
@@ -20,10 +20,9 @@ use serde::Serialize;
 
 use crate::agent::Action;
 
-/// The gains of a torque motor when a controller gives only an angle:
-/// full torque at this error, in rad.
+/// Angle error at which a torque motor has full torque if the controller gives only an angle, in rad.
 const FULL_TORQUE_ERROR: f64 = 0.25;
-/// Damping as a part of stiffness, in s, for the same case.
+/// Ratio of damping to stiffness for the same case, in s.
 const DAMPING_TIME: f64 = 0.025;
 /// Torque assumed where the model sets no limit, in N·m.
 const UNLIMITED_TORQUE: f64 = 100.0;
@@ -31,7 +30,7 @@ const UNLIMITED_TORQUE: f64 = 100.0;
 const UNLIMITED_ANGLE: f64 = std::f64::consts::PI;
 /// Range assumed for speeds without limits, in rad/s.
 const UNLIMITED_SPEED: f64 = 10.0;
-/// Gears with which a torque motor's gains can be worked out.
+/// Range of the gear of a torque motor.
 const GEARS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
 
 /// Bounds of a quantity.
@@ -64,14 +63,14 @@ impl Bounds {
         x.clamp(self.min, self.max)
     }
 
-    /// Where `x`, clamped, lies in these bounds, told in the other bounds.
+    /// Clamps `x` to these bounds and maps it linearly to the other bounds.
     pub fn map_to(self, other: Bounds, x: f64) -> f64 {
         let part = (self.clamp(x) - self.min) / (self.max - self.min);
         other.clamp(other.min + part * (other.max - other.min))
     }
 }
 
-/// Who sets an interface value.
+/// Direction of an interface value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -79,7 +78,7 @@ pub enum Role {
     Input,
     /// Measured by the robot: a sensor.
     Output,
-    /// Told to the controller's surroundings, such as a fitness function.
+    /// For the controller's environment, such as a fitness function.
     Info,
 }
 
@@ -88,30 +87,30 @@ pub enum Role {
 pub struct InterfaceValue {
     /// Path below the agent, beginning with a slash: `/Left/Knee/JointAngle`.
     pub name: String,
-    /// Who sets it.
+    /// Input, output or info.
     pub role: Role,
     /// Unit of the physical value; empty for pure numbers.
     pub unit: &'static str,
     /// Range in physical units.
     pub physical: Bounds,
-    /// Range as controllers see it: -1 to 1, or 0 to 1.
+    /// Normalised range: -1 to 1, or 0 to 1.
     pub normalized: Bounds,
-    /// Where it is read or written.
+    /// The motor or sensor behind it.
     #[serde(skip)]
     pub port: Port,
 }
 
 impl InterfaceValue {
-    /// The physical value as controllers see it, clamped to the normalized range.
+    /// Normalised value of a physical one, clamped.
     pub fn normalized_from_physical(&self, physical: f64) -> f64 {
         self.physical.map_to(self.normalized, physical)
     }
 
-    /// What a sensor's value reads among the sensor values of the world, as controllers see it. `None` for inputs.
+    /// Normalised reading, from all sensor values of the world. `None` for inputs.
     pub fn normalized_from_sensors(&self, sensors: &[f64]) -> Option<f64> {
         match self.port {
             Port::Sensor(index) => sensors.get(index).map(|&x| self.normalized_from_physical(x)),
-            // the engine says -1 when nothing is in sight, which is far away and not near
+            // the engine reports -1 if nothing is in range: the largest distance
             Port::Distance(index) => {
                 sensors.get(index).map(|&x| self.normalized_from_physical(if x < 0.0 { self.physical.max } else { x }))
             }
@@ -119,7 +118,7 @@ impl InterfaceValue {
         }
     }
 
-    /// What a controller's value, clamped, makes a motor do. `None` for sensors.
+    /// Action of a normalised value, clamped. `None` for sensors.
     pub fn action(&self, normalized: f64) -> Option<Action> {
         match self.port {
             Port::MotorTarget(motor) => {
@@ -133,26 +132,26 @@ impl InterfaceValue {
         }
     }
 
-    /// The value of a controller in physical units, clamped to the physical range.
+    /// Physical value of a normalised one, clamped.
     pub fn physical_from_normalized(&self, normalized: f64) -> f64 {
         self.normalized.map_to(self.physical, normalized)
     }
 }
 
-/// What an interface value is connected to. Motors are counted within the agent.
+/// The source or destination of an interface value. Motors are counted within the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
     /// The target of a motor.
     MotorTarget(usize),
-    /// The part of its torque that a motor may use.
+    /// The fraction of its torque that a motor may use.
     MotorTorque(usize),
     /// One number among the sensor values of the world.
     Sensor(usize),
-    /// A distance among the sensor values of the world; below 0 when nothing is in sight.
+    /// A distance among the sensor values of the world; below 0 if nothing is in range.
     Distance(usize),
 }
 
-/// What a motor's target means.
+/// Meaning of a motor's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MotorKind {
@@ -186,10 +185,10 @@ pub enum Drive {
         actuator: ActuatorId,
         /// The driven joint.
         joint: JointId,
-        /// The largest lead of the set point over the joint, in rad: this limits the speed.
+        /// Largest lead of the set point over the joint, in rad: limits the speed.
         reach: Option<f64>,
     },
-    /// An actuator that takes its control signal as it is.
+    /// An actuator with a raw control signal.
     Plain {
         /// The actuator.
         actuator: ActuatorId,
@@ -203,7 +202,7 @@ pub enum Drive {
 pub struct Motor {
     /// Name within the agent: `Left/Knee`, `he1`.
     pub name: String,
-    /// What its target means.
+    /// Meaning of its target.
     pub kind: MotorKind,
     /// Whether it moves a sliding joint, and so works in m and N.
     pub sliding: bool,
@@ -211,7 +210,7 @@ pub struct Motor {
     pub range: Bounds,
     /// Largest torque (or force), in N·m (or N).
     pub max_torque: f64,
-    /// How the model drives it.
+    /// Its actuators in the model.
     pub drive: Drive,
 }
 
@@ -239,7 +238,7 @@ impl Motor {
     }
 }
 
-/// Everything a controller can use of one robot.
+/// The interface of one robot for controllers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interface {
     /// Motors, in the order of the model.
@@ -249,7 +248,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Picks up what belongs to the robot whose names begin with `prefix`.
+    /// Finds the motors and sensors of the robot whose names begin with `prefix`.
     pub fn of(model: &Model, prefix: &str) -> Self {
         let motors = motors(model, prefix);
         let mut values: Vec<_> = motors.iter().enumerate().flat_map(|(index, motor)| inputs(index, motor)).collect();

@@ -1,4 +1,4 @@
-//! What is done to a world from outside, kept for recordings and done again by replays.
+//! The journal: inputs of a world from outside, kept for recordings and repeated by replays.
 
 use crate::{
     agent::Action,
@@ -9,34 +9,34 @@ use crate::{
 };
 
 impl World {
-    /// From now on everything that is done to the world is kept for [`World::take_record`].
+    /// From now on keeps all inputs for [`World::take_record`].
     pub fn keep_journal(&mut self) {
         self.journal.get_or_insert_default();
         self.recorded = self.tick_count();
     }
 
-    /// Nothing is kept any more.
+    /// Stops keeping inputs.
     pub fn stop_journal(&mut self) {
         self.journal = None;
     }
 
-    /// The last record of a recording that ends here: the hash of the state, unless it has been told already or
-    /// something has been done since the last tick.
+    /// The last record of a recording that ends here: the hash of the state, unless it is recorded already or there were
+    /// inputs since the last tick.
     pub fn last_record(&mut self, hash_every: u64) -> Option<TickRecord> {
         let ticks = self.tick_count().0;
-        let is_told = ticks == 0 || ticks.is_multiple_of(hash_every);
-        let is_as_ticked = self.journal.as_ref().is_some_and(Vec::is_empty) && !self.half_recorded;
-        (!is_told && is_as_ticked).then(|| TickRecord {
+        let is_recorded = ticks == 0 || ticks.is_multiple_of(hash_every);
+        let is_unchanged = self.journal.as_ref().is_some_and(Vec::is_empty) && !self.half_recorded;
+        (!is_recorded && is_unchanged).then(|| TickRecord {
             tick: ticks - 1,
             entries: Vec::new(),
             hash: Some(self.state_hash()),
         })
     }
 
-    /// The record of the tick that has just passed, to be called after each: what was done before it and, every
-    /// `hash_every` ticks, the hash of the state after it. `None` when there is nothing to tell.
+    /// Takes the record of the last tick; to be called after each. It has the inputs before the tick and, every `hash_every`
+    /// ticks, the hash of the state after it; `None` if it would be empty.
     ///
-    /// A reset takes no tick: until the next one there is no record, and what was done since belongs to that tick.
+    /// A reset takes no tick: there is no record until the next one, which gets the inputs since.
     pub fn take_record(&mut self, hash_every: u64) -> Option<TickRecord> {
         let next = self.tick_count();
         if std::mem::replace(&mut self.recorded, next) == next {
@@ -48,16 +48,17 @@ impl World {
         (!entries.is_empty() || hash.is_some()).then(|| TickRecord { tick: next.0 - 1, entries, hash })
     }
 
-    /// A part of the record of the next tick, once there is much of it: while time stands still, that tick may be far.
-    pub fn take_part(&mut self, much: usize) -> Option<TickRecord> {
-        if self.journal.as_ref().is_none_or(|journal| journal.len() < much) {
+    /// Takes a part of the record of the next tick once it has `count` entries: while time is paused, that tick may be far
+    /// away.
+    pub fn take_partial_record(&mut self, count: usize) -> Option<TickRecord> {
+        if self.journal.as_ref().is_none_or(|journal| journal.len() < count) {
             return None;
         }
         self.half_recorded = true;
         Some(TickRecord { tick: self.tick_count().0, entries: self.take_journal(), hash: None })
     }
 
-    /// What happened since the last call.
+    /// Takes the inputs since the last call.
     pub fn take_journal(&mut self) -> Vec<Entry> {
         self.journal.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -68,7 +69,7 @@ impl World {
         }
     }
 
-    /// Does what a recording says was done.
+    /// Applies an input of a recording.
     pub fn apply(&mut self, entry: Entry) -> Result<(), ReplayError> {
         match entry {
             Entry::Act { agent, mut actions } => {

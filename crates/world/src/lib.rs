@@ -1,7 +1,7 @@
 //! One simulated world: agents with motors and sensors, variables, events, time, recordings.
 //!
-//! Knows no protocol, opens no socket and never reads the clock: time is an argument. Inside, everything is SI and
-//! radians, x forward, y left, z up.
+//! Independent of protocols, sockets and the wall clock: time is an argument. Units are SI and radians; x is forward, y left,
+//! z up.
 
 mod access;
 pub mod agent;

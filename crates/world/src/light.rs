@@ -1,6 +1,6 @@
-//! Light sensors: how bright the lamps of the world are at a place on a robot.
+//! Light sensors: brightness of the world's lamps at a site of a robot.
 //!
-//! A light sensor is a `<user>` sensor at a site, which looks along the site's z axis. Each lamp in sight adds
+//! A light sensor is a `<user>` sensor at a site, which faces along the site's z axis. Each visible lamp adds
 //! `cos(angle) / (1 + d²)`, with the distance `d` in m; a lamp behind an object or behind the sensor adds nothing.
 
 use glam::{DQuat, DVec3};
@@ -13,7 +13,7 @@ use crate::agent::Resident;
 pub(crate) struct LightSensor {
     sensor: SensorId,
     site: SiteId,
-    /// The robot that carries it, which casts no shadow on it.
+    /// Root of the robot that carries it, which casts no shadow on it.
     carrier: Option<BodyId>,
     /// Largest reading.
     bound: f64,
@@ -33,8 +33,8 @@ pub(crate) fn sensors(model: &Model, residents: &[Resident]) -> Vec<LightSensor>
     model.sensors().filter_map(describe).collect()
 }
 
-/// Fills in the readings of light sensors.
-pub(crate) fn shine(sim: &mut Sim, sensors: &[LightSensor]) {
+/// Updates the readings of light sensors.
+pub(crate) fn update_sensors(sim: &mut Sim, sensors: &[LightSensor]) {
     for LightSensor { sensor, site, carrier, bound } in sensors {
         let brightness: f64 = sim
             .model()
@@ -53,7 +53,7 @@ fn brightness(sim: &Sim, site: SiteId, carrier: Option<BodyId>, lamp: [f64; 3]) 
     let distance = way.length();
     let [w, x, y, z] = pose.quat;
     let facing = (DQuat::from_xyzw(x, y, z, w) * DVec3::Z).dot(way) / distance;
-    // a lamp exactly at the sensor, where nothing is defined, is dark
+    // for a lamp exactly at the sensor no direction is defined: it counts as dark
     if distance == 0.0 || facing <= 0.0 {
         return 0.0;
     }

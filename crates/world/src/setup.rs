@@ -1,4 +1,4 @@
-//! What a world is made of.
+//! Description of a world before it is built.
 
 use std::collections::BTreeSet;
 
@@ -11,31 +11,31 @@ pub const MAX_AGENT_NAME: usize = 64;
 /// Agents in one world.
 pub const MAX_AGENTS: usize = 256;
 
-/// A world before it is built.
+/// Description of a world.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Field or arena: everything but the robots. Its solver options rule.
+    /// Field or arena: everything but the robots. Its solver options apply.
     pub base: Source,
-    /// Robots that are there from the start.
+    /// Robots at the start.
     pub robots: Vec<Robot>,
-    /// Physics step, in s; the base's own when `None`.
+    /// Physics step, in s; that of the base if `None`.
     pub timestep: Option<f64>,
-    /// Physics steps in a tick.
+    /// Number of physics steps per tick.
     pub steps_per_tick: u32,
     /// Seed of the first try.
     pub seed: u64,
     /// Variables written once the world is built: name and value as text.
     pub settings: Vec<(String, String)>,
-    /// Variables drawn anew at each reset, in this order.
+    /// Variables drawn at each reset, in this order.
     pub randomise: Vec<Randomise>,
-    /// Events to look out for.
+    /// Conditions that raise events.
     pub watches: Vec<Watch>,
-    /// Describes each director, so that a recording can bring it back.
+    /// Descriptions of the directors, from which a replay creates them.
     pub directors: Vec<String>,
 }
 
 impl Setup {
-    /// A world without robots, one physics step a tick, seed 1.
+    /// A world without robots, with one physics step per tick and seed 1.
     pub fn new(base: Source) -> Self {
         Self {
             base,
@@ -51,18 +51,18 @@ impl Setup {
     }
 }
 
-/// A robot and where it starts.
+/// A robot and its start pose.
 #[derive(Clone, Debug)]
 pub struct Robot {
     /// Name of the agent, unique in the world.
     pub name: String,
     /// Its model.
     pub source: Source,
-    /// Where the model's origin goes.
+    /// Pose of the model's origin in the world frame.
     pub pose: Pose,
 }
 
-/// A variable drawn evenly between two values at each reset.
+/// A variable drawn uniformly between two values at each reset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Randomise {
     /// Full name.
@@ -73,7 +73,7 @@ pub struct Randomise {
     pub max: String,
 }
 
-/// Draws each number of a value evenly between the same number of `min` and `max`, using a stream of numbers in `0..1`.
+/// Draws each number of a value uniformly between those of `min` and `max`, from a stream of numbers in `0..1`.
 /// `None` for kinds that cannot be drawn.
 pub(crate) fn draw(min: &Value, max: &Value, mut unit: impl FnMut() -> f64) -> Option<Value> {
     let mut between = |min: f64, max: f64| min + unit() * (max - min);
@@ -88,22 +88,22 @@ pub(crate) fn draw(min: &Value, max: &Value, mut unit: impl FnMut() -> f64) -> O
     })
 }
 
-/// Why a name cannot be an agent's.
+/// Why an agent cannot have a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nobody could tell the two apart.
-    #[error("there is an agent named {name} already")]
+    /// Another agent has the name.
+    #[error("an agent named `{name}` already exists")]
     Taken {
         /// The name.
         name: String,
     },
-    /// Names become parts of paths.
+    /// The name cannot be part of a path.
     #[error(
-        "`{name}` cannot name an agent; use 1 to {MAX_AGENT_NAME} letters, digits, spaces or any of . _ - # + and begin with \
+        "invalid agent name `{name}`; use 1 to {MAX_AGENT_NAME} letters, digits, spaces or any of . _ - # + and begin with \
          a letter or a digit"
     )]
     Malformed {
-        /// The beginning of the name.
+        /// The first characters of the name.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the world shows to everyone outside its thread.
+//! Immutable views of the world for other threads.
 
 use std::{any::Any, collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{
     agent::AgentId,
     director::View,
-    event::{EventId, Recent},
+    event::{EventId, RecentEvents},
     interface::{Bounds, InterfaceValue, MotorKind, Role},
     value::{Value, ValueKind},
     variable::{Performance, VariableId},
@@ -22,15 +22,15 @@ pub struct Tick(pub u64);
 /// The state of the world after one tick. Never changes once published.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    /// Which tick it shows.
+    /// Number of ticks that have passed.
     pub tick: Tick,
     /// Ticks since the last reset.
     pub step: u64,
-    /// Tries since the start; a reset begins a new one.
+    /// Number of tries since the start; a reset begins a new one.
     pub tries: u64,
     /// Simulated time since the last reset, in s.
     pub time: f64,
-    /// Names and kinds of what is in the world.
+    /// Names and kinds of everything in the world.
     pub catalogue: Arc<Catalogue>,
     /// Positions of all bodies, in m, world frame, in the order of [`Catalogue::bodies`].
     pub positions: Vec<[f64; 3]>,
@@ -38,50 +38,50 @@ pub struct Snapshot {
     pub orientations: Vec<[f64; 4]>,
     /// All sensor values, in physical units.
     pub sensors: Vec<f64>,
-    /// What all motors measure, in physical units.
+    /// Readings of all motors, in physical units.
     pub motors: Vec<f64>,
     /// Events since the previous tick, in order of their ids.
     pub events: Vec<EventId>,
-    /// Events of late, for whoever does not look at every snapshot.
-    pub recent: Arc<Recent>,
-    /// Agents that the world waits for at each tick, in order of their ids. Each is somebody's.
+    /// Recent events, for readers that do not see every snapshot.
+    pub recent: Arc<RecentEvents>,
+    /// Agents that the world waits for at each tick, in order of their ids.
     pub lockstep: Vec<AgentId>,
-    /// Agents that somebody brought in, votes for or has moved, and the last session that did. Those of sessions that
-    /// have ended are nobody's.
+    /// The session that controls an agent: it added the agent, votes for it or was the last to move it. Agents of sessions
+    /// that have ended are not listed.
     pub controllers: Arc<BTreeMap<AgentId, SessionId>>,
-    /// Whether somebody has asked for time to stand still.
+    /// Whether time was paused by a command.
     pub paused: bool,
-    /// How many times real time, where the pace follows the clock.
+    /// Multiple of real time, where the pace follows the clock.
     pub speed: f64,
-    /// How fast the world runs.
+    /// Measured speed of the world.
     pub performance: Performance,
     /// Observed variables that exist, in order of their ids.
     pub observed: Vec<(VariableId, Value)>,
-    /// What the directors of the world show, in their order.
+    /// The directors' views, in their order.
     pub views: Vec<View>,
 }
 
 impl Snapshot {
-    /// What the director shows whose views are of this type.
+    /// The director's view of this type.
     pub fn view<T: Any>(&self) -> Option<&T> {
         self.views.iter().find_map(|view| view.downcast_ref())
     }
 
-    /// Where a site is, world frame.
+    /// Pose of a site, world frame.
     pub fn site_pose(&self, site: &SiteCard) -> Option<Pose> {
         Some(self.body_pose(site.body)?.then(&site.pose))
     }
 
-    /// Where something to be seen is, world frame.
-    pub fn look_pose(&self, look: &Visual) -> Option<Pose> {
-        Some(self.body_pose(look.body)?.then(&look.pose))
+    /// Pose of something visible, world frame.
+    pub fn visual_pose(&self, visual: &Visual) -> Option<Pose> {
+        Some(self.body_pose(visual.body)?.then(&visual.pose))
     }
 
     fn body_pose(&self, body: usize) -> Option<Pose> {
         Some(Pose { pos: *self.positions.get(body)?, quat: *self.orientations.get(body)? })
     }
 
-    /// What one motor of an agent measures, in physical units.
+    /// Reading of one motor of an agent, in physical units.
     pub fn motor(&self, agent: &AgentCard, motor: usize) -> Option<f64> {
         (motor < agent.motors.len()).then(|| self.motors.get(agent.first_motor + motor).copied()).flatten()
     }
@@ -93,10 +93,10 @@ impl Snapshot {
     }
 }
 
-/// What is in the world. Changes only when robots or objects come and go.
+/// Names and kinds of everything in the world. Changes only with the model.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
-    /// Counts the changes.
+    /// Number of models so far.
     pub generation: u64,
     /// All agents, in order of their ids.
     pub agents: Vec<AgentCard>,
@@ -106,10 +106,10 @@ pub struct Catalogue {
     pub events: Vec<EventCard>,
     /// Names of all bodies, as in the model.
     pub bodies: Vec<String>,
-    /// The body each body hangs on, by its place in [`Catalogue::bodies`]; the world, at 0, hangs on itself.
+    /// Index of each body's parent in [`Catalogue::bodies`]; the world, at 0, is its own parent.
     pub parents: Vec<usize>,
-    /// Everything to be seen, by body; [`Visual::body`] is a place in [`Catalogue::bodies`].
-    pub looks: Arc<[Visual]>,
+    /// Everything visible, by body; [`Visual::body`] is an index in [`Catalogue::bodies`].
+    pub visuals: Arc<[Visual]>,
     /// All sites, as in the model.
     pub sites: Vec<SiteCard>,
 }
@@ -143,7 +143,7 @@ impl Catalogue {
     }
 }
 
-/// What there is to know about an agent.
+/// Description of an agent.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgentCard {
     /// Its id.
@@ -156,24 +156,24 @@ pub struct AgentCard {
     pub motors: Vec<MotorCard>,
     /// Its interface: inputs, then outputs, then infos.
     pub values: Vec<InterfaceValue>,
-    /// Where its motors begin in [`Snapshot::motors`].
+    /// Index of its first motor in [`Snapshot::motors`].
     #[serde(skip)]
     pub first_motor: usize,
 }
 
 impl AgentCard {
-    /// How many values of this role it has.
+    /// Number of its values with this role.
     pub fn count(&self, role: Role) -> usize {
         self.values.iter().filter(|value| value.role == role).count()
     }
 }
 
-/// What there is to know about a motor.
+/// Description of a motor.
 #[derive(Clone, Debug, Serialize)]
 pub struct MotorCard {
     /// Name within the agent.
     pub name: String,
-    /// What its target means.
+    /// Meaning of its target.
     pub kind: MotorKind,
     /// Range of the target, in physical units.
     pub range: Bounds,
@@ -183,31 +183,31 @@ pub struct MotorCard {
     pub gear: f64,
 }
 
-/// A marked place on a body.
+/// A site: a named frame on a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SiteCard {
     /// Name, as in the model: `<agent>:<site>` on a robot.
     pub name: String,
-    /// The body's place in [`Catalogue::bodies`].
+    /// Index of its body in [`Catalogue::bodies`].
     pub body: usize,
-    /// Where it is on the body.
+    /// Pose in the body's frame.
     pub pose: Pose,
 }
 
-/// What there is to know about a variable.
+/// Description of a variable.
 #[derive(Clone, Debug, Serialize)]
 pub struct VariableCard {
     /// Its id.
     pub id: VariableId,
     /// Its full name.
     pub name: Arc<str>,
-    /// What it holds.
+    /// Kind of its value.
     pub kind: ValueKind,
-    /// Whether it can be written at all.
+    /// Whether it can be written.
     pub writable: bool,
 }
 
-/// What there is to know about an event.
+/// Description of an event.
 #[derive(Clone, Debug, Serialize)]
 pub struct EventCard {
     /// Its id.

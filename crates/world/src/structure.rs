@@ -1,7 +1,7 @@
-//! Everything about a world that follows from its compiled model.
+//! Everything that is derived from the compiled model of a world.
 //!
-//! A [`Blueprint`] is plain data and can be built on any thread; the [`Structure`] that comes out is swapped in between
-//! two ticks with the state carried over by name.
+//! A [`Blueprint`] is plain data and can be built on any thread; the resulting [`Structure`] is swapped in between two
+//! ticks, with the state carried over by name.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ use crate::{
     setup::{MAX_AGENTS, NameError, Robot, Setup, check_name},
     snapshot::{AgentCard, Catalogue, EventCard, MotorCard, SiteCard},
     value::ValueKind,
-    variable::{Names, Repository},
+    variable::{NameIds, VariableTable},
 };
 
 /// A world's model before it is compiled.
@@ -29,78 +29,78 @@ pub struct Blueprint {
     timestep: Option<f64>,
     pub(crate) residents: Vec<Resident>,
     watches: Vec<Watch>,
-    /// Names and kinds of the director's variables.
-    directed: Vec<(String, ValueKind)>,
-    names: Names,
+    /// Names and kinds of the directors' variables.
+    director_variables: Vec<(String, ValueKind)>,
+    names: NameIds,
     next_agent: u32,
     generation: u64,
 }
 
-/// Why a world could not be built.
+/// Why a model cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
-    /// The model is no good.
+    /// The model is invalid.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The start state is no good.
+    /// The start state is invalid.
     #[error("the model cannot be simulated: {0}")]
     Start(#[from] Fault),
-    /// The physics step is no good.
-    #[error("a physics step of {seconds} s cannot be simulated; it can be {} to {} s", TIMESTEPS.0, TIMESTEPS.1)]
+    /// The physics step is out of range.
+    #[error("the physics step is {seconds} s, outside {} to {} s", TIMESTEPS.0, TIMESTEPS.1)]
     TimeStep {
-        /// What was asked for.
+        /// The step that was requested.
         seconds: f64,
     },
-    /// An agent's name is no good.
+    /// An agent's name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// There are too many agents.
+    /// The world has as many agents as it may.
     #[error("the world is full: it has {MAX_AGENTS} agents")]
     Full,
-    /// An agent cannot start there.
-    #[error("{name} cannot start at {pose:?}: give it a finite place and turn, within {} m", POSITIONS.1)]
+    /// An agent cannot start with this pose.
+    #[error("`{name}` cannot start at {pose:?}: give it a finite position within {} m, and a rotation", POSITIONS.1)]
     Pose {
         /// The agent.
         name: String,
-        /// Where it was to start.
+        /// The requested start pose.
         pose: Pose,
     },
-    /// Building it ran into a mistake of ours.
-    #[error("the world could not be built, and that is a bug: {message}")]
+    /// Building panicked: a bug.
+    #[error("building the world failed with a bug: {message}")]
     Panicked {
-        /// What the panic said.
+        /// Message of the panic.
         message: String,
     },
-    /// A watch has nothing to look at.
-    #[error("the watch `{watch}` finds nothing: {what} is not in the world")]
+    /// A watch refers to an unknown object.
+    #[error("the watch `{watch}` refers to `{what}`, which is not in the world")]
     Watch {
         /// Event of the watch.
         watch: String,
         /// The name that was not found.
         what: String,
     },
-    /// A watch looks at something that has no bounds.
-    #[error("the watch `{watch}` needs a variable that is one number, and {variable} holds a {kind}")]
+    /// A watch refers to a variable that is not a number.
+    #[error("the watch `{watch}` needs a number, and `{variable}` is a {kind}")]
     NotANumber {
         /// Event of the watch.
         watch: String,
-        /// Full name.
+        /// Full name of the variable.
         variable: String,
-        /// What it holds.
+        /// Kind of the variable.
         kind: ValueKind,
     },
 }
 
 impl Blueprint {
     /// The blueprint of a new world.
-    pub(crate) fn new(setup: &Setup, directed: Vec<(String, ValueKind)>) -> Result<Self, BuildError> {
+    pub(crate) fn new(setup: &Setup, director_variables: Vec<(String, ValueKind)>) -> Result<Self, BuildError> {
         let mut blueprint = Self {
-            directed,
+            director_variables,
             assembly: Assembly::new(setup.base.clone()),
             timestep: setup.timestep,
             residents: Vec::new(),
             watches: setup.watches.clone(),
-            names: Names::default(),
+            names: NameIds::default(),
             next_agent: 1,
             generation: 0,
         };
@@ -148,10 +148,10 @@ impl Blueprint {
         self.assembly.edits.push(Edit::GeomSize { geom, size });
     }
 
-    /// Compiles the model and everything that follows from it. Takes its time; runs on any thread.
+    /// Compiles the model and derives everything from it. Slow; runs on any thread.
     pub fn build(mut self) -> Result<Structure, BuildError> {
         let model = self.assembly.compile()?;
-        let looks = self.assembly.visuals()?.into();
+        let visuals = self.assembly.visuals()?.into();
         let mut sim = Sim::new(model)?;
         let seconds = self.timestep.unwrap_or(sim.timestep());
         if !(TIMESTEPS.0..=TIMESTEPS.1).contains(&seconds) {
@@ -166,7 +166,7 @@ impl Blueprint {
             self.residents.iter().map(|resident| (resident.id, Interface::of(model, &resident.prefix()))).collect();
 
         let described = self.residents.iter().filter_map(|r| interfaces.get(&r.id).map(|interface| (r, interface)));
-        let variables = Repository::new(model, described, &self.directed, &mut self.names);
+        let variables = VariableTable::new(model, described, &self.director_variables, &mut self.names);
         let events = event_cards(&self.residents, &self.watches, &mut self.names);
 
         let mut catalogue = Catalogue {
@@ -176,7 +176,7 @@ impl Blueprint {
             events,
             bodies: model.bodies().map(|body| model.body_name(body).to_owned()).collect(),
             parents: model.bodies().map(|body| model.body_parent(body).index()).collect(),
-            looks,
+            visuals,
             sites: model.sites().map(|site| site_card(model, site)).collect(),
         };
         catalogue.events.sort_by(|a, b| a.name.cmp(&b.name));
@@ -228,7 +228,7 @@ fn agent_cards(residents: &[Resident], interfaces: &BTreeMap<AgentId, Interface>
     cards
 }
 
-fn event_cards(residents: &[Resident], watches: &[Watch], names: &mut Names) -> Vec<EventCard> {
+fn event_cards(residents: &[Resident], watches: &[Watch], names: &mut NameIds) -> Vec<EventCard> {
     let standard = standard::ALL.iter().map(|&name| name.to_owned());
     let agents = residents.iter().flat_map(|r| AgentEvent::ALL.iter().map(|event| event.name(&r.name)));
     let watched = watches.iter().map(Watch::event_name);
@@ -242,7 +242,7 @@ fn event_cards(residents: &[Resident], watches: &[Watch], names: &mut Names) -> 
         .collect()
 }
 
-/// A watch that finds nothing in the first model is a mistake in the scenario; later its objects may have left.
+/// A watch without objects is an error only in the first model: later they may have left.
 fn resolve_watches(
     watches: &[Watch],
     model: &physics::Model,
@@ -281,12 +281,12 @@ fn resolve_watches(
     Ok((collisions, bounds))
 }
 
-/// A built world at its start state.
+/// A compiled model at its start state, and what is derived from it.
 pub struct Structure {
     pub(crate) blueprint: Blueprint,
     pub(crate) sim: Sim,
     pub(crate) interfaces: BTreeMap<AgentId, Interface>,
-    pub(crate) variables: Repository,
+    pub(crate) variables: VariableTable,
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) collisions: Vec<CollisionWatch>,
     pub(crate) bounds: Vec<BoundWatch>,

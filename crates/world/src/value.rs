@@ -1,18 +1,18 @@
-//! What a variable holds, and how it is written as text.
+//! Values of variables and their text form.
 //!
-//! The text is what scenario files, the command line and OSP clients read and write:
+//! Scenario files, the command line and OSP clients read and write the text form:
 //! `0.5`, `7`, `T`, `(x,y,z)`, `(w,x,y,z)`, `(a,b,c;d,e,f;g,h,i)`, `min,max`, `(r,g,b,a)`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of a [`Value`], under the name that clients see.
+/// The kind of a [`Value`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ValueKind {
     /// Any finite number.
     Double,
-    /// A whole number of 64 bits.
+    /// A signed 64-bit integer.
     Integer,
     /// True or false.
     Boolean,
@@ -28,7 +28,7 @@ pub enum ValueKind {
     Range,
     /// Red, green, blue and opacity, each 0 to 255.
     Colour,
-    /// A number inside the bounds of its interface value.
+    /// A number within the bounds of its interface value.
     NormalizedDouble,
 }
 
@@ -54,7 +54,7 @@ impl ValueKind {
         matches!(self, Self::Double | Self::NormalizedDouble | Self::Integer | Self::Boolean)
     }
 
-    /// Reads a value of this kind from its text. Numbers that are not finite are not values.
+    /// Parses a value of this kind. Numbers must be finite.
     pub fn parse(self, text: &str) -> Result<Value, ParseError> {
         let text = text.trim();
         let wrong = || ParseError { kind: self, text: text.chars().take(80).collect() };
@@ -111,7 +111,7 @@ impl fmt::Display for ValueKind {
     }
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the kinds are described at ValueKind")]
 pub enum Value {
@@ -144,7 +144,7 @@ impl Value {
         }
     }
 
-    /// The value as one number, where it is one; a boolean is 0 or 1.
+    /// The value as a number, if it is one; a boolean is 0 or 1.
     pub fn as_number(&self) -> Option<f64> {
         match *self {
             Self::Double(x) | Self::NormalizedDouble(x) => Some(x),
@@ -183,13 +183,13 @@ impl fmt::Display for Value {
     }
 }
 
-/// A text that does not say a value of the wanted kind.
+/// A text is not a value of the expected kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a {kind}")]
 pub struct ParseError {
-    /// What was wanted.
+    /// The expected kind.
     pub kind: ValueKind,
-    /// The beginning of what was given.
+    /// The first characters of the text.
     pub text: String,
 }
 

@@ -1,7 +1,7 @@
 //! Variables: every parameter and state of the world under a path name.
 //!
-//! `/Simulation/...` and `/Control/...` are about the whole world, `/Sim/<group>/<object>/<parameter>` about the things
-//! in it (the group is an agent's name, or `World`), `/Performance/...` about how fast it runs.
+//! `/Simulation/...` and `/Control/...` are about the whole world, `/Sim/<group>/<object>/<parameter>` about its objects (the
+//! group is an agent's name, or `World`), `/Performance/...` about its speed.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,17 +16,17 @@ use crate::{
     value::{Value, ValueKind},
 };
 
-/// Names a variable for as long as its world lives; also after what it belonged to has gone.
+/// Identifies a variable for the lifetime of its world, also after its robot has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VariableId(pub u32);
 
-/// Gives out ids for names and never forgets one.
+/// Assigns ids to names. A name keeps its id for the lifetime of the world.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct NameIds {
     ids: BTreeMap<Arc<str>, u32>,
 }
 
-impl Names {
+impl NameIds {
     fn id(&mut self, name: &Arc<str>) -> u32 {
         let next = self.ids.len() as u32;
         *self.ids.entry(Arc::clone(name)).or_insert(next)
@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// Where a variable lives.
+/// The value behind a variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Binding {
     TimeStep,
@@ -53,20 +53,20 @@ pub(crate) enum Binding {
     Step,
     Try,
     Performance(Counter),
-    /// One of the director's own, by its place among them.
-    Directed(usize, ValueKind),
+    /// One of the directors' variables, by its index among them.
+    Director(usize, ValueKind),
     AgentName(AgentId),
     AgentRobot(AgentId),
     Heading(BodyId),
     Input(AgentId, usize),
     Sensed(AgentId, usize),
-    Body(BodyId, BodyPart),
-    Geom(GeomId, GeomPart),
-    Joint(JointId, JointPart),
+    Body(BodyId, BodyProperty),
+    Geom(GeomId, GeomProperty),
+    Joint(JointId, JointProperty),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BodyPart {
+pub(crate) enum BodyProperty {
     Position,
     Orientation,
     Rotation,
@@ -76,7 +76,7 @@ pub(crate) enum BodyPart {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GeomPart {
+pub(crate) enum GeomProperty {
     Position,
     Size,
     Friction,
@@ -84,7 +84,7 @@ pub(crate) enum GeomPart {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JointPart {
+pub(crate) enum JointProperty {
     Angle,
     Velocity,
     Damping,
@@ -94,7 +94,7 @@ pub(crate) enum JointPart {
     Limits,
 }
 
-/// How fast the world runs. Filled in by whoever runs it; not part of its state.
+/// Speed of the world, as measured by the thread that runs it; not part of its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Performance {
     /// Wall time of the last tick, in s.
@@ -103,9 +103,9 @@ pub struct Performance {
     pub ticks_per_second: f64,
     /// Wall time since the world started, in s.
     pub real_time: f64,
-    /// Times that a paced world fell behind.
+    /// How often a paced world fell behind.
     pub overruns: u64,
-    /// Times that the simulation failed and was restored.
+    /// How often the simulation failed and was restored.
     pub faults: u64,
 }
 
@@ -131,18 +131,18 @@ impl Performance {
 }
 
 impl Binding {
-    /// Whether the model is compiled anew when it is written.
+    /// Whether a write recompiles the model.
     pub(crate) fn needs_compiler(self) -> bool {
-        matches!(self, Self::Geom(_, GeomPart::Size))
+        matches!(self, Self::Geom(_, GeomProperty::Size))
     }
 
-    /// Whether poses and sensor values are others at once when it is written.
-    pub(crate) fn moves_things(self) -> bool {
-        use JointPart as J;
+    /// Whether a write changes poses or sensor values at once.
+    pub(crate) fn affects_poses(self) -> bool {
+        use JointProperty as J;
         matches!(self, Self::Heading(_) | Self::Body(..) | Self::Joint(_, J::Angle | J::Velocity | J::Armature))
     }
 
-    /// What it holds, and whether it can be written at all.
+    /// The kind of its value, and whether it can be written.
     fn describe(self) -> (ValueKind, bool) {
         use ValueKind as K;
         match self {
@@ -153,24 +153,24 @@ impl Binding {
             Self::Step | Self::Try => (K::Integer, false),
             Self::Performance(Counter::Overruns | Counter::Faults) => (K::Integer, false),
             Self::Performance(_) => (K::Double, false),
-            Self::Directed(_, kind) => (kind, false),
+            Self::Director(_, kind) => (kind, false),
             Self::AgentName(_) | Self::AgentRobot(_) => (K::String, false),
             Self::Heading(_) => (K::Double, true),
             Self::Input(..) => (K::NormalizedDouble, true),
             Self::Sensed(..) => (K::NormalizedDouble, false),
-            Self::Body(_, part) => match part {
-                BodyPart::Position => (K::Point3D, true),
-                BodyPart::Orientation => (K::Quaternion, true),
-                BodyPart::Rotation => (K::Matrix, false),
-                BodyPart::LinearVelocity | BodyPart::AngularVelocity => (K::Point3D, true),
-                BodyPart::Mass => (K::Double, true),
+            Self::Body(_, property) => match property {
+                BodyProperty::Position => (K::Point3D, true),
+                BodyProperty::Orientation => (K::Quaternion, true),
+                BodyProperty::Rotation => (K::Matrix, false),
+                BodyProperty::LinearVelocity | BodyProperty::AngularVelocity => (K::Point3D, true),
+                BodyProperty::Mass => (K::Double, true),
             },
-            Self::Geom(_, part) => match part {
-                GeomPart::Position => (K::Point3D, false),
-                GeomPart::Size | GeomPart::Friction => (K::Point3D, true),
-                GeomPart::Colour => (K::Colour, true),
+            Self::Geom(_, property) => match property {
+                GeomProperty::Position => (K::Point3D, false),
+                GeomProperty::Size | GeomProperty::Friction => (K::Point3D, true),
+                GeomProperty::Colour => (K::Colour, true),
             },
-            Self::Joint(_, JointPart::Limits) => (K::Range, true),
+            Self::Joint(_, JointProperty::Limits) => (K::Range, true),
             Self::Joint(..) => (K::Double, true),
         }
     }
@@ -178,14 +178,14 @@ impl Binding {
 
 /// All variables of one model.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Repository {
+pub(crate) struct VariableTable {
     /// In order of names.
     pub(crate) cards: Vec<VariableCard>,
-    /// And where the card is.
+    /// Bindings, and the indices of the cards.
     bindings: BTreeMap<VariableId, (Binding, usize)>,
 }
 
-impl Repository {
+impl VariableTable {
     pub(crate) fn binding(&self, id: VariableId) -> Option<Binding> {
         self.bindings.get(&id).map(|&(binding, _)| binding)
     }
@@ -197,23 +197,23 @@ impl Repository {
     pub(crate) fn new<'a>(
         model: &Model,
         agents: impl Iterator<Item = (&'a Resident, &'a Interface)>,
-        directed: &[(String, ValueKind)],
-        names: &mut Names,
+        director_variables: &[(String, ValueKind)],
+        names: &mut NameIds,
     ) -> Self {
-        let mut found = Found::default();
-        found.simulation();
-        for (index, (name, kind)) in directed.iter().enumerate() {
-            found.add(name.clone(), Binding::Directed(index, *kind));
+        let mut bindings = Bindings::default();
+        bindings.simulation();
+        for (index, (name, kind)) in director_variables.iter().enumerate() {
+            bindings.add(name.clone(), Binding::Director(index, *kind));
         }
         let mut prefixes = Vec::new();
         for (resident, interface) in agents {
             prefixes.push((resident.prefix(), resident.name.clone()));
-            found.agent(model, resident, interface);
+            bindings.agent(model, resident, interface);
         }
-        found.objects(model, &prefixes);
+        bindings.objects(model, &prefixes);
 
         let mut repository = Self::default();
-        for (name, binding) in found.0 {
+        for (name, binding) in bindings.0 {
             let name: Arc<str> = name.into();
             let (kind, writable) = binding.describe();
             let id = names.variable(&name);
@@ -224,11 +224,11 @@ impl Repository {
     }
 }
 
-/// Names and bindings, in order of names; the first binding of a name stays.
+/// Bindings by name; the first binding of a name stays.
 #[derive(Default)]
-struct Found(BTreeMap<String, Binding>);
+struct Bindings(BTreeMap<String, Binding>);
 
-impl Found {
+impl Bindings {
     fn add(&mut self, name: String, binding: Binding) {
         self.0.entry(name).or_insert(binding);
     }
@@ -258,7 +258,7 @@ impl Found {
         self.add(format!("{group}/Name"), Binding::AgentName(resident.id));
         self.add(format!("{group}/Robot"), Binding::AgentRobot(resident.id));
         if let Some(root) = resident.root(model) {
-            self.add(format!("{group}/Position"), Binding::Body(root, BodyPart::Position));
+            self.add(format!("{group}/Position"), Binding::Body(root, BodyProperty::Position));
             self.add(format!("{group}/Heading"), Binding::Heading(root));
         }
         for (index, value) in interface.values.iter().enumerate() {
@@ -271,100 +271,115 @@ impl Found {
     }
 
     fn objects(&mut self, model: &Model, prefixes: &[(String, String)]) {
-        // `/Sim/<group>/<object>` of a name in the model; the n-th nameless thing of a body is called by its number
-        let path = |name: &str| {
-            let own =
-                prefixes.iter().find_map(|(prefix, group)| Some((group.as_str(), name.strip_prefix(prefix.as_str())?)));
-            let (group, object) = own.unwrap_or(("World", name));
-            format!("/Sim/{group}/{object}")
-        };
+        let paths = ObjectPaths(prefixes);
         for body in model.bodies() {
-            let is_world = model.body_parent(body) == body;
-            let object = path(model.body_name(body));
-            if !is_world {
-                for (name, part) in [
-                    ("Position", BodyPart::Position),
-                    ("Orientation", BodyPart::Orientation),
-                    ("Rotation", BodyPart::Rotation),
-                    ("LinearVelocity", BodyPart::LinearVelocity),
-                    ("AngularVelocity", BodyPart::AngularVelocity),
-                    ("Mass", BodyPart::Mass),
-                ] {
-                    self.add(format!("{object}/{name}"), Binding::Body(body, part));
-                }
-            }
-            let geoms: Vec<_> = model.body_geoms(body).collect();
-            for (index, &geom) in geoms.iter().enumerate() {
-                let name = model.geom_name(geom);
-                let place = match (name, geoms.len()) {
-                    _ if is_world && !name.is_empty() => path(name),
-                    _ if is_world => format!("/Sim/World/{}", index + 1),
-                    (_, 1) => object.clone(),
-                    ("", _) => format!("{object}/{}", index + 1),
-                    (name, _) => format!("{object}/{}", name.rsplit([':', '/']).next().unwrap_or(name)),
-                };
-                for (name, part) in [
-                    ("Position", GeomPart::Position),
-                    ("Size", GeomPart::Size),
-                    ("Friction", GeomPart::Friction),
-                    ("Color", GeomPart::Colour),
-                ] {
-                    self.add(format!("{place}/{name}"), Binding::Geom(geom, part));
-                }
-            }
+            self.body(model, body, &paths);
         }
         for joint in model.joints() {
-            if model.joint_name(joint).is_empty()
-                || !matches!(model.joint_kind(joint), JointKind::Hinge | JointKind::Slide)
-            {
-                continue;
-            }
-            let object = path(model.joint_name(joint));
-            for (name, part) in [
-                ("Angle", JointPart::Angle),
-                ("Velocity", JointPart::Velocity),
-                ("Damping", JointPart::Damping),
-                ("DynamicFriction", JointPart::Friction),
-                ("Armature", JointPart::Armature),
-                ("Stiffness", JointPart::Stiffness),
+            self.joint(model, joint, &paths);
+        }
+    }
+
+    fn body(&mut self, model: &Model, body: BodyId, paths: &ObjectPaths<'_>) {
+        let is_world = model.body_parent(body) == body;
+        let object = paths.path(model.body_name(body));
+        if !is_world {
+            for (name, property) in [
+                ("Position", BodyProperty::Position),
+                ("Orientation", BodyProperty::Orientation),
+                ("Rotation", BodyProperty::Rotation),
+                ("LinearVelocity", BodyProperty::LinearVelocity),
+                ("AngularVelocity", BodyProperty::AngularVelocity),
+                ("Mass", BodyProperty::Mass),
             ] {
-                self.add(format!("{object}/{name}"), Binding::Joint(joint, part));
-            }
-            if model.joint_range(joint).is_some() {
-                self.add(format!("{object}/Limits"), Binding::Joint(joint, JointPart::Limits));
+                self.add(format!("{object}/{name}"), Binding::Body(body, property));
             }
         }
+        let geoms: Vec<_> = model.body_geoms(body).collect();
+        for (index, &geom) in geoms.iter().enumerate() {
+            let name = model.geom_name(geom);
+            // a geom without a name is called by its number
+            let path = match (name, geoms.len()) {
+                _ if is_world && !name.is_empty() => paths.path(name),
+                _ if is_world => format!("/Sim/World/{}", index + 1),
+                (_, 1) => object.clone(),
+                ("", _) => format!("{object}/{}", index + 1),
+                (name, _) => format!("{object}/{}", name.rsplit([':', '/']).next().unwrap_or(name)),
+            };
+            for (name, property) in [
+                ("Position", GeomProperty::Position),
+                ("Size", GeomProperty::Size),
+                ("Friction", GeomProperty::Friction),
+                ("Color", GeomProperty::Colour),
+            ] {
+                self.add(format!("{path}/{name}"), Binding::Geom(geom, property));
+            }
+        }
+    }
+
+    fn joint(&mut self, model: &Model, joint: JointId, paths: &ObjectPaths<'_>) {
+        let is_axis = matches!(model.joint_kind(joint), JointKind::Hinge | JointKind::Slide);
+        if model.joint_name(joint).is_empty() || !is_axis {
+            return;
+        }
+        let object = paths.path(model.joint_name(joint));
+        for (name, property) in [
+            ("Angle", JointProperty::Angle),
+            ("Velocity", JointProperty::Velocity),
+            ("Damping", JointProperty::Damping),
+            ("DynamicFriction", JointProperty::Friction),
+            ("Armature", JointProperty::Armature),
+            ("Stiffness", JointProperty::Stiffness),
+        ] {
+            self.add(format!("{object}/{name}"), Binding::Joint(joint, property));
+        }
+        if model.joint_range(joint).is_some() {
+            self.add(format!("{object}/Limits"), Binding::Joint(joint, JointProperty::Limits));
+        }
+    }
+}
+
+/// Maps names of the model to paths: prefixes of robots, and the groups of their variables.
+struct ObjectPaths<'a>(&'a [(String, String)]);
+
+impl ObjectPaths<'_> {
+    /// `/Sim/<group>/<object>` of a name in the model.
+    fn path(&self, name: &str) -> String {
+        let of_robot =
+            |(prefix, group): &'_ (String, String)| Some((group.clone(), name.strip_prefix(prefix.as_str())?));
+        let (group, object) = self.0.iter().find_map(of_robot).unwrap_or(("World".to_owned(), name));
+        format!("/Sim/{group}/{object}")
     }
 }
 
 /// Why a variable was not read or written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum VariableError {
-    /// No such variable, or what it belonged to has gone.
-    #[error("there is no such variable")]
+    /// No such variable, or its robot has left.
+    #[error("unknown variable")]
     Unknown,
-    /// It can only be read.
-    #[error("{name} can only be read")]
+    /// It cannot be written.
+    #[error("`{name}` is read-only")]
     ReadOnly {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
     },
     /// The value is of another kind.
-    #[error("{name} holds a {wanted}, not a {given}")]
+    #[error("`{name}` is a {wanted}, not a {given}")]
     WrongKind {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
-        /// What it holds.
+        /// Kind of the variable.
         wanted: ValueKind,
-        /// What was given.
+        /// Kind of the given value.
         given: ValueKind,
     },
-    /// The value is outside what the simulation can take.
-    #[error("{name} takes {min} to {max}, not {value}")]
+    /// The simulation cannot work with the value.
+    #[error("`{name}` takes {min} to {max}, not {value}")]
     OutOfRange {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
-        /// What was given.
+        /// The given value.
         value: f64,
         /// Smallest value.
         min: f64,
@@ -372,41 +387,41 @@ pub enum VariableError {
         max: f64,
     },
     /// The object is fixed in the model.
-    #[error("{name} cannot be changed: the object is fixed to what carries it; only free bodies can be placed")]
+    #[error("`{name}` cannot be changed: the object is fixed to its parent; only free bodies can be moved")]
     Fixed {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
     },
-    /// The shape cannot have this size, or none at all.
-    #[error("{name} cannot be changed: {extents:?} is not a size that a {shape:?} can be given")]
+    /// The shape cannot have this size, or any.
+    #[error("`{name}` cannot be changed: {extents:?} is not a valid size of a {shape:?}")]
     NoSize {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
         /// Its shape.
         shape: Shape,
         /// The full extents that were given, in m.
         extents: [f64; 3],
     },
-    /// The model is compiled anew for this, and finds objects by their names.
-    #[error("{name} cannot be changed: the object has no name in its model; give it one")]
+    /// A write recompiles the model, which needs a name for the object.
+    #[error("`{name}` cannot be changed: the object has no name in its model; give it one")]
     Nameless {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
     },
-    /// The simulation cannot go on from there.
-    #[error("{name} cannot be changed: {cause}")]
+    /// The simulation fails with this value.
+    #[error("`{name}` cannot be changed: {cause}")]
     Refused {
-        /// Full name.
+        /// Full name of the variable.
         name: String,
-        /// Why.
+        /// The error of the physics engine.
         cause: Fault,
     },
     /// The model does not compile with this size.
-    #[error("{name} cannot be changed: {reason}")]
+    #[error("`{name}` cannot be changed: {reason}")]
     NotBuilt {
-        /// Full name, or that of the geom.
+        /// Full name of the variable.
         name: String,
-        /// The compiler's words.
+        /// The compiler's message.
         reason: String,
     },
 }

@@ -18,7 +18,7 @@ use crate::{
     agent::{Action, Agent, AgentId},
     change::{Change, Ticket},
     director::DynDirector,
-    event::{AgentEvent, EventId, Recent, incessant, standard},
+    event::{AgentEvent, EventId, RecentEvents, routine, standard},
     light,
     record::Entry,
     snapshot::{Catalogue, Snapshot, Tick},
@@ -68,9 +68,9 @@ pub struct World {
     lockstep: BTreeSet<AgentId>,
     controllers: Arc<BTreeMap<AgentId, SessionId>>,
     speed: f64,
-    recent: Arc<Recent>,
+    recent: Arc<RecentEvents>,
     /// Events that are not kept, as of a generation of the catalogue.
-    incessant: (u64, BTreeSet<EventId>),
+    routine: (u64, BTreeSet<EventId>),
     raised: BTreeSet<EventId>,
     outside: BTreeSet<EventId>,
     pub(crate) changes: VecDeque<(Ticket, Change)>,
@@ -292,7 +292,7 @@ impl World {
     /// The reason why it was not written. Nothing has changed then.
     pub fn write(&mut self, variable: VariableId, value: Value) -> Result<Option<Ticket>, VariableError> {
         let binding = self.structure.variables.binding(variable).ok_or(VariableError::Unknown)?;
-        let before = binding.moves_things().then(|| self.structure.sim.state());
+        let before = binding.affects_poses().then(|| self.structure.sim.state());
         let ticket = self.write_now(variable, &value)?;
         let name = self.structure.variables.card(variable).map(|card| card.name.to_string()).unwrap_or_default();
         if let Some(before) = before {
@@ -301,7 +301,7 @@ impl World {
                 self.failed = self.structure.sim.restore(&before).err().or(self.failed.take());
                 return Err(VariableError::Refused { name, cause });
             }
-            light::shine(&mut self.structure.sim, &self.structure.light_sensors);
+            light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
         }
         // a new size enters the journal when it takes effect
         if ticket.is_none() {
@@ -321,26 +321,26 @@ impl World {
     pub fn take_snapshot(&mut self) -> Arc<Snapshot> {
         let events: Vec<EventId> = std::mem::take(&mut self.raised).into_iter().collect();
         self.keep_events(&events);
-        self.look(events)
+        self.build_snapshot(events)
     }
 
     fn keep_events(&mut self, events: &[EventId]) {
         let generation = self.structure.catalogue.generation;
-        if self.incessant.0 != generation {
-            self.incessant = (generation, incessant(&self.structure.catalogue));
+        if self.routine.0 != generation {
+            self.routine = (generation, routine(&self.structure.catalogue));
         }
         let (tick, time) = (self.tick, self.structure.sim.time());
-        for event in events.iter().filter(|event| !self.incessant.1.contains(event)) {
+        for event in events.iter().filter(|event| !self.routine.1.contains(event)) {
             Arc::make_mut(&mut self.recent).add(tick, time, *event);
         }
     }
 
     /// The current state, without events: these wait for [`World::take_snapshot`].
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.look(Vec::new())
+        self.build_snapshot(Vec::new())
     }
 
-    fn look(&self, events: Vec<EventId>) -> Arc<Snapshot> {
+    fn build_snapshot(&self, events: Vec<EventId>) -> Arc<Snapshot> {
         let sim = &self.structure.sim;
         Arc::new(Snapshot {
             tick: self.tick,

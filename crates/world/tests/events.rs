@@ -125,7 +125,7 @@ fn a_watch_that_can_see_nothing_is_a_mistake() {
         (collision("W", &["nobody"], &["floor"]), "nobody"),
         (collision("W", &["ball"], &["nobody"]), "nobody"),
         (bound("W", "/Sim/World/nobody/Angle", None, Some(1.0)), "/Sim/World/nobody/Angle"),
-        (bound("W", "/Sim/World/ball/Position", None, Some(1.0)), "one number"),
+        (bound("W", "/Sim/World/ball/Position", None, Some(1.0)), "needs a number"),
     ] {
         let setup = Setup { watches: vec![watch.clone()], ..Setup::new(text("bench", BENCH)) };
         let error = World::new(&setup).expect_err(says).to_string();

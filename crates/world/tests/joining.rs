@@ -5,7 +5,7 @@ mod worlds;
 use physics::Pose;
 use world::{
     Action, AgentId, JointTarget, Robot, SessionId, World,
-    change::{Change, Changed},
+    change::{Change, ChangeOutcome},
     variable::VariableError,
 };
 use worlds::*;
@@ -134,13 +134,13 @@ fn what_is_refused_leaves_the_world_untouched() {
     let flat_turn = Pose { quat: [0.0; 4], ..Pose::IDENTITY };
     let refused: Vec<(Change, &str)> = vec![
         (Change::Join(cubes("Rover")), "already"),
-        (Change::Join(cubes("")), "cannot name"),
-        (Change::Join(cubes("a/b")), "cannot name"),
-        (Change::Join(cubes("a:b")), "cannot name"),
-        (Change::Join(cubes("World")), "cannot name"),
-        (Change::Join(cubes(" x")), "cannot name"),
-        (Change::Join(cubes("x\0")), "cannot name"),
-        (Change::Join(cubes(&"x".repeat(65))), "cannot name"),
+        (Change::Join(cubes("")), "invalid agent name"),
+        (Change::Join(cubes("a/b")), "invalid agent name"),
+        (Change::Join(cubes("a:b")), "invalid agent name"),
+        (Change::Join(cubes("World")), "invalid agent name"),
+        (Change::Join(cubes(" x")), "invalid agent name"),
+        (Change::Join(cubes("x\0")), "invalid agent name"),
+        (Change::Join(cubes(&"x".repeat(65))), "invalid agent name"),
         (Change::Join(text_robot("NoBody", no_body, 0.0, 0.0)), "no body"),
         (Change::Join(text_robot("NoSense", no_sense, 0.0, 0.0)), "mass"),
         (Change::Join(text_robot("Twice", twice, 0.0, 0.0)), "twin"),
@@ -155,8 +155,8 @@ fn what_is_refused_leaves_the_world_untouched() {
         let catalogue = std::sync::Arc::clone(world.catalogue());
         world.request(change);
         match world.settle().as_slice() {
-            [(_, Changed::Refused(error))] => assert!(error.to_string().contains(says), "{shown}: {error}"),
-            [(_, Changed::NoSuchAgent(AgentId(99)))] => {}
+            [(_, ChangeOutcome::Refused(error))] => assert!(error.to_string().contains(says), "{shown}: {error}"),
+            [(_, ChangeOutcome::UnknownAgent(AgentId(99)))] => {}
             other => panic!("{shown}: {other:?}"),
         }
         assert!(std::sync::Arc::ptr_eq(&catalogue, world.catalogue()), "{shown}");
@@ -180,7 +180,7 @@ fn the_world_runs_on_while_a_model_is_compiled() {
     run(&mut twin, 0, 15);
     assert_eq!(world.state_hash(), twin.state_hash(), "nobody feels the compiler");
     let installed = world.install(built.join().unwrap());
-    assert!(matches!(installed, Some((t, Changed::Joined(AgentId(5)))) if t == ticket), "{installed:?}");
+    assert!(matches!(installed, Some((t, ChangeOutcome::Joined(AgentId(5)))) if t == ticket), "{installed:?}");
     assert_eq!(bits(&world, &OTHERS), bits(&twin, &OTHERS));
     // what was done meanwhile to a robot that leaves is forgotten with it
     world.request(Change::Leave(AgentId(5)));

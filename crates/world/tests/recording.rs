@@ -69,8 +69,11 @@ fn record(setup: &Setup, mut bend: impl FnMut(&mut TickRecord)) -> (Vec<u8>, Vec
         // a reset is no tick: nothing is recorded until the next one
         assert_eq!(world.take_record(HASH_EVERY), None);
         if matches!(tick, 15 | 30 | 70) {
-            let part = world.take_part(1);
-            assert!(part.is_some() && world.take_part(1).is_none(), "a part of what comes before the tick {tick}");
+            let part = world.take_partial_record(1);
+            assert!(
+                part.is_some() && world.take_partial_record(1).is_none(),
+                "a part of what comes before the tick {tick}"
+            );
             keep(part);
             assert_eq!(world.last_record(HASH_EVERY), None, "something has been done since the last tick");
         }

@@ -365,10 +365,10 @@ fn settings_take_effect_or_are_refused() {
     let world = with("/Sim/World/ball/Size", "(0.5,0.5,0.5)").unwrap();
     assert_eq!(point(&world, "/Sim/World/ball/Size"), [0.5; 3]);
     for (name, value, says) in [
-        ("/Sim/World/bal/Size", "(1,1,1)", "no such variable"),
+        ("/Sim/World/bal/Size", "(1,1,1)", "unknown variable"),
         ("/Simulation/Gravitation", "heavy", "not a Double"),
         ("/Simulation/Gravitation", "1e9", "takes"),
-        ("/Simulation/SimulationTime", "1", "can only be read"),
+        ("/Simulation/SimulationTime", "1", "read-only"),
     ] {
         let error = with(name, value).expect_err(name).to_string();
         assert!(error.contains(name) && error.contains(says), "{error}");

@@ -182,7 +182,7 @@ impl Renderer {
         people: &[Billboard],
         hide: impl Fn(usize) -> bool,
     ) -> &Image {
-        self.prepare(&snapshot.catalogue.looks);
+        self.prepare(&snapshot.catalogue.visuals);
         self.canvas.focal = camera.focal(self.canvas.height) as f32;
         let Some(eye) = frame(&camera.pose) else {
             self.sky.draw(&mut self.canvas, Vec3::Z);
@@ -193,7 +193,7 @@ impl Renderer {
         let up = (camera_from_world * DVec3::Z).as_vec3();
         self.sky.draw(&mut self.canvas, up);
         let (mut clear, mut planes) = (Vec::new(), Vec::new());
-        for (index, look) in snapshot.catalogue.looks.iter().enumerate() {
+        for (index, look) in snapshot.catalogue.visuals.iter().enumerate() {
             if hide(look.body) {
                 continue;
             }
@@ -231,7 +231,7 @@ impl Renderer {
     /// Where a look is for the camera. `None` where it cannot be seen.
     fn index(&self, index: usize, look: &Visual, snapshot: &Snapshot, eye: (DVec3, DQuat)) -> Option<PlacedPrimitive> {
         let primitive = self.primitives.get(index)?;
-        let (position, turn) = frame(&snapshot.look_pose(look)?)?;
+        let (position, turn) = frame(&snapshot.visual_pose(look)?)?;
         let camera_from_world = eye.1.inverse();
         let centre = (camera_from_world * (position - eye.0)).as_vec3();
         self.in_sight(centre, primitive.reach).then(|| {

@@ -170,7 +170,7 @@ impl SimLoop {
         let was_paused = self.run.world().is_paused();
         self.run.handle(session, sequence, command, began);
         let is_visible = is_visible || self.run.world().is_paused() != was_paused;
-        self.record(|world, _| world.take_part(limits::JOURNAL));
+        self.record(|world, _| world.take_partial_record(limits::JOURNAL));
         if is_visible {
             let snapshot = self.publish_now();
             if is_reset {

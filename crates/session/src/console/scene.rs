@@ -13,7 +13,7 @@ use world::{
 /// The scene: bodies, their appearance, and agents.
 pub fn scene(catalogue: &Catalogue) -> Scene {
     let mut meshes: Vec<Arc<Mesh>> = Vec::new();
-    let looks = catalogue.looks.iter().map(|look| self::look(look, &mut meshes)).collect();
+    let looks = catalogue.visuals.iter().map(|look| self::look(look, &mut meshes)).collect();
     Scene {
         generation: u32::try_from(catalogue.generation).unwrap_or(u32::MAX),
         bodies: catalogue.bodies.clone(),

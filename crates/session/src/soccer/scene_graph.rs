@@ -61,7 +61,7 @@ impl SceneGraph {
             }
             None
         };
-        for look in catalogue.looks.iter() {
+        for look in catalogue.visuals.iter() {
             let Some(body) = bodies.get_mut(look.body) else { continue };
             // monitors have a ball of their own, patches and all
             let is_patch = body.description == Some(NodeKind::Ball) && look.material.as_deref() != Some(BALL);

@@ -7,7 +7,7 @@ use physics::Source;
 use super::{Runner, agents_of};
 use crate::{
     agent::{Action, AgentId},
-    change::{Change, Changed, Ticket},
+    change::{Change, ChangeOutcome, Ticket},
     command::{Answer, CommandRefusal},
     director::{Envelope, Spawn},
     setup::Robot,
@@ -52,7 +52,7 @@ impl Runner {
                 }
                 None
             }
-            Err(_) if self.world.is_losing_a_robot() => {
+            Err(_) if self.world.is_robot_leaving() => {
                 self.admissions.push(admission);
                 None
             }
@@ -127,25 +127,25 @@ impl Runner {
         }
     }
 
-    fn finish_change(&mut self, ticket: Ticket, changed: Changed, now: Instant) {
+    fn finish_change(&mut self, ticket: Ticket, changed: ChangeOutcome, now: Instant) {
         let is_expected = self.expected.remove(&ticket);
         if is_expected {
             self.clock.arrived(now);
         }
-        if let Changed::Left(agent) = changed {
+        if let ChangeOutcome::Left(agent) = changed {
             self.forget_agent(ticket, agent);
         }
         let is_orphan = self.orphans.remove(&ticket);
-        if let Changed::Joined(agent) = changed
+        if let ChangeOutcome::Joined(agent) = changed
             && is_orphan
         {
             self.world.request(Change::Leave(agent));
         }
-        if matches!(changed, Changed::Left(_) | Changed::NoSuchAgent(_)) {
+        if matches!(changed, ChangeOutcome::Left(_) | ChangeOutcome::UnknownAgent(_)) {
             self.retry_admissions(now);
         }
         let Some((session, variable)) = self.requesters.remove(&ticket) else { return };
-        if let Changed::Joined(agent) = changed {
+        if let ChangeOutcome::Joined(agent) = changed {
             self.owners.insert(agent, session);
             self.world.set_controller(agent, Some(session));
             if is_expected {
@@ -166,19 +166,19 @@ impl Runner {
         self.answers.extend(notified.map(|session| (session, Answer::VoteLost(agent))));
     }
 
-    fn answer_to_change(&self, changed: Changed, variable: Option<VariableId>) -> Option<Answer> {
+    fn answer_to_change(&self, changed: ChangeOutcome, variable: Option<VariableId>) -> Option<Answer> {
         Some(match (changed, variable) {
-            (Changed::Joined(agent), _) => Answer::Joined(agent),
-            (Changed::Left(agent), _) => Answer::Left(agent),
-            (Changed::Resized, Some(id)) => Answer::Written(id),
-            (Changed::Resized, None) => return None,
-            (Changed::Refused(error), Some(id)) => {
+            (ChangeOutcome::Joined(agent), _) => Answer::Joined(agent),
+            (ChangeOutcome::Left(agent), _) => Answer::Left(agent),
+            (ChangeOutcome::Resized, Some(id)) => Answer::Written(id),
+            (ChangeOutcome::Resized, None) => return None,
+            (ChangeOutcome::Refused(error), Some(id)) => {
                 let card = self.world.catalogue().variables.iter().find(|card| card.id == id);
                 let name = card.map(|card| card.name.to_string()).unwrap_or_default();
                 Answer::NoValue(id, VariableError::NotBuilt { name, reason: error.to_string() })
             }
-            (Changed::Refused(error), None) => Answer::Refused(CommandRefusal::Build(error)),
-            (Changed::NoSuchAgent(agent), _) => Answer::Refused(CommandRefusal::UnknownAgent { agent }),
+            (ChangeOutcome::Refused(error), None) => Answer::Refused(CommandRefusal::Build(error)),
+            (ChangeOutcome::UnknownAgent(agent), _) => Answer::Refused(CommandRefusal::UnknownAgent { agent }),
         })
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use super::World;
 use crate::{
-    change::Changed,
+    change::ChangeOutcome,
     director::DynDirector,
     setup::{Randomise, Setup, draw},
     snapshot::Tick,
@@ -61,7 +61,7 @@ impl World {
         world.apply_settings(setup)?;
         world.prepare_randomisation(setup)?;
         for (_, changed) in world.settle() {
-            if let Changed::Refused(cause) = changed {
+            if let ChangeOutcome::Refused(cause) = changed {
                 return Err(cause.into());
             }
         }
@@ -88,7 +88,7 @@ impl World {
             controllers: Arc::default(),
             speed: 1.0,
             recent: Arc::default(),
-            incessant: (u64::MAX, BTreeSet::new()),
+            routine: (u64::MAX, BTreeSet::new()),
             raised: BTreeSet::new(),
             outside: BTreeSet::new(),
             changes: VecDeque::new(),

@@ -34,7 +34,7 @@ impl World {
             (self.after_step)();
         }
         self.for_each_director(|director, world| director.after_physics(world));
-        light::shine(&mut self.structure.sim, &self.structure.light_sensors);
+        light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
         self.raise(standard::UPDATE_SENSORS);
         self.watch_bounds();
         self.raise(standard::STEP_COMPLETED);
@@ -131,7 +131,7 @@ impl World {
         if let Err(fault) = self.structure.sim.forward() {
             self.failed = Some(fault);
         }
-        light::shine(&mut self.structure.sim, &self.structure.light_sensors);
+        light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
         self.step = 0;
         self.tries += 1;
         for event in [standard::RANDOMIZE, standard::RESET_DONE, standard::NEXT_TRY] {

@@ -6,7 +6,7 @@ use std::path::Path;
 use physics::{Limits, Pose, Source};
 use world::{
     AgentId, Robot, Setup, Value, VariableId, World,
-    change::{Change, Changed},
+    change::{Change, ChangeOutcome},
     variable::VariableError,
 };
 
@@ -121,14 +121,14 @@ pub(crate) fn try_write(world: &mut World, name: &str, value: Value) -> Result<(
 pub(crate) fn write(world: &mut World, name: &str, value: Value) {
     try_write(world, name, value).unwrap_or_else(|error| panic!("{error}"));
     for (_, changed) in world.settle() {
-        assert!(matches!(changed, Changed::Resized), "{name}: {changed:?}");
+        assert!(matches!(changed, ChangeOutcome::Resized), "{name}: {changed:?}");
     }
 }
 
 pub(crate) fn join(world: &mut World, robot: Robot) -> AgentId {
     world.request(Change::Join(robot));
     match world.settle().pop() {
-        Some((_, Changed::Joined(agent))) => agent,
+        Some((_, ChangeOutcome::Joined(agent))) => agent,
         other => panic!("did not join: {other:?}"),
     }
 }
@@ -136,7 +136,7 @@ pub(crate) fn join(world: &mut World, robot: Robot) -> AgentId {
 pub(crate) fn leave(world: &mut World, agent: AgentId) {
     world.request(Change::Leave(agent));
     let answers = world.settle();
-    assert!(matches!(answers.as_slice(), [(_, Changed::Left(left))] if *left == agent), "{answers:?}");
+    assert!(matches!(answers.as_slice(), [(_, ChangeOutcome::Left(left))] if *left == agent), "{answers:?}");
 }
 
 /// Names of the events since the last call.

@@ -286,6 +286,6 @@ fn field(is_long: bool) -> &'static [Visual] {
     of.get_or_init(|| {
         let looks = named_model(ModelKind::Field, name).ok().and_then(|source| Assembly::new(source).visuals().ok());
         let looks = looks.unwrap_or_default().into_iter().filter(|look| look.body == 0).collect::<Vec<_>>();
-        scene::scene(&Catalogue { looks: looks.into(), ..Catalogue::default() }).looks
+        scene::scene(&Catalogue { visuals: looks.into(), ..Catalogue::default() }).looks
     })
 }

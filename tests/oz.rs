@@ -1,4 +1,4 @@
-//! Oz over sockets: bad input and faults, against the built program.
+//! Oz over sockets, against the built program: invalid input and faults.
 
 mod operating;
 mod running;
@@ -9,7 +9,7 @@ use client::osp::Client;
 use operating::{Operator, Robot, Told, VERSION, float, id, servo, speech, word};
 use running::{Running, eventually};
 
-/// What the world's variables say.
+/// Reads variables of the world over OSP.
 struct Variables(Client);
 
 impl Variables {
@@ -34,7 +34,7 @@ impl Variables {
 }
 
 #[test]
-fn another_version_is_told_ours_and_nothing_more() {
+fn another_version_gets_ours_and_nothing_else() {
     let robot = Robot::start("camera = \"scene\"\nframes = 60.0");
     let mut witness = robot.join();
     let mut operator = Operator::connect(robot.address());
@@ -58,7 +58,7 @@ fn another_version_is_told_ours_and_nothing_more() {
 }
 
 #[test]
-fn who_does_not_shake_hands_is_let_go() {
+fn clients_without_a_handshake_are_disconnected() {
     let robot = Robot::start("camera = \"scene\"");
     let mut witness = robot.join();
     let silent = [&b""[..], &[0, 0, 0], &word(id::REQUEST_VERSION, VERSION)[..7]].map(|bytes| {
@@ -83,7 +83,7 @@ fn who_does_not_shake_hands_is_let_go() {
 }
 
 #[test]
-fn messages_may_come_in_any_pieces() {
+fn messages_may_be_split_anywhere() {
     let robot = Robot::start("");
     let all = [
         id::NOTHING.to_be_bytes().to_vec(),
@@ -117,7 +117,7 @@ fn messages_may_come_in_any_pieces() {
 }
 
 #[test]
-fn unknown_ids_end_their_sender_alone() {
+fn unknown_ids_disconnect_only_their_sender() {
     let robot = Robot::start("camera = \"scene\"");
     let mut witness = robot.join();
     for id in [0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0xFF, VERSION, u32::MAX] {
@@ -131,7 +131,7 @@ fn unknown_ids_end_their_sender_alone() {
 }
 
 #[test]
-fn numbers_out_of_range_are_brought_back_and_what_is_none_is_refused() {
+fn numbers_out_of_range_are_clamped_and_nan_is_refused() {
     let robot = Robot::start("");
     let mut variables = Variables::of(&robot.server);
     let mut operator = robot.join();
@@ -190,7 +190,7 @@ fn numbers_out_of_range_are_brought_back_and_what_is_none_is_refused() {
 }
 
 #[test]
-fn texts_of_any_length_have_one_end() {
+fn texts_of_any_length_end_once() {
     let robot = Robot::start("");
     let mut variables = Variables::of(&robot.server);
     let mut operator = robot.join();
@@ -223,7 +223,7 @@ fn texts_of_any_length_have_one_end() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_refused_and_the_stream_goes_on() {
+fn invalid_utf8_is_refused_and_the_stream_continues() {
     let robot = Robot::start("");
     let mut operator = robot.join();
     for bad in [&b"\xFF\xFE"[..], b"caf\xE9", b"\xC0\x80", b"\xED\xA0\x80", b"\xF0\x9F"] {
@@ -238,7 +238,7 @@ fn text_that_is_not_utf8_is_refused_and_the_stream_goes_on() {
 }
 
 #[test]
-fn tags_are_gestures_or_nothing() {
+fn unknown_tags_are_ignored() {
     let robot = Robot::start("");
     let mut operator = robot.join();
     for (text, wanted) in [
@@ -260,7 +260,7 @@ fn tags_are_gestures_or_nothing() {
     }
 }
 
-/// Memory that a process has, in KiB.
+/// Resident memory of a process, in KiB.
 fn memory(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
@@ -268,7 +268,7 @@ fn memory(process: u32) -> u64 {
 }
 
 #[test]
-fn who_stops_reading_harms_nobody_and_can_go_on() {
+fn a_client_that_stops_reading_does_not_affect_others() {
     let robot = Robot::start("camera = \"scene\"\nframes = 60.0\nquality = 100");
     let mut idle = robot.join();
     let mut witness = robot.join();
@@ -297,7 +297,7 @@ fn who_stops_reading_harms_nobody_and_can_go_on() {
 }
 
 #[test]
-fn connections_without_end_leave_a_place_for_the_next() {
+fn many_connections_leave_room_for_the_next() {
     let robot = Robot::start("camera = \"scene\"");
     for number in 0..200 {
         let mut operator = Operator::connect(robot.address());
@@ -324,7 +324,7 @@ fn connections_without_end_leave_a_place_for_the_next() {
     assert_eq!(robot.server.page("/health").0, 200);
 }
 
-/// The process in which a server's voice speaks.
+/// The speech process of a server.
 fn voice_of(server: u32) -> Option<u32> {
     let is_voice = |process: &u32| {
         let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
@@ -338,7 +338,7 @@ fn voice_of(server: u32) -> Option<u32> {
 }
 
 #[test]
-fn a_voice_that_is_killed_is_replaced() {
+fn a_killed_voice_is_restarted() {
     operating::fetched("voice");
     let robot = Robot::start("voice = \"espeak\"");
     let mut operator = robot.join();
@@ -378,7 +378,7 @@ fn a_voice_that_is_killed_is_replaced() {
 }
 
 #[test]
-fn without_a_voice_the_mouth_moves_in_silence() {
+fn without_a_voice_the_mouth_moves_silently() {
     let cache = tempfile::tempdir().expect("a folder");
     let robot = Robot::start_as("voice = \"espeak\"", |command| command.env("ROSSUM_CACHE", cache.path()));
     let condition = eventually("a word of the voice", || robot.condition("voice"));

@@ -1,6 +1,6 @@
-//! Oz over sockets, as it is meant to be: the robot is understood, follows a face, and plays with several operators.
+//! Oz over sockets in realistic use: speech is recognised, the head follows a face, and several operators work together.
 //!
-//! What it needs from others is fetched. The play takes five minutes instead of a few seconds if `ROSSUM_LONG` is set.
+//! Models are downloaded. The long test takes five minutes instead of a few seconds if `ROSSUM_LONG` is set.
 
 mod operating;
 mod running;
@@ -21,7 +21,7 @@ use running::{eventually, run};
 const LOOKAT_LARGEST: u32 = 3;
 const LOOKAT_AWAY: u32 = 5;
 
-/// Seeing and hearing take a whole machine, so that one robot has it at a time.
+/// Vision and hearing need the whole machine, so only one robot runs at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -34,7 +34,7 @@ fn person(more: &str) -> String {
 }
 
 #[test]
-fn what_the_robot_says_is_what_the_robot_hears() {
+fn the_robot_understands_its_own_speech() {
     const SAID: &str = "The old man walked slowly down the street and bought some bread.";
     let _alone = alone();
     for name in ["voice", "hearing"] {
@@ -72,7 +72,7 @@ fn what_the_robot_says_is_what_the_robot_hears() {
     assert!(options.windows(2).all(|two| two[0].0 >= two[1].0), "the surest comes first: {options:?}");
 }
 
-/// The neck's yaw among the servos, and how far it goes to either side, in rad.
+/// Index of the neck yaw servo, and half of its range, in rad.
 const NECK_YAW: (usize, f64) = (21, 1.1);
 
 /// The angle of the robot's neck, in rad: positive to its left.
@@ -81,7 +81,7 @@ fn yaw(motors: &mut Client) -> f64 {
     motors.motors().expect("it answers")[servo] * reach
 }
 
-/// Hears of the next face.
+/// Waits for the next face.
 fn next_face(operator: &mut Operator) -> Face {
     let is_face = |told: &Told| matches!(told, Told::Faces(faces) if !faces.is_empty());
     match operator.hear_until("a face", is_face).pop() {
@@ -91,7 +91,7 @@ fn next_face(operator: &mut Operator) -> Face {
 }
 
 #[test]
-fn the_head_follows_a_face_that_moves() {
+fn the_head_follows_a_moving_face() {
     let _alone = alone();
     // from her left to her right and back, with the face as high as her eyes
     let walk = "position = [1.2, 0.6, 0.78]\nto = [1.2, -0.6, 0.78]\nseconds = 6.0";
@@ -128,7 +128,7 @@ fn the_head_follows_a_face_that_moves() {
     eventually("a head turned away", || (yaw(&mut neck).abs() > 0.7).then_some(()));
 }
 
-/// What one of the operators has been told so far.
+/// Messages received by an operator so far.
 #[derive(Default)]
 struct Account {
     speak_done: usize,
@@ -151,7 +151,7 @@ impl Account {
     }
 }
 
-/// What has been ordered so far.
+/// Orders sent so far.
 #[derive(Default)]
 struct Ordered {
     texts: usize,
@@ -160,7 +160,7 @@ struct Ordered {
     tags: Vec<u32>,
 }
 
-/// Everything at once, a bit different each time.
+/// Sends a mix of all orders, which varies with `number`.
 fn scene(number: u32, one: &mut Operator, other: &mut Operator, ordered: &mut Ordered) {
     let part = |of: u32| (number % of) as f32 / (of - 1) as f32;
     one.send(speech(format!("[braises]Take {number}, [frowns] please. [unknown] Thank you [yess].")));
@@ -192,7 +192,7 @@ fn scene(number: u32, one: &mut Operator, other: &mut Operator, ordered: &mut Or
 }
 
 #[test]
-fn a_play_with_everything_at_once_accounts_for_every_message() {
+fn concurrent_operators_receive_every_message() {
     let _alone = alone();
     fetched("voice");
     let long = std::env::var_os("ROSSUM_LONG").is_some();

@@ -1,4 +1,4 @@
-//! A client for a robot that is puppeteered over Oz 1.0.
+//! A client for Oz 1.0, the protocol for controlling the social robot.
 //!
 //! ```no_run
 //! use client::oz::{Event, Oz};
@@ -19,16 +19,16 @@
 //! # }
 //! ```
 //!
-//! Methods are those of the document's C++ class. Nothing runs in the background: what the robot says is taken in by
-//! [`Oz::next`], [`Oz::wait_for_speak`] and [`Oz::wait_for_gesture`] only. A robot sends pictures all the time, and ends
-//! the connection of a client that takes nothing for long.
+//! The methods are those of the specification's C++ class. Nothing runs in the background: messages of the robot are read
+//! by [`Oz::next`], [`Oz::wait_for_speak`] and [`Oz::wait_for_gesture`] only. The robot sends images continuously, and closes
+//! the connection of a client that does not read for long.
 
-mod link;
+mod connection;
 mod settings;
 
 pub use wire::oz::{EXPRESSIONS, Event, Face, Faces, GESTURES, Hypothesis, Jpeg, LOOKATS, SERVOS, Text, Utterance};
 
-use link::Link;
+use connection::Connection;
 use settings::Settings;
 use std::{
     collections::VecDeque,
@@ -41,51 +41,51 @@ use wire::{
     oz::{Request, SERVO_COUNT, TextTooLong, VERSION, Welcome},
 };
 
-/// Most events that are kept while something else is waited for. The oldest goes first.
+/// Maximum number of events kept while waiting for the end of speech or gestures; the oldest are dropped.
 pub const MAX_KEPT: usize = 256;
 
-/// What went wrong between a client and a robot.
+/// Error of the client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address names no host.
-    #[error("the address resolves to nothing")]
+    /// The address does not resolve.
+    #[error("the address does not resolve")]
     NoAddress,
-    /// The system could not send or receive.
-    #[error("could not talk to the robot: {0}")]
+    /// Network error.
+    #[error("network error: {0}")]
     Io(#[from] io::Error),
-    /// The robot ended the connection, or a request could be sent in part only, which ends it too.
-    #[error("the connection has ended; the robot's log says why")]
+    /// The robot closed the connection, or a request could be sent only in part.
+    #[error("the connection is closed; see the robot's log for the reason")]
     Closed,
-    /// There was no answer to the version request in time.
+    /// The version request was not answered in time.
     #[error("no answer to the version request within {} ms", within.as_millis())]
     NoAnswer {
-        /// How long it was waited for.
+        /// The timeout.
         within: Duration,
     },
-    /// The robot speaks another version of the protocol.
-    #[error("the robot speaks version {theirs:#010x} of the protocol, we speak {VERSION:#010x}")]
+    /// The robot uses another version of the protocol.
+    #[error("the robot uses protocol version {theirs:#010x}, this client {VERSION:#010x}")]
     WrongVersion {
-        /// Its version.
+        /// Version of the robot.
         theirs: u32,
     },
-    /// The robot sent something that is no message. After a text that is not UTF-8 one may go on; after an unknown id
-    /// or an impossible length the same error comes again.
-    #[error("the robot sent a bad message: {0}")]
+    /// The robot sent an invalid message. The connection can still be used after invalid UTF-8; after an unknown id or an
+    /// invalid length the error is permanent.
+    #[error("the robot sent an invalid message: {0}")]
     BadMessage(#[from] DecodeError),
-    /// A number is infinite or not a number. Nothing was sent.
+    /// A number is infinite or NaN. Nothing was sent.
     #[error("{what} is not finite")]
     NotFinite {
-        /// What the number says.
+        /// Name of the quantity.
         what: &'static str,
     },
-    /// The protocol has no such gesture, expression, lookat mode or servo. Nothing was sent.
-    #[error("there is no {what} {id}: they go from 0 to {last}")]
+    /// The protocol has no expression, lookat mode or servo of this number. Nothing was sent.
+    #[error("{what} {id} is out of range 0..={last}")]
     Unknown {
-        /// What it should be.
+        /// Kind of the number.
         what: &'static str,
-        /// Its number.
+        /// The number.
         id: u32,
-        /// The last there is.
+        /// The largest valid number.
         last: usize,
     },
     /// The text is too long. Nothing was sent.
@@ -95,37 +95,36 @@ pub enum ClientError {
 
 /// A connection to a robot.
 ///
-/// A getter returns what this client has set last, or the document's default: the protocol has no way to ask.
+/// Getters return the value last set by this client, or the default: the protocol has no queries.
 #[derive(Debug)]
 pub struct Oz {
-    link: Link,
+    connection: Connection,
     welcome: Welcome,
     settings: Settings,
     speaking: u32,
     gesturing: u32,
-    /// What came while something else was waited for.
+    /// Events received while waiting for the end of speech or gestures.
     kept: VecDeque<Event>,
     skips_video: bool,
 }
 
 impl Oz {
-    /// Connects, and asks for the version. Of a name with several addresses, the first that can be connected to is
-    /// taken. All of it takes no longer than `timeout`, but for looking up the name. A request sent later fails when the
-    /// robot takes none of it for so long.
+    /// Connects to the first reachable address and requests the version. `timeout` limits the whole process except name
+    /// resolution, and later the sending of each request.
     ///
     /// # Errors
     ///
-    /// When nobody listens there, no answer comes in time, or the robot speaks another version.
+    /// If the robot is not reachable, does not answer in time, or uses another version.
     pub fn connect(address: impl ToSocketAddrs, timeout: Duration) -> Result<Self, ClientError> {
         let deadline = deadline(timeout);
-        let mut link = Link::connect(address, timeout, deadline)?;
-        link.send(&Request::RequestVersion(VERSION))?;
-        let welcome: Welcome = link.receive(deadline)?.ok_or(ClientError::NoAnswer { within: timeout })?;
+        let mut connection = Connection::connect(address, timeout, deadline)?;
+        connection.send(&Request::RequestVersion(VERSION))?;
+        let welcome: Welcome = connection.receive(deadline)?.ok_or(ClientError::NoAnswer { within: timeout })?;
         if welcome.version() != VERSION {
             return Err(ClientError::WrongVersion { theirs: welcome.version() });
         }
         Ok(Self {
-            link,
+            connection,
             welcome,
             settings: Settings::default(),
             speaking: 0,
@@ -145,111 +144,110 @@ impl Oz {
         self.welcome.long_name()
     }
 
-    /// The version of the protocol that is spoken: 0x01000000.
+    /// The protocol version: 0x01000000.
     pub fn version(&self) -> u32 {
         self.welcome.version()
     }
 
-    /// Everything back to its default; the robot falls silent and ends its gestures, and tells the end of each as if it
-    /// had come by itself.
+    /// Restores all defaults. Speech and gestures are aborted, and reported as done.
     ///
     /// # Errors
     ///
-    /// When the connection has ended.
+    /// If the connection is closed.
     pub fn reset(&mut self) -> Result<(), ClientError> {
-        self.link.send(&Request::Reset)?;
+        self.connection.send(&Request::Reset)?;
         self.settings = Settings::default();
         Ok(())
     }
 
-    /// Says a text, after those that are still to be said. Gesture tags in it (`[nos]`) begin gestures.
+    /// Queues a text for speech. Gesture tags in it (`[nos]`) start gestures.
     ///
     /// # Errors
     ///
-    /// When the text has more than 65,535 bytes, or the connection has ended.
+    /// If the text has more than 65,535 bytes, or the connection is closed.
     pub fn speak(&mut self, text: &str) -> Result<(), ClientError> {
-        self.link.send(&Request::Speak(Text::new(text)?))?;
+        self.connection.send(&Request::Speak(Text::new(text)?))?;
         self.speaking = self.speaking.saturating_add(1);
         Ok(())
     }
 
-    /// Waits until everything is said, but no longer than `patience`; `false` when the time was up. Events that come
-    /// meanwhile are kept for [`next`](Self::next): the last [`MAX_KEPT`], and of the pictures the last.
+    /// Waits until all texts have been spoken. Returns `false` on timeout. Events received meanwhile are kept for
+    /// [`next`](Self::next): the last [`MAX_KEPT`], and only the last image.
     ///
     /// # Errors
     ///
-    /// As for [`next`](Self::next).
-    pub fn wait_for_speak(&mut self, patience: Duration) -> Result<bool, ClientError> {
-        self.wait(patience, |robot| robot.speaking == 0)
+    /// See [`next`](Self::next).
+    pub fn wait_for_speak(&mut self, timeout: Duration) -> Result<bool, ClientError> {
+        self.wait(timeout, |robot| robot.speaking == 0)
     }
 
-    /// How many texts are still to be said to their end, as far as events were taken in.
+    /// Number of texts that have not been spoken, according to the events read so far.
     pub fn speaking(&self) -> u32 {
         self.speaking
     }
 
-    /// Begins a gesture: its place in [`GESTURES`], or a number that the robot has besides.
+    /// Starts a gesture: an index into [`GESTURES`], or the number of an additional gesture of the robot.
     ///
     /// # Errors
     ///
-    /// When there is no such gesture, or the connection has ended.
+    /// If the connection is closed.
     pub fn gesture(&mut self, id: u32) -> Result<(), ClientError> {
-        self.link.send(&Request::Gesture(id))?;
+        self.connection.send(&Request::Gesture(id))?;
         self.gesturing = self.gesturing.saturating_add(1);
         Ok(())
     }
 
-    /// Waits until all gestures have ended, also those in a text, as [`wait_for_speak`](Self::wait_for_speak) does.
+    /// Waits until all gestures have ended, including those in texts; see [`wait_for_speak`](Self::wait_for_speak).
     ///
     /// # Errors
     ///
-    /// As for [`next`](Self::next).
-    pub fn wait_for_gesture(&mut self, patience: Duration) -> Result<bool, ClientError> {
-        self.wait(patience, |robot| robot.gesturing == 0)
+    /// See [`next`](Self::next).
+    pub fn wait_for_gesture(&mut self, timeout: Duration) -> Result<bool, ClientError> {
+        self.wait(timeout, |robot| robot.gesturing == 0)
     }
 
-    /// How many gestures are going on, as far as events were taken in.
+    /// Number of gestures that are playing, according to the events read so far.
     pub fn gesturing(&self) -> u32 {
         self.gesturing
     }
 
-    /// Whether pictures are dropped as they come. At first they are not.
+    /// Sets whether images are dropped. Default: false.
     pub fn skip_video(&mut self, skip: bool) {
         self.skips_video = skip;
         if skip {
-            self.kept.retain(|event| !is_picture(event));
+            self.kept.retain(|event| !is_image(event));
         }
     }
 
-    /// The next thing the robot tells; `None` if nothing comes within `patience` (1 ms at least, a day at most).
+    /// The next event; `None` on timeout. The timeout is clamped to 1 ms to one day.
     ///
     /// # Errors
     ///
-    /// When the connection has ended, or what the robot sends cannot be read.
-    pub fn next(&mut self, patience: Duration) -> Result<Option<Event>, ClientError> {
+    /// If the connection is closed, or the robot sends an invalid message.
+    pub fn next(&mut self, timeout: Duration) -> Result<Option<Event>, ClientError> {
         if let Some(event) = self.kept.pop_front() {
             return Ok(Some(event));
         }
-        self.take_in(deadline(patience))
+        self.receive(deadline(timeout))
     }
 
-    /// Ends the connection. What the robot was told stays so.
+    /// Closes the connection. Settings of the robot stay in effect.
     pub fn disconnect(mut self) {
-        self.link.close();
+        self.connection.close();
     }
 
-    fn wait(&mut self, patience: Duration, is_over: impl Fn(&Self) -> bool) -> Result<bool, ClientError> {
-        let deadline = deadline(patience);
-        while !is_over(self) {
-            let Some(event) = self.take_in(deadline)? else { return Ok(false) };
+    fn wait(&mut self, timeout: Duration, is_done: impl Fn(&Self) -> bool) -> Result<bool, ClientError> {
+        let deadline = deadline(timeout);
+        while !is_done(self) {
+            let Some(event) = self.receive(deadline)? else { return Ok(false) };
             self.keep(event);
         }
         Ok(true)
     }
 
-    /// Takes an event off the connection, and counts.
-    fn take_in(&mut self, deadline: Instant) -> Result<Option<Event>, ClientError> {
-        while let Some(event) = self.link.receive::<Event>(deadline)? {
+    /// Reads an event and updates the counters.
+    fn receive(&mut self, deadline: Instant) -> Result<Option<Event>, ClientError> {
+        while let Some(event) = self.connection.receive::<Event>(deadline)? {
             match event {
                 Event::SpeakDone => self.speaking = self.speaking.saturating_sub(1),
                 Event::GestureDone => self.gesturing = self.gesturing.saturating_sub(1),
@@ -263,8 +261,8 @@ impl Oz {
     }
 
     fn keep(&mut self, event: Event) {
-        if is_picture(&event) {
-            self.kept.retain(|event| !is_picture(event));
+        if is_image(&event) {
+            self.kept.retain(|event| !is_image(event));
         }
         if self.kept.len() == MAX_KEPT {
             self.kept.pop_front();
@@ -273,7 +271,7 @@ impl Oz {
     }
 }
 
-fn is_picture(event: &Event) -> bool {
+fn is_image(event: &Event) -> bool {
     matches!(event, Event::VideoFrame(_))
 }
 
@@ -285,11 +283,11 @@ fn finite(what: &'static str, value: f32) -> Result<f32, ClientError> {
     if value.is_finite() { Ok(value) } else { Err(ClientError::NotFinite { what }) }
 }
 
-fn deadline(patience: Duration) -> Instant {
+fn deadline(timeout: Duration) -> Instant {
     const SHORTEST: Duration = Duration::from_millis(1);
-    // the clock cannot count for as long as a duration can be
+    // avoids an overflow of `Instant`
     const LONGEST: Duration = Duration::from_secs(24 * 3600);
-    now() + patience.clamp(SHORTEST, LONGEST)
+    now() + timeout.clamp(SHORTEST, LONGEST)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a client is a driver: it waits for the network")]

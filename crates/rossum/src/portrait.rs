@@ -1,4 +1,4 @@
-//! `rossum portrait`.
+//! `rossum portrait`: renders an image of the robot.
 
 use std::{fs, io::Write, path::PathBuf, sync::Arc};
 
@@ -22,83 +22,83 @@ use crate::{
     picture::{Anchor, Svg, png_from_svg},
 };
 
-/// Name of the robot while it is drawn.
+/// Name of the robot in the world.
 const ROBOT: &str = "Alice";
-/// Nothing but ground, so that nothing draws attention from the robot.
+/// A world with nothing but the ground.
 const GROUND: &str =
     r#"<mujoco><worldbody><geom type="plane" size="5 5 0.1" rgba="0.71 0.72 0.74 1"/></worldbody></mujoco>"#;
-/// Time in s in which a face and limbs get to where they are told to be.
+/// Time in which the robot reaches its pose, in s.
 const SETTLE: f64 = 2.0;
-/// Longest that a gesture or a text is followed, in s.
-const PATIENCE: f64 = 120.0;
+/// Maximum length of a gesture or text, in s.
+const MAX_SECONDS: f64 = 120.0;
 /// Samples along each side of a pixel.
 const SAMPLES: usize = 3;
-/// Quality of a JPEG.
+/// JPEG quality.
 const QUALITY: u8 = 88;
-/// Pictures in a row of the sheet, and pixels of a side of each.
+/// Images per row of the sheet, and the size of each, in pixels.
 const COLUMNS: usize = 6;
 const TILE: usize = 240;
-/// Pixels around each of them, and of its caption.
+/// Gap around each image, and height of its caption, in pixels.
 const GAP: usize = 8;
 const CAPTION: usize = 26;
-/// Pixels for a unit of an SVG, as `picture` draws it.
+/// Pixels per SVG unit in `picture`.
 const SVG_SCALE: f64 = 2.0;
 
 /// Options of `rossum portrait`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Where the picture goes: a .png, .jpg or .jpeg file
+    /// Output file: .png, .jpg or .jpeg
     out: PathBuf,
-    /// What the face shows
+    /// Facial expression
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(EXPRESSIONS))]
     expression: Option<String>,
-    /// A gesture, by its tag
+    /// Gesture to show, by its tag
     #[arg(long, value_name = "TAG", conflicts_with = "say")]
     gesture: Option<String>,
-    /// A text to be said, with gestures in it; nobody hears it
+    /// Text to speak (silently), with gesture tags
     #[arg(long, value_name = "TEXT")]
     say: Option<String>,
-    /// When, in s after the gesture or the text began; without it, the moment at which most is moved farthest
+    /// Time of the image, in seconds since the start of the gesture or text [default: the moment of the largest motion]
     #[arg(long, value_name = "SECONDS")]
     at: Option<f64>,
-    /// Where to look
+    /// Gaze mode
     #[arg(long, value_name = "MODE", value_parser = PossibleValuesParser::new(["forward", "down", "up"]))]
     look: Option<String>,
-    /// A servo and its position, 0 to 1; may be given several times
+    /// Direct position of a servo, 0 to 1; can be repeated
     #[arg(long, value_name = "NAME=POSITION", value_parser = parse_servo)]
     servo: Vec<(u32, f32)>,
-    /// Folder of gestures besides the protocol's own
+    /// Folder of custom gestures
     #[arg(long, value_name = "FOLDER")]
     gestures: Option<PathBuf>,
-    /// Whom to draw: a robot that comes with the program, or an MJCF file; it needs all servos of Oz
+    /// Robot to render: a built-in model or an MJCF file with all servos of Oz
     #[arg(long, default_value = "alice", value_name = "MODEL")]
     robot: String,
-    /// From where
+    /// Camera view
     #[arg(long, value_enum, default_value_t = View::Face)]
     view: View,
     /// Width and height, in pixels
     #[arg(long, default_value = "480x480", value_name = "WIDTHxHEIGHT", value_parser = parse_size)]
     size: (usize, usize),
-    /// All expressions and all gestures in one picture, with captions
+    /// Render all expressions and gestures as a sheet with captions
     #[arg(long, conflicts_with_all = ["expression", "gesture", "say", "at", "look", "servo", "size"])]
     sheet: bool,
 }
 
-/// From where the robot is drawn.
+/// View of the robot.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum View {
     /// The face, from the front
     Face,
-    /// All of it, from the front
+    /// The whole body, from the front
     Body,
     /// Head and arms, from its left
     ThreeQuarters,
 }
 
 impl View {
-    /// Where the camera is for a robot whose eyes are here when it stands at rest.
+    /// The camera for a robot whose eyes have this pose at rest.
     fn camera(self, eye: &Pose) -> Camera {
-        // ahead, to the robot's left and up, in m: what is in the middle, and the way from there to the camera
+        // forward, left and up relative to the eyes, in m: the centre of the view, and the offset of the camera from it
         let (middle, way, vertical_fov_deg) = match self {
             Self::Face => ([-0.03, 0.0, -0.015], [1.0, 0.0, 0.06], 20.0),
             Self::Body => ([-0.05, 0.0, eye.pos[2] * -0.43], [3.0, 0.0, 0.35], 21.0),
@@ -117,41 +117,41 @@ impl View {
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::exit_on_ctrl_c()?;
     let studio = Studio::open(options)?;
-    let image = if options.sheet { studio.sheet()? } else { studio.portrait(&Sitting::wanted(options, &studio)?)? };
+    let image = if options.sheet { studio.sheet()? } else { studio.portrait(&Scene::from_options(options, &studio)?)? };
     let path = options.out.display();
     let bytes = match options.out.extension().and_then(|extension| extension.to_str()) {
         Some("png") => image.png()?,
         Some("jpg" | "jpeg") => image.jpeg(QUALITY)?,
-        _ => bail!("{path}: the name of a portrait ends in .png, .jpg or .jpeg"),
+        _ => bail!("{path}: unsupported file type; use .png, .jpg or .jpeg"),
     };
-    fs::write(&options.out, &bytes).with_context(|| format!("cannot write {path}"))?;
+    fs::write(&options.out, &bytes).with_context(|| format!("failed to write {path}"))?;
     writeln!(out, "{path}: {} x {} pixels, {} kB", image.width, image.height, bytes.len().div_ceil(1000))?;
     Ok(())
 }
 
-/// What a robot is told to do while it is drawn.
+/// What the robot does, and when it is rendered.
 #[derive(Default)]
-struct Sitting {
-    /// Before: time passes until they are carried out.
+struct Scene {
+    /// Orders given in advance, until the robot has reached its pose.
     pose: Vec<PuppetOrder>,
-    /// Then.
+    /// Gesture or text.
     act: Option<PuppetOrder>,
-    /// When to draw it, in s after the act began; at its most if there is none.
+    /// Time of the image, in s since the start of `act`; the moment of the largest motion if `None`.
     at: Option<f64>,
     size: (usize, usize),
 }
 
-impl Sitting {
-    fn wanted(options: &Options, studio: &Studio) -> anyhow::Result<Self> {
-        if options.at.is_some_and(|at| !(0.0..=PATIENCE).contains(&at)) {
-            bail!("--at is 0 to {PATIENCE} seconds");
+impl Scene {
+    fn from_options(options: &Options, studio: &Studio) -> anyhow::Result<Self> {
+        if options.at.is_some_and(|at| !(0.0..=MAX_SECONDS).contains(&at)) {
+            bail!("--at must be 0 to {MAX_SECONDS} seconds");
         }
-        let place = |names: &[&str], name: &String| names.iter().position(|other| other == name).map(|id| id as u32);
+        let index = |names: &[&str], name: &String| names.iter().position(|other| other == name).map(|id| id as u32);
         let mut pose = Vec::new();
         pose.extend(
-            options.expression.as_ref().and_then(|name| place(&EXPRESSIONS, name)).map(PuppetOrder::Expression),
+            options.expression.as_ref().and_then(|name| index(&EXPRESSIONS, name)).map(PuppetOrder::Expression),
         );
-        pose.extend(options.look.as_ref().and_then(|name| place(&LOOKATS, name)).map(PuppetOrder::LookAt));
+        pose.extend(options.look.as_ref().and_then(|name| index(&LOOKATS, name)).map(PuppetOrder::LookAt));
         if !options.servo.is_empty() {
             pose.push(PuppetOrder::Weigh(Subsystem::Direct, 1.0));
             pose.extend(options.servo.iter().map(|&(servo, position)| PuppetOrder::Servo(servo, position)));
@@ -165,7 +165,7 @@ impl Sitting {
     }
 }
 
-/// A robot that can be drawn.
+/// A robot to be rendered.
 struct Studio {
     setup: Setup,
     config: PuppetConfig,
@@ -181,7 +181,7 @@ impl Studio {
         setup.robots = vec![Robot { name: ROBOT.to_owned(), source, pose: Pose::IDENTITY }];
         (setup.timestep, setup.steps_per_tick) = (Some(0.005), 2);
         let gestures = options.gestures.as_deref().map(read_folder).transpose()?.unwrap_or_default();
-        // with its eyes open, as everybody wants to be drawn
+        // does not blink
         let config = PuppetConfig { robot: ROBOT.to_owned(), blinks: 0.0, gestures };
         let gestures = config.all_gestures()?;
         Ok(Self { setup, config, gestures, view: options.view })
@@ -190,35 +190,35 @@ impl Studio {
     fn gesture(&self, tag: &str) -> anyhow::Result<u32> {
         self.gestures.tagged(tag).with_context(|| {
             let tags: Vec<&str> = self.gestures.iter().map(|gesture| gesture.tag.as_str()).collect();
-            format!("there is no gesture `{tag}`; there are {}", tags.join(", "))
+            format!("no gesture `{tag}`; available: {}", tags.join(", "))
         })
     }
 
-    fn portrait(&self, sitting: &Sitting) -> anyhow::Result<Image> {
+    fn portrait(&self, scene: &Scene) -> anyhow::Result<Image> {
         let mut world = World::with_directors(&self.setup, vec![Box::new(PuppetDirector::new(&self.config)?)])?;
         PuppetDirector::check(world.catalogue(), ROBOT)?;
         let start = world.snapshot();
         let site = start.catalogue.site_named(&format!("{ROBOT}:eye")).and_then(|site| start.site_pose(site));
         let camera = self.view.camera(&site.context("the robot has no site `eye`")?);
-        for order in &sitting.pose {
-            tell(&mut world, order)?;
+        for order in &scene.pose {
+            give_order(&mut world, order)?;
         }
         run_for(&mut world, SETTLE);
-        if let Some(act) = &sitting.act {
-            tell(&mut world, act)?;
+        if let Some(act) = &scene.act {
+            give_order(&mut world, act)?;
         }
-        let moment = match sitting.at {
+        let moment = match scene.at {
             Some(at) => {
                 run_for(&mut world, at);
                 world.snapshot()
             }
-            None if sitting.act.is_some() => at_its_most(&mut world),
+            None if scene.act.is_some() => largest_motion(&mut world),
             None => world.snapshot(),
         };
         if let Some(fault) = world.failure() {
             bail!("the simulation failed: {fault}");
         }
-        let (width, height) = sitting.size;
+        let (width, height) = scene.size;
         Ok(Renderer::with_samples(width, height, SAMPLES).render(&moment, &camera, &[], |_| false).clone())
     }
 
@@ -232,30 +232,30 @@ impl Studio {
             .map(|known| (format!("[{}]", known.tag), Vec::new(), Some(PuppetOrder::Gesture(known.id))));
         let mut tiles = Vec::new();
         for (caption, pose, act) in expressions.chain(gestures) {
-            let sitting = Sitting { pose, act, at: None, size: (TILE, TILE) };
-            tiles.push((caption, self.portrait(&sitting)?));
+            let scene = Scene { pose, act, at: None, size: (TILE, TILE) };
+            tiles.push((caption, self.portrait(&scene)?));
         }
         let (step_x, step_y) = (TILE + GAP, TILE + CAPTION + GAP);
         let (width, height) = (COLUMNS * step_x + GAP, tiles.len().div_ceil(COLUMNS) * step_y + GAP);
         if height > MAX_SIDE {
-            bail!("{} pictures do not fit on a sheet", tiles.len());
+            bail!("{} images do not fit on a sheet", tiles.len());
         }
-        let corner = |place: usize| [GAP + place % COLUMNS * step_x, GAP + place / COLUMNS * step_y];
+        let corner = |index: usize| [GAP + index % COLUMNS * step_x, GAP + index / COLUMNS * step_y];
         let mut captions = Svg::new(width as f64 / SVG_SCALE, height as f64 / SVG_SCALE);
-        for (place, (caption, _)) in tiles.iter().enumerate() {
-            let [x, y] = corner(place);
+        for (index, (caption, _)) in tiles.iter().enumerate() {
+            let [x, y] = corner(index);
             let below = [(x + TILE / 2) as f64 / SVG_SCALE, (y + TILE + CAPTION * 3 / 4) as f64 / SVG_SCALE];
             captions.text(below, 18.0 / SVG_SCALE, "#222", Anchor::Middle, caption);
         }
         let mut sheet = Image::read(&png_from_svg(&captions.finish())?)?;
-        for (place, (_, tile)) in tiles.iter().enumerate() {
-            paste(&mut sheet, tile, corner(place));
+        for (index, (_, tile)) in tiles.iter().enumerate() {
+            paste(&mut sheet, tile, corner(index));
         }
         Ok(sheet)
     }
 }
 
-/// Puts a picture into another one, where it fits.
+/// Copies an image into another one at a position, as far as it fits.
 fn paste(sheet: &mut Image, tile: &Image, [x, y]: [usize; 2]) {
     let width = sheet.width;
     let rows = sheet.rgb.chunks_exact_mut(3 * width).skip(y);
@@ -266,7 +266,7 @@ fn paste(sheet: &mut Image, tile: &Image, [x, y]: [usize; 2]) {
     }
 }
 
-fn tell(world: &mut World, order: &PuppetOrder) -> anyhow::Result<()> {
+fn give_order(world: &mut World, order: &PuppetOrder) -> anyhow::Result<()> {
     world.order::<PuppetDirector>(AttributedOrder::new("portrait", order.clone()))?;
     Ok(())
 }
@@ -277,23 +277,23 @@ fn run_for(world: &mut World, seconds: f64) {
     }
 }
 
-/// Runs on until the robot has finished, and tells the moment at which its joints were farthest from where they were.
-fn at_its_most(world: &mut World) -> Arc<Snapshot> {
+/// Simulates until the gesture or text has ended, and returns the moment of the largest motion.
+fn largest_motion(world: &mut World) -> Arc<Snapshot> {
     let start = world.snapshot();
-    let away = |snapshot: &Snapshot| -> f64 {
+    let deviation = |snapshot: &Snapshot| -> f64 {
         snapshot.motors.iter().zip(&start.motors).map(|(now, before)| (now - before).abs()).sum()
     };
     let mut most = (0.0, Arc::clone(&start));
-    for _ in 0..(PATIENCE / world.tick_seconds()) as usize {
+    for _ in 0..(MAX_SECONDS / world.tick_seconds()) as usize {
         world.tick();
         let snapshot = world.snapshot();
-        let distance = away(&snapshot);
-        let is_over =
+        let distance = deviation(&snapshot);
+        let has_ended =
             snapshot.view::<PuppetView>().is_none_or(|view| view.gestures == 0 && view.speech_request.is_none());
         if distance > most.0 {
             most = (distance, snapshot);
         }
-        if is_over {
+        if has_ended {
             break;
         }
     }
@@ -301,16 +301,16 @@ fn at_its_most(world: &mut World) -> Arc<Snapshot> {
 }
 
 fn parse_servo(text: &str) -> Result<(u32, f32), String> {
-    let (name, position) = text.split_once('=').ok_or("write NAME=POSITION, as in neck_yaw=0.7")?;
-    let servo = servo_named(name).ok_or_else(|| format!("there is no servo `{name}`"))?;
+    let (name, position) = text.split_once('=').ok_or("use NAME=POSITION, as in neck_yaw=0.7")?;
+    let servo = servo_named(name).ok_or_else(|| format!("unknown servo `{name}`"))?;
     let position = position.parse().ok().filter(|position| (0.0..=1.0).contains(position));
-    Ok((servo as u32, position.ok_or("a position is a number from 0 to 1")?))
+    Ok((servo as u32, position.ok_or("the position must be a number from 0 to 1")?))
 }
 
 fn parse_size(text: &str) -> Result<(usize, usize), String> {
     let side = |side: &str| side.parse().ok().filter(|side| (1..=MAX_SIDE).contains(side));
     let sides = text.split_once('x').and_then(|(width, height)| side(width).zip(side(height)));
-    sides.ok_or_else(|| format!("write WIDTHxHEIGHT, as in 480x480, each 1 to {MAX_SIDE}"))
+    sides.ok_or_else(|| format!("use WIDTHxHEIGHT, as in 480x480, each 1 to {MAX_SIDE}"))
 }
 
 #[cfg(test)]
@@ -329,7 +329,7 @@ mod tests {
         let line =
             Line::parse_from(["portrait", "--size", "48x48", "a.png"].into_iter().chain(words.split_whitespace()));
         let studio = Studio::open(&line.options).unwrap();
-        studio.portrait(&Sitting::wanted(&line.options, &studio).unwrap()).unwrap()
+        studio.portrait(&Scene::from_options(&line.options, &studio).unwrap()).unwrap()
     }
 
     #[test]
@@ -361,6 +361,6 @@ mod tests {
         assert_eq!(parse_size("64x48"), Ok((64, 48)));
         let line = Line::parse_from(["portrait", "a.png", "--gesture", "dance"]);
         let studio = Studio::open(&line.options).unwrap();
-        assert!(Sitting::wanted(&line.options, &studio).is_err());
+        assert!(Scene::from_options(&line.options, &studio).is_err());
     }
 }

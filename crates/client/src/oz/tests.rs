@@ -129,11 +129,11 @@ fn bad_handshakes() {
         assert_eq!(Oz::connect(robot.address, LONG).unwrap_err().to_string(), text);
         robot.finish();
     }
-    check(b"\x02\0\0\0\0\x01a\0\x01b", "the robot speaks version 0x02000000 of the protocol, we speak 0x01000000");
-    check(b"", "the connection has ended; the robot's log says why");
-    check(b"\x01\0\0\0\0\x05al", "the connection has ended; the robot's log says why");
-    check(b"\0\0\0\x14", "the robot sent a bad message: `version` is 20, outside 16777216..=4294967295");
-    check(b"\x01\0\0\0\0\x01\xFF\0\0", "the robot sent a bad message: missing or malformed `name`");
+    check(b"\x02\0\0\0\0\x01a\0\x01b", "the robot uses protocol version 0x02000000, this client 0x01000000");
+    check(b"", "the connection is closed; see the robot's log for the reason");
+    check(b"\x01\0\0\0\0\x05al", "the connection is closed; see the robot's log for the reason");
+    check(b"\0\0\0\x14", "the robot sent an invalid message: `version` is 20, outside 16777216..=4294967295");
+    check(b"\x01\0\0\0\0\x01\xFF\0\0", "the robot sent an invalid message: missing or malformed `name`");
 }
 
 #[test]
@@ -257,13 +257,13 @@ fn nonsense_is_not_sent() {
     let check = |result: Result<(), ClientError>, text: &str| assert_eq!(result.unwrap_err().to_string(), text);
     check(client.set_voice_volume(f32::NAN), "the volume is not finite");
     check(client.set_look_at_weight(f32::INFINITY), "the weight of lookat is not finite");
-    check(client.set_servo(36, 0.5), "there is no servo 36: they go from 0 to 35");
+    check(client.set_servo(36, 0.5), "servo 36 is out of range 0..=35");
     check(client.set_servo(0, f32::NEG_INFINITY), "the position of a servo is not finite");
     let mut positions = [0.5; 36];
     positions[35] = f32::NAN;
     check(client.set_all_servos(positions), "the position of a servo is not finite");
-    check(client.set_expression(5), "there is no expression 5: they go from 0 to 4");
-    check(client.set_look_at(6), "there is no lookat mode 6: they go from 0 to 5");
+    check(client.set_expression(5), "expression 5 is out of range 0..=4");
+    check(client.set_look_at(6), "lookat mode 6 is out of range 0..=5");
     check(client.speak(&"a".repeat(65_536)), "text of 65536 bytes exceeds the maximum of 65535");
     assert_eq!((client.voice_volume(), client.expression(), client.servo(0)), (1.0, 0, None));
     assert_eq!((client.speaking(), client.gesturing()), (0, 0));
@@ -372,10 +372,10 @@ fn a_bad_text_costs_one_message_and_a_bad_id_the_stream() {
     });
     let mut client = robot.connect();
     let check = |client: &mut Oz, text: &str| assert_eq!(client.next(LONG).unwrap_err().to_string(), text);
-    check(&mut client, "the robot sent a bad message: missing or malformed `text`");
+    check(&mut client, "the robot sent an invalid message: missing or malformed `text`");
     assert_eq!(client.next(LONG).unwrap(), Some(Event::SpeakDone));
-    check(&mut client, "the robot sent a bad message: unknown message id 0x02");
-    check(&mut client, "the robot sent a bad message: unknown message id 0x02");
+    check(&mut client, "the robot sent an invalid message: unknown message id 0x02");
+    check(&mut client, "the robot sent an invalid message: unknown message id 0x02");
     client.disconnect();
     robot.finish();
 }

@@ -53,7 +53,7 @@ fn angles(world: &World) -> Vec<f64> {
 }
 
 #[test]
-fn the_model_has_the_servos_in_their_order_with_their_travel() {
+fn the_model_matches_the_servo_table() {
     let text = std::fs::read_to_string(format!("{}/../../models/robots/alice/robot.xml", env!("CARGO_MANIFEST_DIR")));
     let text = text.unwrap();
     let world = stage();
@@ -72,7 +72,7 @@ fn the_model_has_the_servos_in_their_order_with_their_travel() {
 }
 
 #[test]
-fn she_stands_and_her_joints_follow_the_mixer() {
+fn the_robot_stands_and_its_joints_follow_the_mixer() {
     let mut world = stage();
     tell(&mut world, PuppetOrder::Expression(1));
     tell(&mut world, PuppetOrder::Gesture(4));
@@ -89,7 +89,7 @@ fn she_stands_and_her_joints_follow_the_mixer() {
 }
 
 #[test]
-fn whoever_else_moves_a_servo_is_left_alone_until_the_mixer_moves_it() {
+fn targets_of_others_stay_until_the_mixer_moves_the_servo() {
     let mut world = stage();
     run(&mut world, 0.2);
     let alice = world.catalogue().agent_named("Alice").unwrap().id;
@@ -104,7 +104,7 @@ fn whoever_else_moves_a_servo_is_left_alone_until_the_mixer_moves_it() {
 }
 
 #[test]
-fn a_reset_of_the_world_is_one_of_the_puppet() {
+fn a_reset_of_the_world_resets_the_puppet() {
     let mut world = stage();
     tell(&mut world, PuppetOrder::Speak("Hello [yess] there.".to_owned()));
     tell(&mut world, PuppetOrder::Expression(4));
@@ -116,7 +116,7 @@ fn a_reset_of_the_world_is_one_of_the_puppet() {
 }
 
 #[test]
-fn a_description_brings_the_director_back() {
+fn descriptions_round_trip() {
     let mut config = config();
     config
         .gestures
@@ -129,7 +129,7 @@ fn a_description_brings_the_director_back() {
 }
 
 #[test]
-fn what_is_not_an_order_is_refused() {
+fn invalid_orders_are_refused() {
     let mut world = stage();
     for order in ["", "Reset", r#"{"who":"x","order":"Dance"}"#, r#"{"who":"x","order":{"Blink":1e999}}"#] {
         let entry = Entry::Order { to: PuppetDirector::NAME.to_owned(), order: order.to_owned() };
@@ -138,7 +138,7 @@ fn what_is_not_an_order_is_refused() {
 }
 
 #[test]
-fn real_servos_move_as_the_simulated_ones() {
+fn hardware_follows_the_simulated_servos() {
     struct Real(std::sync::mpsc::SyncSender<Positions>);
     impl Hardware for Real {
         fn move_to(&mut self, positions: &Positions) {

@@ -508,7 +508,7 @@ mod tests {
         let mut stream = record(folder.path().as_os_str()).expect("it starts");
         let (heard, end) = drain(&mut stream, 100);
         assert_eq!(heard, [0.5, -0.5]);
-        assert_eq!(end.expect_err("it ended").to_string(), "arecord ended: no such device");
+        assert_eq!(end.expect_err("it ended").to_string(), "arecord exited: no such device");
 
         program::write(
             folder.path(),

@@ -19,7 +19,7 @@ fn run(puppet: &mut Puppet, seconds: f32) -> Vec<PuppetEventKind> {
         if let Some(wanted) = puppet.view().speech_request.filter(|_| !puppet.view().is_speaking) {
             let marks = wanted.content.marks.iter().map(|mark| (0.2, mark.gesture)).collect();
             let timeline = Timeline { seconds: 0.5, marks, mouth: vec![(0.1, 1.0), (0.4, 0.0)] };
-            // another may be wanted by now
+            // another phrase may have been requested
             let _ = puppet.apply(PuppetOrder::Say { speech: wanted.speech, phrase: wanted.phrase, timeline });
         }
     }
@@ -31,7 +31,7 @@ fn face(x: f32, y: f32, size: f32) -> Face {
 }
 
 #[test]
-fn each_text_is_begun_and_done_once_in_its_order() {
+fn each_text_starts_and_ends_once_in_order() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::Speak("[braisel][nos]Nope.".to_owned())).unwrap();
     puppet.apply(PuppetOrder::Speak(String::new())).unwrap();
@@ -58,7 +58,7 @@ fn each_text_is_begun_and_done_once_in_its_order() {
 }
 
 #[test]
-fn a_reset_stops_at_once_and_leaves_nobody_waiting() {
+fn a_reset_stops_at_once_and_reports_all_ends() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::Speak("[yesl3] One. Two. Three.".to_owned())).unwrap();
     puppet.apply(PuppetOrder::Speak("Four.".to_owned())).unwrap();
@@ -92,7 +92,7 @@ fn the_jaw_moves_with_the_voice_and_without_one() {
             open = open.max(puppet.positions()[index::JAW] - rest()[index::JAW]);
         }
     };
-    // nobody answers; after a while the robot moves its mouth in silence
+    // no voice answers; after the timeout the mouth moves silently
     step(&mut puppet, 150);
     assert!(puppet.view().speech_request.is_some() && !puppet.view().is_speaking);
     step(&mut puppet, 1000);
@@ -100,7 +100,7 @@ fn the_jaw_moves_with_the_voice_and_without_one() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_changes_nothing() {
+fn invalid_orders_are_refused_and_have_no_effect() {
     let timeline = Timeline { seconds: f32::NAN, marks: Vec::new(), mouth: Vec::new() };
     for (order, says) in [
         (PuppetOrder::Weigh(Subsystem::Gesture, f32::NAN), "not a finite number"),
@@ -114,7 +114,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
         (PuppetOrder::Expression(5), "unknown expression 5"),
         (PuppetOrder::LookAt(6), "unknown look-at mode 6"),
         (PuppetOrder::Voice(1), "unknown voice 1"),
-        (PuppetOrder::Say { speech: 0, phrase: 0, timeline }, "no longer waited for"),
+        (PuppetOrder::Say { speech: 0, phrase: 0, timeline }, "no longer requested"),
         (
             PuppetOrder::See { tick: Some(0), span: [1.0, 1.0], faces: vec![face(f32::NAN, 0.0, 0.1)] },
             "not a finite number",
@@ -131,7 +131,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn numbers_out_of_range_are_brought_back_into_it() {
+fn numbers_out_of_range_are_clamped() {
     let mut puppet = puppet();
     for (order, weight) in [(-3.0, 0.0), (7.0, 1.0), (0.25, 0.25)] {
         puppet.apply(PuppetOrder::Weigh(Subsystem::RandomHead, order)).unwrap();
@@ -146,7 +146,7 @@ fn numbers_out_of_range_are_brought_back_into_it() {
 }
 
 #[test]
-fn the_last_face_that_goes_is_told_once() {
+fn the_disappearance_of_the_last_face_is_reported_once() {
     let mut puppet = puppet();
     let mut see = |faces: Vec<Face>| {
         puppet.step(DT);
@@ -161,9 +161,9 @@ fn the_last_face_that_goes_is_told_once() {
     assert!(matches!(&told[0].kind, PuppetEventKind::Faces(faces) if faces.len() == MAX_FOUND));
 }
 
-/// A face stands still in the world; pictures of it come some ticks late.
+/// A face stands still in the world; images of it arrive some ticks late.
 #[test]
-fn the_head_turns_to_a_face_without_swinging() {
+fn the_head_turns_to_a_face_without_oscillating() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::LookAt(3)).unwrap();
     let (span, place, late) = ([1.0f32, 0.8], [0.7f32, -0.15], 6);
@@ -230,11 +230,11 @@ fn orders_beyond_the_limits_are_refused() {
     );
     assert_eq!(refused(PuppetOrder::Gesture(12), PuppetRefusal::TooManyGestures), 1000 - crate::mixer::MAX_PLAYING);
     assert_eq!(refused(PuppetOrder::Gesture(13), PuppetRefusal::UnknownGesture { id: 13 }), 1000);
-    assert_eq!(puppet.events().next(), 0, "nobody else hears of it");
+    assert_eq!(puppet.events().next(), 0, "no events");
 }
 
 #[test]
-fn while_time_stands_still_only_the_latest_faces_count() {
+fn while_paused_only_the_latest_faces_are_kept() {
     let mut puppet = puppet();
     let see = |puppet: &mut Puppet, x: f32| {
         puppet.apply(PuppetOrder::See { tick: Some(0), span: [1.0, 0.8], faces: vec![face(x, 0.0, 0.2)] }).unwrap();
@@ -248,7 +248,7 @@ fn while_time_stands_still_only_the_latest_faces_count() {
 }
 
 #[test]
-fn a_camera_that_stands_beside_the_robot_does_not_turn_with_its_head() {
+fn a_fixed_camera_does_not_turn_with_the_head() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::LookAt(3)).unwrap();
     for tick in 0..400 {

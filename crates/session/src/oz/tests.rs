@@ -1,5 +1,5 @@
 use core::net::SocketAddr;
-use std::{sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use puppet::{
     director::{PuppetConfig, PuppetDirector},
@@ -19,6 +19,8 @@ use crate::{Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSes
 
 /// One end of a connection.
 struct Peer {
+    /// Bytes of an incomplete message.
+    unread: Vec<u8>,
     session: Box<dyn StreamSession>,
     told: Vec<Reply>,
     /// What may be left out.
@@ -78,7 +80,7 @@ impl Play {
         let index = self.peers.len();
         let session = self.operators.open(address(index));
         let (told, pictures, ordered, refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        self.peers.push(Some(Peer { session, told, pictures, ordered, refusals, closed: None }));
+        self.peers.push(Some(Peer { unread: Vec::new(), session, told, pictures, ordered, refusals, closed: None }));
         index
     }
 
@@ -103,9 +105,11 @@ impl Play {
     }
 
     fn send_bytes(&mut self, index: usize, bytes: &[u8]) {
-        let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
+        let (mut out, mut buffer) = (Outbox::default(), std::mem::take(&mut self.peer(index).unread));
+        buffer.extend(bytes);
         let latest = self.world.snapshot();
         self.peer(index).session.receive(address(index), &mut buffer, &latest, now(), &mut out);
+        self.peer(index).unread = buffer;
         self.carry_out(index, out);
     }
 
@@ -498,4 +502,46 @@ fn who_is_too_far_behind_is_closed() {
     }
     play.tick();
     assert!(play.peer(peer).closed.is_some());
+}
+
+fn bytes_from_hex(hex: &str) -> Vec<u8> {
+    hex.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// Ticks within which a reply must arrive.
+const MAX_TICKS: usize = 1_000;
+
+#[test]
+fn transcripts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/oz/transcripts");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let transcript: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let (mut play, mut peers) = (Play::new(), std::collections::BTreeMap::new());
+        for (number, step) in transcript["steps"].as_array().unwrap().iter().enumerate() {
+            let context = format!("step {number} of {}", path.display());
+            let peer = *peers.entry(step["from"].as_str().unwrap_or("a")).or_insert_with(|| play.connect());
+            let bytes = |key: &str| step[key].as_str().map(bytes_from_hex);
+            if let Some(request) = bytes("send") {
+                play.send_bytes(peer, &request);
+            } else if let Some(expected) = bytes("expect") {
+                let mut ticks = 0..MAX_TICKS;
+                while play.peer(peer).told.is_empty() && ticks.next().is_some() {
+                    play.tick();
+                }
+                let told = &mut play.peer(peer).told;
+                assert!(!told.is_empty(), "{context}: no reply");
+                assert_eq!(told.remove(0).to_bytes(), expected, "{context}");
+            } else if step["expect_closed"] == true {
+                assert!(play.peer(peer).closed.is_some(), "{context}");
+            } else {
+                assert_eq!(step["expect_none"], true, "{context}: unknown step");
+                play.tick();
+                assert_eq!(play.peer(peer).told, [], "{context}");
+            }
+        }
+        count += 1;
+    }
+    assert!(count >= 10, "only {count} transcripts were found");
 }

@@ -56,7 +56,7 @@ const RED: &str = "rgba='1 0 0 1'";
 const GREEN: &str = "rgba='0 1 0 1'";
 
 #[test]
-fn a_ball_is_where_it_belongs_and_as_large_as_it_should_be() {
+fn a_sphere_has_the_right_position_and_size() {
     // its edge is seen at the slope 0.5 / sqrt(5² - 0.5²) of 60 pixels
     let image = render(&snapshot(&format!("<geom size='0.5' pos='5 0 1' {RED}/>")), &camera(), &[]);
     check_extent(&image, is_red, [74, 54, 85, 65]);
@@ -68,7 +68,7 @@ fn a_ball_is_where_it_belongs_and_as_large_as_it_should_be() {
 }
 
 #[test]
-fn every_shape_has_its_outline() {
+fn every_shape_has_the_right_outline() {
     // 4 m away: 15 pixels are 1 m
     for (geom, expected) in [
         ("type='box' size='0.01 1 0.5' pos='4 0 1'", [65, 52, 94, 67]),
@@ -96,7 +96,7 @@ fn a_height_field_is_seen() {
 }
 
 #[test]
-fn what_is_nearer_hides_what_is_farther() {
+fn nearer_surfaces_hide_farther_ones() {
     let (near, far) =
         (format!("<geom size='0.2' pos='3 0 1' {RED}/>"), format!("<geom size='0.5' pos='6 0 1' {GREEN}/>"));
     let images = [format!("{near}{far}"), format!("{far}{near}")].map(|text| render(&snapshot(&text), &camera(), &[]));
@@ -122,7 +122,7 @@ fn the_light_comes_from_above() {
 }
 
 #[test]
-fn glass_shows_what_is_behind_it() {
+fn transparent_surfaces_are_blended() {
     let glass = |x: f64, rgba: &str| format!("<geom type='box' size='0.01 1 1' pos='{x} 0 1' rgba='{rgba}'/>");
     let ball = format!("<geom size='0.5' pos='6 0 1' {RED}/>");
     let middle = |text: &str| render(&snapshot(text), &camera(), &[]).pixel(WIDTH / 2, HEIGHT / 2).unwrap();
@@ -186,7 +186,7 @@ fn people_are_upright_and_not_mirrored() {
 }
 
 #[test]
-fn people_are_hidden_and_hide() {
+fn billboards_occlude_and_are_occluded() {
     let person = |x: f64| Billboard { picture: flag(), position: [x, 0.0, 1.0], width_m: 1.0 };
     let blue = snapshot("<geom type='box' size='0.1 9 9' pos='4 0 1' rgba='0 0 1 1'/>");
     assert_eq!(extent(&render(&blue, &camera(), &[person(6.0)]), is_red).1, 0);
@@ -204,7 +204,7 @@ fn people_are_hidden_and_hide() {
 }
 
 #[test]
-fn a_far_picture_is_the_mean_of_its_pixels() {
+fn distant_billboards_are_averaged() {
     let mut picture = Image::new(512, 512);
     for (place, pixel) in picture.rgb.chunks_exact_mut(3).enumerate() {
         pixel.fill(if (place % 512 + place / 512) % 2 == 0 { 240 } else { 0 });
@@ -218,7 +218,7 @@ fn a_far_picture_is_the_mean_of_its_pixels() {
 }
 
 #[test]
-fn things_around_the_camera_do_no_harm() {
+fn geometry_around_the_camera_is_clipped() {
     for geom in [
         "type='sphere' size='0.3'",
         "type='box' size='50 50 50'",
@@ -242,7 +242,7 @@ fn things_around_the_camera_do_no_harm() {
 }
 
 #[test]
-fn what_is_nowhere_is_not_drawn() {
+fn invalid_positions_are_not_drawn() {
     let mut scene = Snapshot::clone(&snapshot(&format!(
         "<body pos='5 1 1'><freejoint/><geom size='0.5' {RED}/></body><body pos='5 -1 1'><freejoint/><geom size='0.5' {GREEN}/></body>"
     )));

@@ -6,30 +6,30 @@ use std::{
 };
 use wire::{DecodeError, StreamMessage};
 
-/// Bytes read at once.
+/// Size of a read, in bytes.
 const READ: usize = 64 * 1024;
 
-/// The system takes no time-out of zero.
+/// Timeouts of zero are not allowed.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// How long a robot that was told goodbye is read for its own, and how often.
-const LAST_PATIENCE: Duration = Duration::from_millis(250);
-const LAST_READS: usize = 64;
+/// Timeout and maximum number of reads while waiting for the robot to close the connection.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
+const CLOSE_READS: usize = 64;
 
-/// A connection on which whole messages are exchanged.
+/// A TCP connection that exchanges messages.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Connection {
     stream: TcpStream,
-    /// What has come.
+    /// Received bytes.
     buffer: Vec<u8>,
-    /// How much of it was taken.
+    /// Number of bytes consumed.
     taken: usize,
-    /// A request was sent in part: nothing after it would make sense to the robot.
+    /// A request was sent only in part, so the stream is out of sync.
     is_broken: bool,
 }
 
-impl Link {
-    /// Tries the addresses one by one, until the deadline.
+impl Connection {
+    /// Tries all addresses in order until the deadline.
     pub(super) fn connect(
         address: impl ToSocketAddrs,
         timeout: Duration,
@@ -40,7 +40,7 @@ impl Link {
             let left = deadline.saturating_duration_since(now()).max(SHORTEST);
             match TcpStream::connect_timeout(&address, left) {
                 Ok(stream) => {
-                    // a request is never held back to be sent together with the next
+                    // requests are sent without delay
                     stream.set_nodelay(true)?;
                     stream.set_write_timeout(Some(timeout.max(SHORTEST)))?;
                     return Ok(Self { stream, buffer: Vec::new(), taken: 0, is_broken: false });
@@ -65,7 +65,7 @@ impl Link {
         })
     }
 
-    /// The next message; `None` if its end has not come by the deadline. What has arrived of it is kept.
+    /// The next message; `None` if it is not complete by the deadline. Received bytes are kept.
     pub(super) fn receive<M: StreamMessage>(&mut self, deadline: Instant) -> Result<Option<M>, ClientError> {
         let mut is_first_read = true;
         loop {
@@ -81,14 +81,14 @@ impl Link {
         }
     }
 
-    /// Ends the connection, once the robot has read what it was told: whoever closes with pictures still unread may
-    /// take back what was sent. That it has ended already is no news.
+    /// Closes the connection after the robot has read all requests: closing a socket with unread images would reset the
+    /// connection and discard them. Errors are ignored.
     pub(super) fn close(&mut self) {
         _ = self.stream.shutdown(Shutdown::Write);
-        for _ in 0..LAST_READS {
+        for _ in 0..CLOSE_READS {
             self.buffer.clear();
             self.taken = 0;
-            if self.fill(LAST_PATIENCE).is_err() || self.buffer.is_empty() {
+            if self.fill(CLOSE_TIMEOUT).is_err() || self.buffer.is_empty() {
                 break;
             }
         }
@@ -103,11 +103,11 @@ impl Link {
         message.map(Some)
     }
 
-    /// Reads what is there, or waits for it. Nothing may have come in the end.
-    fn fill(&mut self, patience: Duration) -> Result<(), ClientError> {
+    /// Reads available bytes, or waits for some. Nothing may have been read on timeout.
+    fn fill(&mut self, timeout: Duration) -> Result<(), ClientError> {
         self.buffer.drain(..self.taken);
         self.taken = 0;
-        self.stream.set_read_timeout(Some(patience.max(SHORTEST)))?;
+        self.stream.set_read_timeout(Some(timeout.max(SHORTEST)))?;
         let begin = self.buffer.len();
         self.buffer.resize(begin + READ, 0);
         let read = self.stream.read(self.buffer.get_mut(begin..).unwrap_or_default());
@@ -123,7 +123,7 @@ impl Link {
     }
 }
 
-/// The robot may have closed while something of ours was on its way.
+/// Maps errors that mean the robot has closed the connection.
 fn failure(error: io::Error) -> ClientError {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => ClientError::Closed,

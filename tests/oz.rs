@@ -374,7 +374,7 @@ fn a_killed_voice_is_restarted() {
     assert_ne!(second, third);
     assert_eq!(robot.condition("voice").as_deref(), Some("espeak-ng"), "it works again");
     let log = robot.end();
-    assert!(log.contains("the voice's process failed"), "{log}");
+    assert!(log.contains("speech process failed"), "{log}");
 }
 
 #[test]

@@ -117,7 +117,8 @@ impl View {
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::exit_on_ctrl_c()?;
     let studio = Studio::open(options)?;
-    let image = if options.sheet { studio.sheet()? } else { studio.portrait(&Scene::from_options(options, &studio)?)? };
+    let image =
+        if options.sheet { studio.sheet()? } else { studio.portrait(&Scene::from_options(options, &studio)?)? };
     let path = options.out.display();
     let bytes = match options.out.extension().and_then(|extension| extension.to_str()) {
         Some("png") => image.png()?,

@@ -99,7 +99,7 @@ pub async fn run(
     limit: ConnectionLimit,
     stop: CancellationToken,
 ) {
-    let permits = [(); 2].map(|()| Arc::new(Semaphore::new(limits::BROWSERS)));
+    let permits = [(); 2].map(|()| Arc::new(Semaphore::new(limits::CONSOLES_PER_ROLE)));
     let browsers = TaskTracker::new();
     let shared = Shared { sim, about, console, permits, browsers: browsers.clone(), stop: stop.clone() };
     let pages = Router::new()
@@ -126,13 +126,13 @@ async fn answer(stream: TcpStream, peer: SocketAddr, pages: Router, stop: Cancel
     let pages = pages.layer(Extension(peer));
     let answered = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits::FIRST_MESSAGE)
+        .header_read_timeout(limits::FIRST_MESSAGE_TIMEOUT)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages))
         // a WebSocket goes on without this
         .with_upgrades();
     tokio::select! {
         () = stop.cancelled() => {}
-        answered = timeout(limits::FIRST_MESSAGE + limits::WRITE, answered) => match answered {
+        answered = timeout(limits::FIRST_MESSAGE_TIMEOUT + limits::WRITE_TIMEOUT, answered) => match answered {
             Ok(Ok(())) => {}
             Ok(Err(error)) => debug!(%peer, "a page was not asked for in order: {error}"),
             Err(_) => debug!(%peer, "a page was not read in time"),

@@ -1,159 +1,110 @@
-//! Limits on connections, queues, rates and waiting times.
+//! Limits of sockets, queues and threads. Those of sessions are in `session::limits`, those of message sizes in `wire`
+//! and those of models in `physics::limits`.
 //!
 //! A limit that one module alone applies, such as the size of a file it reads, is a constant at the top of that module.
-//! Limits on message sizes are in `wire`, those on models in `physics::limits`.
 
 use std::time::Duration;
 
-/// Commands that may wait for the sim thread. When it is full the sender loses.
+/// Commands that may be queued for the sim thread. A session that sends to the full queue is closed.
 pub const INBOX: usize = 65_536;
-/// Answers and snapshots that may wait for one session. A session that lets it fill up is closed.
+/// Answers and snapshots that may be queued for one session. A session that lets the queue fill up is closed.
 pub const SESSION_QUEUE: usize = 1_024;
-/// Commands that the sim thread takes in between two ticks.
+/// Commands that the sim thread handles between two ticks.
 pub const COMMANDS_PER_TICK: usize = 8_192;
-/// Entries in the journal of a recording before they are handed over, also while time stands still.
+/// Journal entries after which they are handed to the recording, even if no tick runs.
 pub const JOURNAL: usize = 1_024;
-/// Records that may wait for the disk. Beyond that the recording ends and the simulation goes on.
+/// Records that may be queued for the disk. When the queue is full the recording ends and the simulation continues.
 pub const RECORD_QUEUE: usize = 4_096;
 
-/// Ticks that a session may have before it which would rather miss one than be late.
+/// Ticks that may be queued for a session that prefers skipping ticks to falling behind.
 pub const UNFINISHED_TICKS: usize = 128;
 
-/// Time of the sim thread that the commands of one session may take at once.
+/// Time on the sim thread that the commands of one session may take in a burst.
 pub const COMMAND_TIME: Duration = Duration::from_millis(250);
-/// And in the long run: one part in so many.
+/// In the long run, the commands of one session may take one part in this many of the sim thread's time.
 pub const COMMAND_SHARE: u32 = 4;
 
-/// TCP connections in all.
+/// TCP connections in total.
 pub const CONNECTIONS: usize = 256;
 /// TCP connections from one address.
 pub const CONNECTIONS_PER_ADDRESS: usize = 32;
-/// Consoles of operators that are open at once, and of those who look on.
-pub const BROWSERS: usize = 32;
-/// A TCP peer has sent a whole message within this time of connecting.
-pub const FIRST_MESSAGE: Duration = Duration::from_secs(5);
-/// A message that may be left out is, when so many wait already. Pictures of a whole world are large.
-pub const OPTIONAL_QUEUE: usize = 8;
-/// Bytes that the system keeps for a TCP peer that is behind with reading. Left to itself, it would keep megabytes, and a
-/// peer that has stopped would be found out after minutes.
+/// Open console connections per role: this many operators and as many viewers.
+pub const CONSOLES_PER_ROLE: usize = 32;
+/// A TCP peer that has not sent a complete message this long after connecting is dropped.
+pub const FIRST_MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Size of a TCP send buffer, in bytes. The system's default is megabytes, which would hide a stalled peer for minutes.
 pub const SEND_BUFFER: usize = 128 * 1024;
-/// A TCP peer takes what is written to it within this time.
-pub const WRITE: Duration = Duration::from_secs(30);
-/// A TCP peer takes what is still in the queue within this time of the end of its session.
-pub const LAST_WORDS: Duration = Duration::from_millis(500);
-/// A TCP connection that was silent for this long is asked whether it is still there...
+/// A TCP peer that does not accept a write within this time is dropped.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time to flush the write queue of a TCP peer after its session has ended.
+pub const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+/// Idle time of a TCP connection after which keep-alive probes are sent.
 pub const KEEPALIVE: Duration = Duration::from_secs(10);
-/// ...and again in such intervals; after nine without an answer it is closed.
+/// Interval of the keep-alive probes. A connection with nine unanswered probes is closed.
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
-/// After a connection could not be accepted, the next is tried this much later.
+/// Pause after a failed `accept`.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// Messages that may wait for a TCP peer to read them.
-pub const WRITE_QUEUE: usize = 256;
 
-/// Datagrams a second from one peer, on average.
+/// Sustained datagrams per second from one peer.
 pub const DATAGRAMS_PER_SECOND: f64 = 400_000.0;
-/// Datagrams at once from one peer.
+/// Burst of datagrams from one peer.
 pub const DATAGRAM_BURST: f64 = 40_000.0;
-/// One that makes the world do something counts as so many more.
+/// Additional cost of a datagram that results in a command, in datagrams.
 pub const COMMAND_COST: f64 = 199.0;
-/// Peers whose rate is remembered; beyond that the longest silent is forgotten.
+/// Peers whose rate is tracked. Beyond that the one idle for longest is forgotten.
 pub const PEERS: usize = 4_096;
-/// Largest datagram that UDP can carry.
-pub const DATAGRAM: usize = 65_535;
+/// Largest UDP datagram, in bytes.
+pub const MAX_DATAGRAM: usize = 65_535;
 
-/// Conversations in all.
+/// Conversations in total.
 pub const CONVERSATIONS: usize = 512;
 /// Conversations with one address.
 pub const CONVERSATIONS_PER_ADDRESS: usize = 256;
-/// Notes of the reception that may wait for one conversation.
+/// Requests of the acceptor that may be queued for one conversation.
 pub const CONVERSATION_REQUESTS: usize = 4;
-/// Datagrams of one conversation that are taken before others get their turn.
+/// Consecutive datagrams of one conversation before the others get their turn.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
-/// The thread of the conversations waits for the next datagram, and the sim thread for the next vote, without falling
-/// asleep for this long.
-pub const ALERT: Duration = Duration::from_micros(100);
-/// An acknowledgement waits for the news that follows it for this long: one wake-up of the peer less.
-pub const HELD: Duration = Duration::from_millis(1);
-/// A greeting that comes again within this time after it began a conversation was doubled or late on its way; clients
-/// repeat theirs until they have an answer.
-pub const LATE_GREETING: Duration = Duration::from_secs(2);
-/// All conversations can be ended this often.
+/// How long the conversations' thread spins for the next datagram, and the sim thread for the next vote, before it
+/// sleeps.
+pub const SPIN_TIME: Duration = Duration::from_micros(100);
+/// How long an acknowledgement is held back to be sent together with the message that follows it, which saves the peer a
+/// wake-up.
+pub const REPLY_DELAY: Duration = Duration::from_millis(1);
+/// A greeting repeated within this time of the first one is a duplicate or a delayed datagram. Clients repeat theirs
+/// until they receive a reply.
+pub const REPEATED_GREETING: Duration = Duration::from_secs(2);
+/// Shortest time between two resets of all conversations.
 pub const COMMUNICATION_RESET_INTERVAL: Duration = Duration::from_secs(1);
 
-/// An OSP client confirms what it is told within this time; then it is told the next thing.
-pub const CONFIRMATION: Duration = Duration::from_millis(100);
-/// A request to reset that an OSP client sends again within this time, without a confirmation, is the same one.
-pub const RESET_CONFIRMATION: Duration = Duration::from_secs(1);
-/// Values that an OSP client may observe: as many as its buffer has room for.
-pub const OBSERVED: usize = 256;
-/// Searches of an OSP client that may wait.
-pub const SEARCHES: usize = 8;
-/// Longest regular expression, in bytes.
-pub const EXPRESSION: usize = 1_024;
-/// Datagrams of lists that may wait for an OSP client when it asks for the next list.
-pub const LISTED: usize = 4_096;
-/// Variables that an OSP client may read and write before the world answers.
-pub const QUESTIONS: usize = 256;
-
-/// How long lines of one peer of evolving robots are taken before others get their turn...
-pub const EVO_TURN: Duration = Duration::from_millis(5);
-/// ...and how many.
-pub const EVO_LINES_PER_TURN: usize = 256;
-/// Bytes that may wait for such a peer. While so many do, no more of its lines are taken.
-pub const EVO_OUTPUT: usize = 256 * 1024;
-/// Answers of such a peer that may wait for others in lockstep.
-pub const EVO_HELD: usize = 4_096;
-/// Individuals of a manager that may wait to be tested. While so many do, no more of its lines are taken.
-pub const EVO_ORDERS: usize = 4_096;
-/// Robots that were silent for too long are looked for this often.
+/// Interval at which idle evo robots are looked for.
 pub const EVO_REAP_INTERVAL: Duration = Duration::from_secs(1);
-/// A World Simulator accepts a connection within this time...
-pub const EVO_CONNECT: Duration = Duration::from_secs(5);
-/// ...and answers within this.
-pub const EVO_ANSWER: Duration = Duration::from_secs(30);
-/// A World Simulator that could not be reached is tried again after this time, which doubles with each failure...
-pub const EVO_RECONNECT: Duration = Duration::from_millis(100);
-/// ...up to this.
-pub const EVO_RECONNECT_MOST: Duration = Duration::from_secs(5);
-/// An individual whose world is lost so often in a row is given up.
+/// Timeout for connecting to a World Simulator.
+pub const EVO_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout for an answer of a World Simulator.
+pub const EVO_ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Delay before the first retry of a failed connection to a World Simulator. It doubles with each failure.
+pub const EVO_RECONNECT_DELAY: Duration = Duration::from_millis(100);
+/// Longest delay before a retry of a failed connection to a World Simulator.
+pub const EVO_MAX_RECONNECT_DELAY: Duration = Duration::from_secs(5);
+/// Attempts at evaluating an individual whose World Simulator fails every time.
 pub const EVO_WORLD_ATTEMPTS: u32 = 5;
 
-/// Commands that a browser may send at once, and a second in the long run.
-pub const CONSOLE_COMMANDS: (f64, f64) = (400.0, 200.0);
-/// So many bytes cost as much as a command.
-pub const CONSOLE_COMMAND_BYTES: f64 = 4_096.0;
-/// A flood is told so often that commands are left out.
-pub const CONSOLE_LEFT_OUT: u32 = 16;
-/// Variables that a browser may have shown all the time.
-pub const CONSOLE_OBSERVED: usize = 64;
-/// Variables that all browsers together may observe: the world reads each of them in every tick.
-pub const CONSOLE_OBSERVED_TOGETHER: usize = 512;
-/// Variables that a browser has listed at once.
-pub const CONSOLE_LISTED: usize = 500;
-/// Commands of a browser that wait for an answer of the world.
-pub const CONSOLE_ASKED: usize = 512;
-/// Frames of a film that a browser is sent at once.
-pub const CONSOLE_FRAMES: usize = 250;
-/// Longest name of an agent that is followed, in bytes.
-pub const CONSOLE_NAME: usize = 256;
-/// Longest text that is said at once, in bytes: as in the protocol.
-pub const CONSOLE_TEXT: usize = 60_000;
-/// Things that a browser may have done at once that take time.
+/// Jobs that one console connection may have running.
 pub const CONSOLE_JOBS: usize = 16;
-/// And all browsers together.
+/// Jobs that all console connections together may have running.
 pub const CONSOLE_JOBS_TOGETHER: usize = 8;
-/// How long whoever looks for faces may take to give one a name.
-pub const CONSOLE_NAMING: Duration = Duration::from_secs(5);
-/// Most keys of the desk.
-pub const DESK_KEYS: usize = 64;
-/// Longest key of the desk, in bytes.
-pub const DESK_KEY: usize = 64;
-/// Longest value of the desk, in bytes of JSON.
-pub const DESK_VALUE: usize = 64 * 1024;
+/// Timeout for the face recognition to name a face.
+pub const CONSOLE_NAMING_TIMEOUT: Duration = Duration::from_secs(5);
+/// Saved items of the console.
+pub const SAVED_ITEMS: usize = 64;
+/// Longest key of a saved item, in bytes.
+pub const SAVED_KEY: usize = 64;
+/// Longest value of a saved item, in bytes of JSON.
+pub const SAVED_VALUE: usize = 64 * 1024;
 
-/// Time from the wish to stop to the end of the process.
-pub const SHUTDOWN: Duration = Duration::from_secs(2);
-/// Refusals on one socket that are logged in an interval, each with its reason; the others are counted...
+/// Time from a shutdown request to the end of the process.
+pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// Refusals logged individually per socket and [`LOG_INTERVAL`]. The rest is counted.
 pub const LOGGED_REFUSALS: usize = 20;
-/// ...and this is the interval. Faults of the simulation are logged once in it.
+/// Interval of the log's rate limits. Simulation faults are logged once per interval.
 pub const LOG_INTERVAL: Duration = Duration::from_secs(1);

@@ -311,7 +311,7 @@ async fn serve_monitor(stream: TcpStream, feed: &Feed, stop: CancellationToken) 
 
 async fn send(writing: &mut OwnedWriteHalf, frames: &[Frame]) -> io::Result<()> {
     for frame in frames {
-        timeout(limits::WRITE, writing.write_all(frame)).await??;
+        timeout(limits::WRITE_TIMEOUT, writing.write_all(frame)).await??;
     }
     Ok(())
 }

@@ -215,7 +215,7 @@ impl Server {
 
     /// Tells clients, ends the world, closes the recording.
     pub async fn stop(mut self) {
-        let deadline = Instant::now() + limits::SHUTDOWN;
+        let deadline = Instant::now() + limits::SHUTDOWN_TIMEOUT;
         self.stop.cancel();
         self.standalone.iter().for_each(StandaloneServer::cancel);
         let all_done = async {
@@ -225,7 +225,7 @@ impl Server {
                 }
             }
         };
-        if timeout(limits::SHUTDOWN / 2, all_done).await.is_err() {
+        if timeout(limits::SHUTDOWN_TIMEOUT / 2, all_done).await.is_err() {
             warn!("some connections did not close in time");
             self.tasks.abort_all();
         }
@@ -527,9 +527,9 @@ mod tests {
         tokio::time::pause();
         let (release, hang) = sync_channel::<()>(1);
         let began = Instant::now();
-        let late = finish_by(began + limits::SHUTDOWN, move || assert!(hang.recv().is_err())).await;
+        let late = finish_by(began + limits::SHUTDOWN_TIMEOUT, move || assert!(hang.recv().is_err())).await;
         assert_eq!(late.unwrap_err().kind(), io::ErrorKind::TimedOut);
-        assert!(began.elapsed() < 2 * limits::SHUTDOWN, "{:?}", began.elapsed());
+        assert!(began.elapsed() < 2 * limits::SHUTDOWN_TIMEOUT, "{:?}", began.elapsed());
         drop(release);
     }
 }

@@ -138,13 +138,13 @@ fn read_saved_items(path: &Path) -> BTreeMap<String, Value> {
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// The key is empty or too long.
-    #[error("a key must have 1 to {} bytes", limits::DESK_KEY)]
+    #[error("a key must have 1 to {} bytes", limits::SAVED_KEY)]
     KeyLength,
     /// The value's JSON is too long.
-    #[error("a value must not exceed {} bytes", limits::DESK_VALUE)]
+    #[error("a value must not exceed {} bytes", limits::SAVED_VALUE)]
     TooLarge,
     /// There is no room for another key.
-    #[error("at most {} keys can be saved", limits::DESK_KEYS)]
+    #[error("at most {} keys can be saved", limits::SAVED_ITEMS)]
     TooMany,
     /// The file could not be written; the item is kept until the server ends.
     #[error("kept only until the server ends: failed to write {}: {cause}", .path.display())]
@@ -184,10 +184,10 @@ impl SavedItems {
     /// # Errors
     /// If a limit is exceeded, or the file cannot be written: then the item is kept until the server ends.
     pub fn save(&self, key: &str, value: Value) -> Result<(), SaveError> {
-        if key.is_empty() || key.len() > limits::DESK_KEY {
+        if key.is_empty() || key.len() > limits::SAVED_KEY {
             return Err(SaveError::KeyLength);
         }
-        if value.to_string().len() > limits::DESK_VALUE {
+        if value.to_string().len() > limits::SAVED_VALUE {
             return Err(SaveError::TooLarge);
         }
         let mut file = self.0.file.lock();
@@ -210,11 +210,11 @@ impl SavedItems {
         value: Value,
     ) -> Result<BTreeMap<String, Value>, SaveError> {
         let mut saved = self.0.saved.lock();
-        if saved.len() >= limits::DESK_KEYS && !saved.contains_key(key) {
+        if saved.len() >= limits::SAVED_ITEMS && !saved.contains_key(key) {
             return Err(SaveError::TooMany);
         }
         let version = self.0.version.load(Ordering::Relaxed) + 1;
-        let news = others.into_iter().take(limits::DESK_KEYS).chain([(key.to_owned(), value)]);
+        let news = others.into_iter().take(limits::SAVED_ITEMS).chain([(key.to_owned(), value)]);
         saved.extend(news.map(|(key, value)| (key, (version, value))));
         self.0.version.store(version, Ordering::Relaxed);
         Ok(saved.iter().map(|(key, (_, value))| (key.clone(), value.clone())).collect())
@@ -306,8 +306,8 @@ mod tests {
         assert!(items.since(items.version()).is_empty());
         assert_eq!(SavedItems::open(folder.path()).since(0), items.since(0));
         assert!(items.save("", Value::Null).is_err() && items.save(&"k".repeat(65), Value::Null).is_err());
-        assert!(items.save("big", Value::String("x".repeat(limits::DESK_VALUE))).is_err());
-        for index in 1..limits::DESK_KEYS {
+        assert!(items.save("big", Value::String("x".repeat(limits::SAVED_VALUE))).is_err());
+        for index in 1..limits::SAVED_ITEMS {
             items.save(&index.to_string(), Value::Null).unwrap();
         }
         assert!(items.save("one more", Value::Null).is_err());

@@ -62,7 +62,7 @@ pub(crate) async fn run(
     let code = if stop.is_cancelled() { GOING_AWAY } else { POLICY };
     let frame = CloseFrame { code, reason: reason.chars().take(100).collect::<String>().into() };
     // the client may have left
-    let _ = timeout(limits::LAST_WORDS, socket.send(WebSocketFrame::Close(Some(frame)))).await;
+    let _ = timeout(limits::FLUSH_TIMEOUT, socket.send(WebSocketFrame::Close(Some(frame)))).await;
     drop(permit);
 }
 
@@ -143,7 +143,7 @@ impl Connection {
                 Frame::Text(text) => WebSocketFrame::Text(text.into()),
                 Frame::Binary(bytes) => WebSocketFrame::Binary(bytes),
             };
-            match timeout(limits::WRITE, socket.send(frame)).await {
+            match timeout(limits::WRITE_TIMEOUT, socket.send(frame)).await {
                 Ok(sent) => sent?,
                 Err(_) => return Ok(Some("the client does not read".to_owned())),
             }

@@ -63,7 +63,7 @@ impl Conversation {
         mut requests: mpsc::Receiver<Request>,
         stop: CancellationToken,
     ) -> String {
-        let mut buffer = vec![0; limits::DATAGRAM];
+        let mut buffer = vec![0; limits::MAX_DATAGRAM];
         let mut out = Outbox::default();
         let mut in_a_row = 0;
         // set again only for an earlier deadline: most deadlines pass unneeded, and setting a timer takes time
@@ -167,7 +167,7 @@ impl Conversation {
             self.held_until = None;
             self.send_held(&mut refusals)?;
         } else if may_wait {
-            self.held_until.get_or_insert_with(|| now() + limits::HELD);
+            self.held_until.get_or_insert_with(|| now() + limits::REPLY_DELAY);
         }
         self.refusals.note(&refusals, now());
         self.activity.set_last(self.received, self.session.is_needed());

@@ -55,7 +55,7 @@ fn shared_socket(protocol: &'static str) -> Client {
 
 impl Driver {
     async fn run(mut self, mut deliveries: mpsc::Receiver<Delivery>, stop: CancellationToken) {
-        let mut buffer = vec![0; limits::DATAGRAM];
+        let mut buffer = vec![0; limits::MAX_DATAGRAM];
         let mut out = Outbox::default();
         loop {
             tokio::select! {

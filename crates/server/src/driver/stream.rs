@@ -96,7 +96,7 @@ impl Connection {
         };
         drop(write);
         // queued messages are still sent
-        match timeout(limits::LAST_WORDS, writer).await {
+        match timeout(limits::FLUSH_TIMEOUT, writer).await {
             Ok(Ok(())) => reason,
             Ok(Err(error)) => format!("{reason}; write failed: {error}"),
             Err(_) => format!("{reason}; some messages were not sent"),
@@ -111,7 +111,7 @@ impl Connection {
     ) -> String {
         let mut chunk = vec![0; READ];
         let mut out = Outbox::default();
-        let first_message = tokio::time::sleep_until(tokio::time::Instant::now() + limits::FIRST_MESSAGE);
+        let first_message = tokio::time::sleep_until(tokio::time::Instant::now() + limits::FIRST_MESSAGE_TIMEOUT);
         tokio::pin!(first_message);
         self.session.notify(Notice::Opened, &self.sim.latest(), now(), &mut out);
         loop {
@@ -174,7 +174,7 @@ impl Connection {
 /// Writes messages one by one; a peer that does not read one in time is dropped.
 async fn write_all(mut writing: OwnedWriteHalf, mut messages: mpsc::Receiver<Vec<u8>>) -> std::io::Result<()> {
     while let Some(message) = messages.recv().await {
-        timeout(limits::WRITE, writing.write_all(&message)).await??;
+        timeout(limits::WRITE_TIMEOUT, writing.write_all(&message)).await??;
     }
     writing.shutdown().await
 }

@@ -185,7 +185,7 @@ impl SimHandle {
     }
 
     /// Has the sim thread prepare the next tick while the world waits for a vote, and stay awake for
-    /// [`ALERT`](crate::limits::ALERT); meanwhile it takes its turns itself. Does nothing if the world waits for several
+    /// [`SPIN_TIME`](crate::limits::SPIN_TIME); meanwhile it takes its turns itself. Does nothing if the world waits for several
     /// sessions.
     pub fn prepare(&self) {
         self.handoff.request_alert();

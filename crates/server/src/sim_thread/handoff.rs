@@ -9,7 +9,7 @@
 //! | state | sim thread | lock | `is_alert` |
 //! | --- | --- | --- | --- |
 //! | Turn | runs a turn | sim thread | either |
-//! | Alert | spins on `calls` for at most [`limits::ALERT`] | free | true |
+//! | Alert | spins on `calls` for at most [`limits::SPIN_TIME`] | free | true |
 //! | Parked | parked until the time in `sleep`, or until unparked | free | false |
 //! | Driven | anywhere outside its turn, usually parked | driving thread | false when the driver looked |
 //! | Ended | gone, or about to leave `run` | free; `state` is `None`, poisoned, or `sleep` is [`NextTurn::Never`] | either |
@@ -190,7 +190,7 @@ impl<W: TakeTurn> Handoff<W> {
         let is_called = || self.calls.load(Ordering::SeqCst) != calls;
         if stays_alert {
             self.is_alert.store(true, Ordering::SeqCst);
-            let until = sync::now() + limits::ALERT;
+            let until = sync::now() + limits::SPIN_TIME;
             while sync::now() < until {
                 if is_called() {
                     return true;

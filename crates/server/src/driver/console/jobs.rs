@@ -87,7 +87,7 @@ impl Jobs {
         let panel = self.panel.as_ref().ok_or("this world has no puppet")?;
         let (reply, replied) = oneshot::channel();
         panel.request_naming(naming, Box::new(Reply(reply)));
-        match timeout(limits::CONSOLE_NAMING, replied).await {
+        match timeout(limits::CONSOLE_NAMING_TIMEOUT, replied).await {
             Ok(Ok(done)) => done.map(|()| JobResult::default()),
             _ => Err("face recognition is not running; see the page Health".to_owned()),
         }

@@ -82,7 +82,7 @@ impl Peer {
     /// the peer has restarted.
     fn is_repeated(&self, greeting: &[u8], now: Instant) -> bool {
         let is_fresh = self.activity.is_fresh.load(Ordering::Relaxed);
-        self.greeting == greeting && (is_fresh || now.duration_since(self.connected) < limits::LATE_GREETING)
+        self.greeting == greeting && (is_fresh || now.duration_since(self.connected) < limits::REPEATED_GREETING)
     }
 }
 
@@ -135,7 +135,7 @@ struct Acceptor {
 
 impl Acceptor {
     async fn run(mut self, mut resets: mpsc::Receiver<SocketAddr>) {
-        let mut buffer = vec![0; limits::DATAGRAM];
+        let mut buffer = vec![0; limits::MAX_DATAGRAM];
         let ended = self.sim.ended();
         tokio::pin!(ended);
         loop {
@@ -312,7 +312,7 @@ mod tests {
             }
             Peer { greeting: INIT.to_vec(), connected, activity: Arc::new(activity), requests: mpsc::channel(1).0 }
         };
-        let (delayed, later) = (connected + limits::LATE_GREETING / 2, connected + limits::LATE_GREETING);
+        let (delayed, later) = (connected + limits::REPEATED_GREETING / 2, connected + limits::REPEATED_GREETING);
         for (is_fresh, greeting, now, wanted) in [
             (true, INIT, delayed, true),
             (true, INIT, later, true),

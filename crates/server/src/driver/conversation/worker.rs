@@ -69,7 +69,7 @@ impl Spinner {
                 } else if !is_prepared {
                     sim.prepare();
                     is_prepared = true;
-                } else if time.duration_since(since) >= limits::ALERT {
+                } else if time.duration_since(since) >= limits::SPIN_TIME {
                     break;
                 }
                 // the sender may be waiting for this core

@@ -55,7 +55,7 @@ impl LineConnection {
 
     /// Waits until there is something to do: input, room for output, or a wake-up.
     pub(super) async fn wait(&mut self, wants_lines: bool, wake: &Notify) -> Result<(), String> {
-        let deadline = self.stalled.map(|since| since + limits::WRITE);
+        let deadline = self.stalled.map(|since| since + limits::WRITE_TIMEOUT);
         tokio::select! {
             ready = self.stream.readable(), if wants_lines => {
                 ready.map_err(|error| format!("read failed: {error}"))?;
@@ -90,7 +90,7 @@ impl LineConnection {
             self.stream.write_all(rest).await?;
             self.stream.shutdown().await
         };
-        match timeout(limits::LAST_WORDS, finish).await {
+        match timeout(limits::FLUSH_TIMEOUT, finish).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => debug!(protocol = PROTOCOL, "close failed: {error}"),
             Err(_) => debug!(protocol = PROTOCOL, "closed before all output was written"),

@@ -37,11 +37,11 @@ impl WorldLink {
     /// When nobody listens there.
     pub fn connect(address: SocketAddr) -> Result<Self, WorldLost> {
         let lost = |error: std::io::Error| WorldLost::new(format!("{address}: {error}"));
-        let stream = TcpStream::connect_timeout(&address, limits::EVO_CONNECT).map_err(lost)?;
+        let stream = TcpStream::connect_timeout(&address, limits::EVO_CONNECT_TIMEOUT).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
         // a world in lockstep takes its time, but not for ever
-        stream.set_read_timeout(Some(limits::EVO_ANSWER)).map_err(lost)?;
-        stream.set_write_timeout(Some(limits::EVO_ANSWER)).map_err(lost)?;
+        stream.set_read_timeout(Some(limits::EVO_ANSWER_TIMEOUT)).map_err(lost)?;
+        stream.set_write_timeout(Some(limits::EVO_ANSWER_TIMEOUT)).map_err(lost)?;
         Ok(Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], out: Vec::new() })
     }
 
@@ -64,7 +64,7 @@ impl WorldLink {
                 Ok(length) => self.lines.push(self.chunk.get(..length).unwrap_or_default()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    return Err(WorldLost::new(format!("no answer within {} s", limits::EVO_ANSWER.as_secs())));
+                    return Err(WorldLost::new(format!("no answer within {} s", limits::EVO_ANSWER_TIMEOUT.as_secs())));
                 }
                 Err(error) => return Err(WorldLost::new(error)),
             }

@@ -55,7 +55,7 @@ impl Worker {
         let simulator = Simulator::new(Arc::clone(&self.design)).with_concurrent(self.concurrent);
         let mut bench = Bench { simulator, keys: Vec::new(), losses: 0 };
         let mut world: Box<dyn World> = Box::new(Nowhere);
-        let (mut is_there, mut seen, mut pause) = (false, 0, limits::EVO_RECONNECT);
+        let (mut is_there, mut seen, mut pause) = (false, 0, limits::EVO_RECONNECT_DELAY);
         loop {
             let leavings = self.pool.leavings();
             let room = self.concurrent.saturating_sub(bench.keys.len());
@@ -74,13 +74,13 @@ impl Worker {
             }
             if !is_there {
                 match self.open() {
-                    Ok(opened) => (world, pause) = (opened, limits::EVO_RECONNECT),
+                    Ok(opened) => (world, pause) = (opened, limits::EVO_RECONNECT_DELAY),
                     Err(lost) => {
                         warn!(protocol = PROTOCOL, "{} individuals wait: {lost}", bench.keys.len());
                         if self.pool.rest(pause) {
                             return;
                         }
-                        pause = (2 * pause).min(limits::EVO_RECONNECT_MOST);
+                        pause = (2 * pause).min(limits::EVO_MAX_RECONNECT_DELAY);
                         continue;
                     }
                 }

@@ -230,7 +230,7 @@ async fn a_peer_that_never_reads_is_closed_and_another_misses_no_tick() {
     assert_eq!(deaf.next().await.as_deref(), Some(LONG_TICKS));
     assert_eq!(witness.next().await.as_deref(), Some(TICKS));
     // more than the queue and the buffers of the system can hold
-    let ticks = 3 * limits::WRITE_QUEUE as u64;
+    let ticks = 3 * WRITE_QUEUE as u64;
     for _ in 0..ticks {
         let tick = stepper.step().await.tick.0;
         assert_eq!(witness.next().await, Some(tick.to_be_bytes().to_vec()));
@@ -272,11 +272,11 @@ async fn who_says_nothing_at_first_is_closed() {
         client.0.write_all(sent).await.unwrap();
         let began = TokioInstant::now();
         assert_eq!(client.next().await, None, "{sent:?}");
-        assert!(began.elapsed() >= limits::FIRST_MESSAGE - limits::LAST_WORDS, "{sent:?}");
+        assert!(began.elapsed() >= limits::FIRST_MESSAGE_TIMEOUT - limits::FLUSH_TIMEOUT, "{sent:?}");
     }
     let mut client = served.client().await;
     assert!(client.is_served().await);
-    tokio::time::advance(10 * limits::FIRST_MESSAGE).await;
+    tokio::time::advance(10 * limits::FIRST_MESSAGE_TIMEOUT).await;
     assert!(client.is_served().await, "after its first message a peer may be silent");
 }
 
@@ -289,14 +289,14 @@ async fn stopping_closes_everything_in_time() {
     deaf.send(LONG_TICKS).await;
     assert_eq!(deaf.next().await.as_deref(), Some(LONG_TICKS));
     assert!(witness.is_served().await);
-    for _ in 0..limits::WRITE_QUEUE {
+    for _ in 0..WRITE_QUEUE {
         stepper.step().await;
     }
     tokio::time::pause();
     let began = TokioInstant::now();
     stop.cancel();
     within("the end", task).await.unwrap();
-    assert!(began.elapsed() <= limits::SHUTDOWN / 2, "{:?}", began.elapsed());
+    assert!(began.elapsed() <= limits::SHUTDOWN_TIMEOUT / 2, "{:?}", began.elapsed());
     assert_eq!(witness.next().await, None);
 }
 

@@ -389,7 +389,7 @@ pub(super) mod sync {
     pub(crate) fn now() -> Instant {
         let (explorer, _) = current();
         let mut run = explorer.lock();
-        run.time += limits::ALERT / 2;
+        run.time += limits::SPIN_TIME / 2;
         explorer.start + run.time
     }
 }

@@ -11,7 +11,7 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 }
 
 #[test]
-fn parts_are_found_under_their_prefix() {
+fn attachments_are_found_by_prefix() {
     let robot = source("walker", WALKER);
     let attachments: Vec<Attachment> = (0..2)
         .map(|i| Attachment {
@@ -66,7 +66,7 @@ fn parts_are_found_under_their_prefix() {
 }
 
 #[test]
-fn the_pose_is_where_the_models_origin_goes() {
+fn the_pose_is_that_of_the_models_origin() {
     let check = |text: &str, pose: Pose, body: &str, expected: [f64; 3]| {
         let sim = Sim::new(compile(&[attachment("a-", text, pose)]).unwrap()).unwrap();
         let body = sim.model().body_named(body).unwrap();
@@ -81,7 +81,7 @@ fn the_pose_is_where_the_models_origin_goes() {
 }
 
 #[test]
-fn several_bodies_come_with_what_connects_them() {
+fn several_bodies_are_attached_with_what_connects_them() {
     let pair = r#"<mujoco>
       <asset><mesh name="unused" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
       <worldbody>
@@ -135,7 +135,7 @@ fn a_size_edit_takes_effect() {
 }
 
 #[test]
-fn a_size_edit_frees_a_capsule_from_its_end_points() {
+fn a_size_edit_replaces_the_end_points_of_a_capsule() {
     let capsule =
         r#"<mujoco><worldbody><geom name="c" type="capsule" fromto="0 0 0 1 0 0" size="0.1"/></worldbody></mujoco>"#;
     let edits = vec![Edit::GeomSize { geom: "c".to_owned(), size: [0.2, 0.7, 0.0] }];
@@ -148,7 +148,7 @@ fn a_size_edit_frees_a_capsule_from_its_end_points() {
 }
 
 #[test]
-fn what_the_engine_refuses_comes_back_as_words() {
+fn engine_errors_are_returned() {
     let check = |text: &str, words: &str| match compile(&[attachment("a-", text, Pose::IDENTITY)]) {
         Err(error) => assert!(error.to_string().contains(words), "{error}"),
         Ok(_) => panic!("{text} compiled"),
@@ -168,7 +168,7 @@ fn what_the_engine_refuses_comes_back_as_words() {
 }
 
 #[test]
-fn words_of_the_engine_name_the_model_they_are_about() {
+fn engine_errors_name_the_model() {
     let check = |base: &str, attachments: &[Attachment], edits: &[Edit], model: &str| {
         let assembly =
             Assembly { base: source("field", base), attachments: attachments.to_vec(), edits: edits.to_vec() };
@@ -242,9 +242,9 @@ fn the_arena_has_a_bound() {
     assert_eq!(arena(2_000), 1 << 30);
 }
 
-/// The same test again in a process with little memory, which ends well because all it meets is words.
+/// Runs itself again in a process with little memory, which must report errors instead of crashing.
 #[test]
-fn little_memory_gives_words() {
+fn lack_of_memory_is_an_error() {
     const INSIDE: &str = "PHYSICS_TEST_LITTLE_MEMORY";
     if std::env::var_os(INSIDE).is_some() {
         let bodies = "<body><freejoint/><geom size='0.1'/></body>".repeat(2_000);
@@ -260,7 +260,7 @@ fn little_memory_gives_words() {
     let output = std::process::Command::new("sh")
         .args(["-c", "ulimit -v 700000; exec \"$0\" \"$@\""])
         .arg(program)
-        .args(["assembly::tests::little_memory_gives_words", "--exact", "--test-threads=1"])
+        .args(["assembly::tests::lack_of_memory_is_an_error", "--exact", "--test-threads=1"])
         .env(INSIDE, "1")
         // printing one takes memory
         .env("RUST_BACKTRACE", "0")
@@ -321,7 +321,7 @@ fn urdf_loads() {
 }
 
 #[test]
-fn the_bases_options_hold() {
+fn the_options_of_the_base_apply() {
     let robot = "<mujoco><option timestep='0.01' gravity='0 0 1'/><size memory='20K'/><worldbody>
         <body name='b'><freejoint/><geom size='0.1'/></body></worldbody></mujoco>";
     let sim = Sim::new(compile(&[attachment("a-", robot, Pose::IDENTITY)]).unwrap()).unwrap();
@@ -330,7 +330,7 @@ fn the_bases_options_hold() {
 }
 
 #[test]
-fn key_frames_do_not_stand_in_the_way() {
+fn keyframes_are_accepted() {
     let base = "<mujoco><worldbody><body name='ball'><freejoint/><geom size='0.1'/></body></worldbody>
         <keyframe><key name='kick-off' qpos='1 2 3 1 0 0 0'/></keyframe></mujoco>";
     let robot = "<mujoco><worldbody><body name='b'><joint name='j'/><geom size='0.1'/></body></worldbody>
@@ -344,7 +344,7 @@ fn key_frames_do_not_stand_in_the_way() {
 }
 
 #[test]
-fn geoms_that_something_needs_are_kept() {
+fn geoms_that_others_refer_to_are_kept() {
     let robot = "<mujoco><default><geom size='0.1' contype='0' conaffinity='0'/></default><worldbody>
         <body name='a'><freejoint/><geom name='paired'/><geom name='measured'/><geom name='idle' mass='2'/></body>
         <body name='b'><freejoint/><geom name='other' contype='1'/></body></worldbody>

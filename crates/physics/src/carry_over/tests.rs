@@ -48,13 +48,13 @@ fn swap(old: &Sim, names: &[&str]) -> Sim {
 }
 
 /// Largest difference between two robots' motions.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+fn max_difference(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]
-fn others_go_on_when_a_robot_comes_or_goes() {
+fn other_robots_continue_when_one_is_added_or_removed() {
     let mut alone = sim(&robots(&["b"]));
     let mut world = sim(&robots(&["a", "b"]));
     for names in [&["a", "b"][..], &["a", "b", "c"], &["b", "c"], &["b"], &["d", "b"]] {
@@ -64,13 +64,13 @@ fn others_go_on_when_a_robot_comes_or_goes() {
         run(&mut world, 200);
         run(&mut alone, 200);
         assert_eq!(world.time(), alone.time());
-        let apart = apart(&motion(&world, "b"), &motion(&alone, "b"));
+        let apart = max_difference(&motion(&world, "b"), &motion(&alone, "b"));
         assert!(apart < 1e-9, "{names:?}: {apart:e}");
     }
 }
 
 #[test]
-fn a_swap_between_equal_models_is_not_felt() {
+fn a_swap_between_equal_models_changes_nothing() {
     let names = ["a", "b", "c"];
     let mut kept = sim(&robots(&names));
     let mut swapped = sim(&robots(&names));
@@ -83,7 +83,7 @@ fn a_swap_between_equal_models_is_not_felt() {
 }
 
 #[test]
-fn robots_without_contacts_do_not_feel_others_at_all() {
+fn robots_without_contacts_are_independent_of_others() {
     let lift = |names: &[&str]| {
         let mut attachments = robots(names);
         attachments.iter_mut().for_each(|attachment| attachment.pose.pos[2] = 50.0);
@@ -101,7 +101,7 @@ fn robots_without_contacts_do_not_feel_others_at_all() {
 }
 
 #[test]
-fn what_is_carried_over() {
+fn state_and_parameters_are_carried_over() {
     let mut old = sim(&robots(&["a", "b"]));
     let m = old.model().clone();
     let (body, joint) = (m.body_named("b-torso").unwrap(), m.joint_named("b-left").unwrap());

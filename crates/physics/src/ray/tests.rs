@@ -3,7 +3,7 @@ use std::f64::consts::TAU;
 use super::*;
 use crate::{Pose, SensorId, testing::sim_of};
 
-/// One of each shape that moves, ground, hills, something that cannot be seen, and a head that looks around.
+/// One of each movable shape, a ground plane, a height field, a transparent geom, and a body with rangefinders.
 const SCENE: &str = r#"<mujoco>
   <asset>
     <mesh name="wedge" vertex="0 0 0  .5 0 0  0 .6 0  0 0 .7"/>
@@ -36,7 +36,7 @@ const SCENE: &str = r#"<mujoco>
   </sensor>
 </mujoco>"#;
 
-/// Numbers from -1 to 1 that look random.
+/// Pseudo-random numbers from -1 to 1.
 struct Numbers(u64);
 
 impl Numbers {
@@ -60,7 +60,7 @@ fn scattered(sim: &mut Sim, numbers: &mut Numbers) {
     sim.forward().unwrap();
 }
 
-/// What the engine says.
+/// The engine's own ray.
 fn engine_ray(sim: &Sim, ray: &Ray, exclude: c_int) -> Option<RayHit> {
     let mut geom: c_int = -1;
     // SAFETY: model and data are valid and belong together; the vectors and the geom outlive the call
@@ -81,7 +81,7 @@ fn engine_ray(sim: &Sim, ray: &Ray, exclude: c_int) -> Option<RayHit> {
 }
 
 #[test]
-fn rays_meet_what_the_engines_rays_meet() {
+fn rays_agree_with_the_engine() {
     let (mut sim, mut numbers) = (sim_of(SCENE), Numbers(1));
     let mut met = [0; 20];
     for _ in 0..100 {
@@ -105,7 +105,7 @@ fn rays_meet_what_the_engines_rays_meet() {
 }
 
 #[test]
-fn distance_sensors_read_what_the_engines_would_up_to_their_range() {
+fn rangefinders_agree_with_the_engine_within_their_range() {
     let (mut sim, mut numbers) = (sim_of(SCENE), Numbers(2));
     let mut counts = [0; 2];
     for round in 0..300 {

@@ -9,7 +9,7 @@ fn scan(text: &str) -> Result<Source, ModelError> {
     Source::from_text("text", text, &Limits::default())
 }
 
-/// The name of the error's variant; "accepted" when there is none.
+/// Name of the error's variant; "accepted" if there is none.
 fn kind<T>(result: &Result<T, ModelError>) -> &'static str {
     match result {
         Ok(_) => "accepted",
@@ -124,7 +124,7 @@ fn text_is_accepted_or_refused() {
 }
 
 #[test]
-fn counts_are_added_up() {
+fn counts_are_summed() {
     let check = |inner: &str, expected: &str| {
         let result = scan(&format!("<mujoco>{inner}</mujoco>"));
         assert_eq!(kind(&result), expected, "{inner:.200} {:?}", result.err());
@@ -232,7 +232,7 @@ fn files_are_accepted_or_refused() {
 }
 
 #[test]
-fn urdf_names_files_by_package() {
+fn urdf_package_paths_are_accepted() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("meshes")).unwrap();
     fs::write(folder.path().join("arm.stl"), "mesh").unwrap();
@@ -244,7 +244,7 @@ fn urdf_names_files_by_package() {
 }
 
 #[test]
-fn messages_say_what_and_where() {
+fn messages_name_the_problem_and_the_file() {
     assert_eq!(
         scan(BOMB).unwrap_err().to_string(),
         "text.xml: number of elements after expansion is 27933, more than the 20000 allowed; make the model smaller or \
@@ -253,7 +253,7 @@ fn messages_say_what_and_where() {
 }
 
 #[test]
-fn memory_sizes_are_read() {
+fn memory_sizes_are_parsed() {
     let check = |text: &str, bytes: Option<u64>| assert_eq!(parse_memory(text), bytes, "{text}");
     check("100", Some(100));
     check(" 100K ", Some(102_400));
@@ -313,7 +313,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_accepted_compiles_or_is_refused(text in xmlish()) {
+    fn accepted_text_compiles_or_is_refused(text in xmlish()) {
         if let Ok(source) = scan(&text) {
             let _ = crate::Assembly::new(source).compile();
         }

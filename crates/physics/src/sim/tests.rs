@@ -60,7 +60,7 @@ fn an_engine_error_ends_a_step_and_nothing_else() {
         run(&mut control, 10);
         assert_eq!(bystander.hash(), control.hash());
     }
-    // the same simulation goes on once the cause is gone
+    // the same simulation continues once the cause is gone
     for (i, body) in boxes.iter().enumerate() {
         heap.place(*body, Pose::at(i as f64, 0.0, 0.5));
     }
@@ -68,11 +68,11 @@ fn an_engine_error_ends_a_step_and_nothing_else() {
     assert!(heap.time() > before.0);
 }
 
-/// Something between two steps that one begun ahead of time has to do with.
+/// What happens between the preparation of a step and the step itself.
 type Between = fn(&mut Sim, usize);
 
 #[test]
-fn a_step_begun_ahead_leads_to_the_same_and_shows_nothing_before() {
+fn a_prepared_step_has_the_same_result_and_nothing_changes_before_it() {
     let between: [(&str, Between); 7] = [
         ("nothing", |_, _| {}),
         ("a joint is moved", |sim, _| sim.set_joint_position(sim.model().joint_named("r0-left").unwrap(), 0.1)),
@@ -93,7 +93,7 @@ fn a_step_begun_ahead_leads_to_the_same_and_shows_nothing_before() {
             let seen = |sim: &Sim| {
                 (sim.positions().to_vec(), sim.sensor_values().to_vec(), sim.contacts().count(), sim.hash())
             };
-            // a step of another sight than the one begun is taken as a whole
+            // a step whose sensing differs from the prepared one starts over
             ahead.prepare_step(step % 5 == 0);
             assert_eq!(seen(&ahead), seen(&plain), "{what}, step {step}, begun");
             for sim in [&mut ahead, &mut plain] {
@@ -110,14 +110,14 @@ fn a_step_begun_ahead_leads_to_the_same_and_shows_nothing_before() {
 }
 
 #[test]
-fn an_engine_error_in_a_step_begun_ahead_is_met_by_the_step() {
+fn an_engine_error_in_a_prepared_step_is_reported_by_the_step() {
     let mut heap = Sim::new(cramped()).unwrap();
     heap.step().unwrap();
     let boxes: Vec<BodyId> = heap.model().bodies().skip(1).collect();
     for (i, body) in boxes.iter().enumerate() {
         heap.place(*body, Pose::at(0.0, 0.0, 0.09 + i as f64 * 0.01));
     }
-    // so that the heap is what a step would be begun from
+    // so that the heap is the state that a step is prepared from
     heap.save_good();
     let before = (heap.time(), heap.hash());
     heap.prepare_step(false);
@@ -133,7 +133,7 @@ fn an_engine_error_in_a_step_begun_ahead_is_met_by_the_step() {
 }
 
 #[test]
-fn unsound_values_are_named_and_put_back() {
+fn unsound_values_are_named_and_replaced() {
     type Write = fn(&mut Sim, f64);
     let writes: [(Write, &str, &str); 5] = [
         (|s, v| s.data.ctrl_mut()[2] = v, "r1-left", "control"),
@@ -177,7 +177,7 @@ fn motion_that_leaves_the_range_is_undone() {
 }
 
 #[test]
-fn a_time_step_that_makes_no_sense_is_refused() {
+fn an_invalid_time_step_is_refused() {
     let mut sim = walkers(1);
     let good = sim.timestep();
     for bad in [0.0, -0.01, f64::NAN, f64::INFINITY] {
@@ -204,7 +204,7 @@ fn warnings_are_counted() {
     let mut sim = walkers(1);
     run(&mut sim, 5);
     assert_eq!(sim.warnings(), 0);
-    // the engine warns of an unsound velocity, and resets itself if let
+    // the engine warns of an unsound velocity, and would reset itself
     sim.data.qvel_mut()[0] = f64::NAN;
     sim.step_unguarded();
     assert_eq!(sim.time(), sim.timestep() * 6.0);
@@ -215,14 +215,14 @@ fn warnings_are_counted() {
 }
 
 #[test]
-fn equal_runs_are_equal_to_the_last_bit() {
+fn equal_runs_are_bit_for_bit_equal() {
     let (mut one, mut other) = (walkers(3), walkers(3));
     for _ in 0..1000 {
         run(&mut one, 1);
         run(&mut other, 1);
         assert_eq!(one.hash(), other.hash());
     }
-    // looking does not touch
+    // reading changes nothing
     let mut watched = walkers(3);
     for _ in 0..1000 {
         wave(&mut watched);
@@ -239,7 +239,7 @@ fn equal_runs_are_equal_to_the_last_bit() {
 }
 
 #[test]
-fn a_blind_step_goes_the_same_way_and_senses_nothing() {
+fn a_step_without_sensors_has_the_same_result_and_keeps_sensor_values() {
     let (mut seeing, mut blind) = (walkers(2), walkers(2));
     for _ in 0..20 {
         for sim in [&mut seeing, &mut blind] {
@@ -250,7 +250,7 @@ fn a_blind_step_goes_the_same_way_and_senses_nothing() {
         blind.step_without_sensors().unwrap();
         assert_eq!(seeing.hash(), blind.hash());
         assert_eq!(blind.sensor_values(), sensed);
-        // and the next one sees again
+        // and the next one evaluates them again
         seeing.step().unwrap();
         blind.step().unwrap();
         assert_eq!(seeing.sensor_values(), blind.sensor_values());
@@ -259,7 +259,7 @@ fn a_blind_step_goes_the_same_way_and_senses_nothing() {
 }
 
 #[test]
-fn a_restored_state_goes_on_as_before() {
+fn a_restored_state_continues_as_before() {
     let mut sim = walkers(2);
     run(&mut sim, 200);
     let saved = sim.state();
@@ -286,7 +286,7 @@ fn a_restored_state_goes_on_as_before() {
 }
 
 #[test]
-fn reset_goes_back_to_the_start_and_keeps_parameters() {
+fn reset_restores_the_initial_state_and_keeps_parameters() {
     let mut sim = walkers(1);
     let start = sim.hash();
     let torso = sim.model().body_named("r0-torso").unwrap();
@@ -298,7 +298,7 @@ fn reset_goes_back_to_the_start_and_keeps_parameters() {
 }
 
 #[test]
-fn a_box_at_rest_is_carried_by_its_contacts() {
+fn contacts_carry_a_box_at_rest() {
     let mut sim = sim(&[attachment("a-", BOX, Pose::IDENTITY)]);
     for _ in 0..2000 {
         sim.step().unwrap();
@@ -316,7 +316,7 @@ fn a_box_at_rest_is_carried_by_its_contacts() {
 }
 
 #[test]
-fn rays_see_others_and_not_oneself() {
+fn rays_ignore_the_excluded_robot() {
     let sim = sim(&[attachment("a-", WALKER, Pose::IDENTITY), attachment("b-", BOX, Pose::at(2.0, 0.0, 0.4))]);
     let m = sim.model();
     let (torso, leg) = (m.body_named("a-torso").unwrap(), m.body_named("a-left").unwrap());
@@ -366,7 +366,7 @@ fn parameters_take_effect() {
     assert!(swing(|s, j| s.set_joint_stiffness(j, 1000.0)).abs() < 0.8 * plain);
     assert!(swing(|s, j| s.set_joint_frictionloss(j, 20.0)).abs() < 0.1 * plain);
     assert!(swing(|s, _| s.set_gravity([0.0; 3])).abs() < 1e-9);
-    // without motor the mass does not matter, against a motor it does
+    // the mass matters only against a motor
     let lifted = swing(|s, _| s.set_body_mass(BodyId(1), 4.0));
     assert!((lifted - plain).abs() < 1e-3, "{lifted}");
     let mut sim = sim_of(pendulum);
@@ -405,7 +405,7 @@ fn parameters_take_effect() {
 }
 
 #[test]
-fn robots_are_placed_and_brought_to_rest() {
+fn robots_are_placed_and_stopped() {
     let mut sim = walkers(2);
     run(&mut sim, 200);
     let m = sim.model().clone();
@@ -459,7 +459,7 @@ fn user_sensors_and_lights() {
 }
 
 #[test]
-fn simulations_move_between_threads() {
+fn simulations_can_move_between_threads() {
     let mut here = walkers(1);
     let mut there = walkers(1);
     run(&mut here, 100);
@@ -473,7 +473,7 @@ fn simulations_move_between_threads() {
 }
 
 #[test]
-fn a_free_body_gets_the_velocity_it_is_given() {
+fn the_velocity_of_a_free_body_is_set_in_the_world_frame() {
     let mut sim = sim(&[attachment("", BOX, Pose::IDENTITY)]);
     let body = sim.model().bodies().find(|&body| sim.model().body_free_joint(body).is_some()).unwrap();
     // lying on its side, so that its own axes are not the world's

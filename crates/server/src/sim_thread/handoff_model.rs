@@ -174,7 +174,7 @@ fn every_message_is_handled() {
 }
 
 #[test]
-fn every_message_is_handled_once_whoever_takes_the_turn() {
+fn every_message_is_handled_once_whichever_thread_takes_the_turn() {
     let main = |shared: &Shared| {
         shared.send_and_drive(1);
         shared.wait_for_handled(2);

@@ -117,11 +117,11 @@ async fn a_session_that_does_not_drain_is_dropped_and_others_miss_no_tick() {
     let gone = snapshots.wait_for(|snapshot| snapshot.catalogue.agent_named("Lazy").is_none());
     let tries = within("its robot to go", gone).await.unwrap().tries;
     lazy_sender.send(Command::Reset(None)).unwrap();
-    assert_eq!(stepper.step().await.tries, tries, "a session that was dropped has nothing to say");
+    assert_eq!(stepper.step().await.tries, tries, "commands of a dropped session are ignored");
 }
 
 #[tokio::test]
-async fn a_session_that_would_rather_miss_a_tick_is_not_dropped() {
+async fn a_session_that_may_miss_ticks_is_not_dropped() {
     let sim = running(Pace::Lockstep);
     let mut stepper = Stepper::new(sim.handle());
     let (_sender, mut slow) = sim.handle().open(Ticks::WhenFree).unwrap();
@@ -152,17 +152,17 @@ fn the_time_of_a_sessions_commands_is_limited() {
 }
 
 #[tokio::test]
-async fn a_session_whose_end_was_not_heard_leaves_nothing_behind() {
+async fn a_session_whose_close_message_was_lost_leaves_nothing_behind() {
     let sim = running(Pace::Realtime);
     let (mut sender, mut deliveries) = sim.handle().open(Ticks::AtEnd).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
     assert_eq!(next_answer(&mut deliveries).await, Answer::Entered(ROVER));
     join(&mut sender, &mut deliveries, "Twin").await;
     let then = sim.handle().latest().tick.0;
-    // as when the inbox has no room for its `Close`
+    // as if the inbox were full when its `Close` was sent
     std::mem::forget(sender);
     drop(deliveries);
-    // a world that waits for votes looks round when something arrives, and a full inbox is full of that
+    // a world that waits for votes notices it with the next message
     let _other = sim.handle().open(Ticks::Never).unwrap();
     let mut snapshots = sim.handle().watch();
     let free =
@@ -221,7 +221,7 @@ async fn every_vote_is_a_tick_whether_the_sim_thread_is_alert_or_asleep() {
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
     assert_eq!(next_answer(&mut deliveries).await, Answer::Entered(ROVER));
     for tick in 1..=3_000_u64 {
-        // also in the moment in which it falls asleep
+        // also just when it parks
         for _ in 0..tick * 7919 % 40_000 {
             std::hint::spin_loop();
         }
@@ -255,11 +255,11 @@ fn the_sim_thread_wakes_up_when_it_has_to() {
     check(Pace::Fast, NextTurn::OnMessage, true, "the next tick is due");
 }
 
-/// Makes a mistake in each tick.
-struct Clumsy;
+/// Panics in each tick.
+struct Panicking;
 
-impl Director for Clumsy {
-    const NAME: &'static str = "clumsy";
+impl Director for Panicking {
+    const NAME: &'static str = "panicking";
     type Order = ();
     type Answer = Infallible;
     type Refusal = Infallible;
@@ -287,14 +287,14 @@ impl Director for Clumsy {
 
 #[test]
 fn a_panic_in_another_thread_ends_the_world() {
-    let world = World::with_directors(&small_setup(), vec![Box::new(Clumsy)]).unwrap();
+    let world = World::with_directors(&small_setup(), vec![Box::new(Panicking)]).unwrap();
     let (handle, sim) = not_started(world, Pace::Lockstep, None);
     let handoff = Arc::clone(&handle.handoff);
     let thread = thread::spawn(move || handoff.run(sim));
     let (mut sender, _deliveries) = handle.open(Ticks::Never).unwrap();
     sender.send(Command::EnterLockstep(ROVER)).unwrap();
     sender.enqueue(Command::Vote(ROVER, Vote::Step)).unwrap();
-    // one of the two threads runs into it
+    // either thread may take the turn that panics
     let driven = catch_unwind(AssertUnwindSafe(|| handle.drive()));
     let ended = thread.join();
     assert!(driven.is_err() || ended.is_err());
@@ -320,12 +320,15 @@ fn the_journal_ends_with_the_recording() {
 }
 
 #[tokio::test]
-async fn robots_come_and_go_while_others_get_every_tick() {
+async fn robots_join_and_leave_while_others_get_every_tick() {
     let sim = running(Pace::Realtime);
     let (_watcher, mut ticks) = sim.handle().open(Ticks::AtEnd).unwrap();
     let (mut sender, mut answers) = sim.handle().open(Ticks::Never).unwrap();
     let agent = join(&mut sender, &mut answers, "Twin").await;
-    assert!(sim.handle().latest().catalogue.agent(agent).is_some(), "whoever is told finds it in the snapshot");
+    assert!(
+        sim.handle().latest().catalogue.agent(agent).is_some(),
+        "a session that gets the answer finds the robot in the snapshot"
+    );
     sender.send(Command::Join(rover_named("Twin"))).unwrap();
     let again = next_answer(&mut answers).await;
     assert!(matches!(&again, Answer::Refused(why) if why.to_string().contains("Twin")), "{again:?}");
@@ -374,7 +377,7 @@ async fn a_full_inbox_refuses_and_a_flood_of_commands_does_not_stop_time() {
     let first = sim.handle().latest().tick.0;
     let flood = async {
         loop {
-            // whether or not there is room
+            // also if the inbox is full
             let _ = flooder.send(Command::Act(ROVER, Vec::new()));
             tokio::task::yield_now().await;
         }

@@ -41,7 +41,7 @@ fn close(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9)
 }
 
-/// The assembly with its visuals compiled all together; names of materials have prefixes.
+/// The assembly compiled as a whole, with its visuals; names of materials have prefixes.
 fn whole(assembly: &Assembly) -> MjModel {
     let mut world = visible(&assembly.base).unwrap();
     for attachment in &assembly.attachments {
@@ -53,7 +53,7 @@ fn whole(assembly: &Assembly) -> MjModel {
     alloc::load(&world.compile().unwrap()).unwrap()
 }
 
-/// Looks that were put together are those of the whole, on the bodies of the model that is simulated.
+/// Combined visuals equal those of the whole, on the bodies of the simulated model.
 fn check_whole(assembly: &Assembly) {
     let (visuals, whole) = (assembly.visuals().unwrap(), whole(assembly));
     let others = visuals_of(&whole);
@@ -82,7 +82,7 @@ fn check_whole(assembly: &Assembly) {
 }
 
 #[test]
-fn looks_of_all_that_we_ship_are_on_the_right_bodies() {
+fn visuals_of_shipped_models_are_on_the_right_bodies() {
     for base in FIELDS {
         let mut attachments = Vec::new();
         for (place, name) in ROBOTS.iter().chain(&["T1", "rover"]).enumerate() {
@@ -95,7 +95,7 @@ fn looks_of_all_that_we_ship_are_on_the_right_bodies() {
 }
 
 #[test]
-fn looks_are_on_the_bodies_of_their_part() {
+fn visuals_are_on_the_bodies_of_their_attachment() {
     let framed = "<mujoco><worldbody>
         <geom name='scenery' size='1'/>
         <frame pos='0 0 1' euler='0 0 90'><geom name='along' type='box' size='1 2 3' pos='1 0 0'/>
@@ -147,7 +147,7 @@ fn looks_are_on_the_bodies_of_their_part() {
 }
 
 #[test]
-fn t1_is_seen_as_it_was_painted() {
+fn t1_has_its_materials() {
     let source = robot("T1");
     let visuals = assembly(field("flat"), &[Attachment { prefix: "t:".to_owned(), source, pose: Pose::IDENTITY }]);
     let model = visuals.compile().unwrap();
@@ -178,7 +178,7 @@ fn t1_is_seen_as_it_was_painted() {
 }
 
 #[test]
-fn the_ball_and_the_pitch_are_seen() {
+fn the_ball_and_the_pitch_are_visible() {
     let fifa = Assembly::new(field("fifa"));
     let (model, visuals) = (fifa.compile().unwrap(), fifa.visuals().unwrap());
     let ball = model.body_named("ball").unwrap().index();
@@ -201,7 +201,7 @@ fn the_ball_and_the_pitch_are_seen() {
 }
 
 #[test]
-fn what_is_hidden_or_transparent_is_not_seen() {
+fn hidden_or_transparent_geoms_are_left_out() {
     let check = |geom: &str, expected: Option<[f32; 4]>| {
         let text = format!(
             "<mujoco><asset><material name='red' rgba='1 0 0 1'/><material name='air' rgba='1 1 1 0'/></asset>
@@ -242,7 +242,7 @@ fn shapes() {
 }
 
 #[test]
-fn an_edited_size_shows() {
+fn an_edited_size_is_visible() {
     let check = |geom: &str, size: [f64; 3], body: usize, shape: &VisualShape| {
         let attachments = [attachment("a-", WALKER, Pose::IDENTITY), attachment("b-", WALKER, Pose::IDENTITY)];
         let (before, edits) = (on_floor(&attachments, &[]).unwrap(), [Edit::GeomSize { geom: geom.to_owned(), size }]);
@@ -262,7 +262,7 @@ fn an_edited_size_shows() {
 }
 
 #[test]
-fn meshes_are_shared_and_come_with_their_place() {
+fn meshes_are_shared_and_have_their_pose() {
     let folder = tempfile::tempdir().unwrap();
     let corners = [[3.0, 0.0, 0.0], [5.0, 0.0, 0.0], [3.0, 2.0, 0.0], [3.0, 0.0, 2.0]];
     let lines: String = corners.map(|[x, y, z]| format!("v {x} {y} {z}\n")).concat();
@@ -297,7 +297,7 @@ fn meshes_are_shared_and_come_with_their_place() {
 }
 
 #[test]
-fn a_height_field_is_ground() {
+fn a_height_field_is_a_surface() {
     let visuals = alone(
         "<mujoco><asset><hfield name='h' nrow='2' ncol='3' size='2 1 4 0.1' elevation='0 0 1  0 0.5 1'/></asset>
          <worldbody><geom type='hfield' hfield='h' pos='0 0 1'/></worldbody></mujoco>",
@@ -318,7 +318,7 @@ fn a_height_field_is_ground() {
 }
 
 #[test]
-fn looks_that_cannot_be_made_are_said() {
+fn invalid_visuals_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("picture.png"), "not a picture").unwrap();
     let main = folder.path().join("robot.xml");
@@ -336,7 +336,7 @@ fn looks_that_cannot_be_made_are_said() {
 }
 
 #[test]
-fn equal_sources_are_looked_at_once() {
+fn equal_sources_share_their_visuals() {
     let [first, second, other] = [WALKER, WALKER, FLOOR].map(|text| source("same", text));
     assert!(first.is(&second) && !first.is(&other) && !first.is(&source("another", WALKER)));
     let attachment = |source: &Source| Attachment { prefix: "a-".into(), source: source.clone(), pose: Pose::IDENTITY };

@@ -477,11 +477,11 @@ fn a_run_can_be_looked_at() {
     begins("path.png", png);
     // and what is wrong is said
     for (arguments, expected) in [
-        (&["evolve", "show", "/nowhere"][..], "there is no run in /nowhere"),
-        (&["evolve", "--all", "--out", name], "there is a run in"),
+        (&["evolve", "show", "/nowhere"][..], "no run in /nowhere"),
+        (&["evolve", "--all", "--out", name], "has a run already"),
         (&["evolve", "--all", "--world", "moon"], "unknown world `moon`"),
         (&["evolve", "--all", "--body", "snake"], "snake"),
-        (&["evolve", "--world", "maze"], "say --all"),
+        (&["evolve", "--world", "maze"], "require --all"),
         (&["world", "moon"], "unknown world `moon`"),
         (&["robot", "snake", "--in-process", "empty"], "snake"),
     ] {

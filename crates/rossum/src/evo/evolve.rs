@@ -1,9 +1,9 @@
 //! `rossum evolve`: the Population Manager.
 
 mod choices;
+mod evaluator;
+mod progress;
 mod show;
-mod testing;
-mod watch;
 
 use std::{io::Write, path::PathBuf};
 
@@ -13,9 +13,9 @@ use evolve::run::{EvaluationSite, Run, RunConfig};
 use tracing::warn;
 
 use self::{
-    choices::{Choices, Plan},
-    testing::Testers,
-    watch::Watch,
+    choices::{RunOptions, RunPlan},
+    evaluator::Evaluator,
+    progress::Progress,
 };
 
 /// Options of `rossum evolve`.
@@ -23,8 +23,8 @@ use self::{
 #[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub(crate) struct Options {
     #[command(flatten)]
-    choices: Choices,
-    /// Go on with the run in this folder, after its last finished generation
+    choices: RunOptions,
+    /// Resume the run in this folder after its last finished generation
     #[arg(
         long,
         value_name = "RUN",
@@ -33,35 +33,35 @@ pub(crate) struct Options {
         ]
     )]
     resume: Option<PathBuf>,
-    /// Run the best individual of a run, or the one in a file, and draw its path over the arena
+    /// Evaluate the best individual of a run, or the one in a file, and draw its path over the arena
     #[arg(long, value_name = "BEST")]
     replay: Option<PathBuf>,
-    /// File of the picture of --replay, ending in .png or .svg; without: path.png in the run's folder
+    /// Picture file for --replay, .png or .svg [default: path.png in the run's folder]
     #[arg(long, value_name = "FILE", requires = "replay")]
     picture: Option<PathBuf>,
-    /// Folder of the run; without: one in runs/, named after what is evolved
+    /// Folder of the run [default: a new folder in runs/]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
-    /// Print a JSON object for each generation instead of a bar
+    /// Print a JSON object per generation instead of a progress bar
     #[arg(long)]
     json: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// Generations from one picture to the next, for those who look at the run's folder meanwhile.
+/// Generations between two updates of the chart in the run's folder.
 const CHART_EVERY: u64 = 20;
 
 const EXAMPLES: &str = "Examples:
   rossum evolve --all                                    evolve obstacle avoidance, all in this process
   rossum evolve --all --world cliff --algorithm neat     another world, another algorithm
-  rossum evolve --simulators 127.0.0.1:7720,10.0.0.2     with Robot Simulators that run already
-  rossum evolve --resume runs/obstacles-platine-ga-1     go on after a stop
-  rossum evolve show runs/obstacles-platine-ga-1         what came of it";
+  rossum evolve --simulators 127.0.0.1:7720,10.0.0.2     with running Robot Simulators
+  rossum evolve --resume runs/obstacles-platine-ga-1     resume a run
+  rossum evolve show runs/obstacles-platine-ga-1         show its results";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Show a run: what it is, how far it came, and the plot of its fitness
+    /// Show a run: its configuration, progress and fitness chart
     Show(show::Options),
 }
 
@@ -73,65 +73,71 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if let Some(best) = &options.replay {
         return show::replay(best, &plan, options.picture.as_deref(), out);
     }
-    let (run, testers) = match &options.resume {
+    let (run, evaluator) = match &options.resume {
         Some(folder) => resume(folder, &mut plan)?,
         None => begin(options.out.clone(), &plan)?,
     };
-    evolve(run, testers, &plan, options.json, out)
+    evolve(run, evaluator, &plan, options.json, out)
 }
 
-fn begin(folder: Option<PathBuf>, plan: &Plan) -> anyhow::Result<(Run, Testers)> {
-    let place = plan.place()?;
-    let testers = Testers::at(&place, plan)?;
+fn begin(folder: Option<PathBuf>, plan: &RunPlan) -> anyhow::Result<(Run, Evaluator)> {
+    let site = plan.site()?;
+    let evaluator = Evaluator::new(&site, plan)?;
     let config = RunConfig {
         algorithm: plan.algorithm,
         settings: plan.settings.clone(),
         seed: plan.seed,
-        parameters: testers.parameters().clone(),
+        parameters: evaluator.parameters().clone(),
         generations: plan.generations(),
         target: plan.target,
-        site: place,
+        site,
     };
     let folder = folder.unwrap_or_else(|| plan.folder());
-    Ok((Run::begin(&folder, config)?, testers))
+    Ok((Run::begin(&folder, config)?, evaluator))
 }
 
-fn resume(folder: &std::path::Path, plan: &mut Plan) -> anyhow::Result<(Run, Testers)> {
+fn resume(folder: &std::path::Path, plan: &mut RunPlan) -> anyhow::Result<(Run, Evaluator)> {
     let run = Run::resume(folder)?;
-    plan.go_on(run.config());
-    let place = match (&run.config().site, &plan.simulators) {
-        // they may have moved since
+    plan.complete_from(run.config());
+    let site = match (&run.config().site, &plan.simulators) {
+        // their addresses may have changed
         (EvaluationSite::Simulators(_), Some(simulators)) => EvaluationSite::Simulators(simulators.clone()),
-        (place, _) => place.clone(),
+        (site, _) => site.clone(),
     };
-    let testers = Testers::at(&place, plan)?;
+    let evaluator = Evaluator::new(&site, plan)?;
     ensure!(
-        testers.parameters().nets() == run.config().parameters.nets(),
-        "the Robot Simulator now wants other nets than those of the run in {}; start a new run",
+        evaluator.parameters().nets() == run.config().parameters.nets(),
+        "the Robot Simulator accepts other nets than the run in {} uses; start a new run",
         folder.display()
     );
-    Ok((run, testers))
+    Ok((run, evaluator))
 }
 
-/// Generation after generation, until there are enough or one is good enough.
-fn evolve(mut run: Run, mut testers: Testers, plan: &Plan, json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let watch = Watch::begin(&run, &testers.describe(), plan.generations(), json, out)?;
+/// Runs generations until all are done or the target fitness is reached.
+fn evolve(
+    mut run: Run,
+    mut evaluator: Evaluator,
+    plan: &RunPlan,
+    json: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let progress = Progress::begin(&run, &evaluator.describe(), plan.generations(), json, out)?;
     while run.next_generation() <= plan.generations() && !plan.is_reached(run.best()) {
         let generation = run.next_generation();
         let individuals = run.ask().to_vec();
-        watch.generation(generation, individuals.len());
+        progress.generation(generation, individuals.len());
         let folder = run.folder().display().to_string();
-        let unfinished = || format!("generation {generation} was not finished; go on with --resume {folder}");
-        let tested = testers.test(generation, &individuals, &|tested| watch.tested(tested));
-        let evaluations = tested.with_context(unfinished)?;
+        let unfinished = || format!("generation {generation} was not finished; continue with --resume {folder}");
+        let evaluated = evaluator.evaluate(generation, &individuals, &|count| progress.evaluated(count));
+        let evaluations = evaluated.with_context(unfinished)?;
         let line = run.tell(&evaluations).with_context(unfinished)?.clone();
-        watch.finished(&line, out)?;
+        progress.finished(&line, out)?;
         if line.generation % CHART_EVERY == 0 {
-            // a picture is worth less than the run
-            show::draw_chart(&run).unwrap_or_else(|error| warn!("no plot: {error:#}"));
+            // a missing chart must not end the run
+            show::draw_chart(&run).unwrap_or_else(|error| warn!("chart not written: {error:#}"));
         }
     }
-    watch.end(&run, out)?;
+    progress.end(&run, out)?;
     show::draw_chart(&run)?;
     show::draw_path(&run, out)
 }

@@ -1,5 +1,4 @@
-//! Worlds, bodies and fitness scripts of the evolving robots: those that come with the program by their name, others by
-//! their file.
+//! Worlds, bodies and fitness scripts of the evolving robots, built in or from files.
 
 use std::{path::Path, sync::Arc};
 
@@ -23,15 +22,15 @@ pub(crate) fn fitness(name: &str) -> anyhow::Result<String> {
     fitness_text(name, Path::new("")).map_err(Error::msg)
 }
 
-/// A checked world.
+/// Parses a world.
 pub(crate) fn plan(text: &str) -> anyhow::Result<Arc<Plan>> {
-    Ok(Arc::new(Plan::parse(text).context("the world is no good")?))
+    Ok(Arc::new(Plan::parse(text).context("invalid world")?))
 }
 
-/// A checked body with its fitness, and with this seed for its trials if there is one.
+/// Parses a body, with another fitness script and another seed of its trials if given.
 pub(crate) fn design(body: &str, fitness: Option<&str>, seed: Option<u64>) -> anyhow::Result<Arc<Design>> {
-    let mut file = BodyFile::parse(body).context("the body is no good")?;
+    let mut file = BodyFile::parse(body).context("invalid body")?;
     file.trial.seed = seed.unwrap_or(file.trial.seed);
-    let fitness = fitness.map(FitnessFile::parse).transpose().context("the fitness is no good")?;
-    Ok(Arc::new(Design::new(file, fitness).context("the body is no good")?))
+    let fitness = fitness.map(FitnessFile::parse).transpose().context("invalid fitness")?;
+    Ok(Arc::new(Design::new(file, fitness).context("invalid body")?))
 }

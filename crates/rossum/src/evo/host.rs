@@ -1,4 +1,4 @@
-//! What both servers of the evolving robots have in common: where they listen, who may come, and how they end.
+//! Listening and shutdown of the two servers of the evolving robots.
 
 use std::{io::Write, net::IpAddr};
 
@@ -13,17 +13,17 @@ use tracing::info;
 
 /// Options of a server.
 #[derive(Debug, Args)]
-pub(super) struct Listening {
+pub(super) struct ListenFlags {
     /// Address to listen on; other machines also need --allow
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// Network that may connect, such as 192.168.1.0/24; may be given several times
+    /// Network that may connect, such as 192.168.1.0/24; repeatable
     #[arg(long, value_name = "NETWORK")]
     allow: Vec<String>,
-    /// If the port is in use, take the next one that is free
+    /// Use the next free port if the port is in use
     #[arg(long)]
     port_auto: bool,
-    /// Listen on any free port; it is printed
+    /// Listen on any free port and print it
     #[arg(long, conflicts_with = "port_auto")]
     pub(super) free_ports: bool,
     /// Print the addresses as one JSON object instead of a table
@@ -31,16 +31,16 @@ pub(super) struct Listening {
     json: bool,
 }
 
-impl Listening {
-    pub(super) fn reception(&self) -> anyhow::Result<ListenOptions> {
+impl ListenFlags {
+    pub(super) fn listen_options(&self) -> anyhow::Result<ListenOptions> {
         let network = |network: &String| {
-            network.parse().with_context(|| format!("--allow {network}: not a network like 10.0.0.0/8"))
+            network.parse().with_context(|| format!("--allow {network}: expected a network like 10.0.0.0/8"))
         };
         let allow = self.allow.iter().map(network).collect::<anyhow::Result<_>>()?;
         Ok(ListenOptions { bind: self.bind, allow, next_free: self.port_auto, ..ListenOptions::default() })
     }
 
-    /// Says where the server listens, and lets it run until somebody stops it.
+    /// Prints the server's addresses and runs it until a signal stops it.
     pub(super) fn host(
         &self,
         title: &str,
@@ -50,7 +50,7 @@ impl Listening {
     ) -> anyhow::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
-            // before anything is begun, so that no signal is missed
+            // first, so that no signal is missed
             let mut interrupt = signal(SignalKind::interrupt())?;
             let mut terminate = signal(SignalKind::terminate())?;
             let served = serve()?;
@@ -64,7 +64,7 @@ impl Listening {
             out.flush()?;
             tokio::select! {
                 _ = interrupt.recv() => info!("ctrl-C: stopping"),
-                _ = terminate.recv() => info!("asked to end: stopping"),
+                _ = terminate.recv() => info!("SIGTERM: stopping"),
             }
             served.stop();
             Ok(())
@@ -72,7 +72,7 @@ impl Listening {
     }
 }
 
-/// An address, with this port if it has none.
+/// The address, with the default port if it has none.
 pub(super) fn with_port(address: &str, port: u16) -> String {
     let has_port = address
         .rsplit_once(':')

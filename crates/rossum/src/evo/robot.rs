@@ -19,38 +19,38 @@ pub(crate) struct Options {
     /// Name of a body (see --list), or a file ending in .toml
     #[arg(default_value = "platine")]
     body: String,
-    /// List the bodies and fitness scripts that come with the program
+    /// List the built-in bodies and fitness scripts
     #[arg(long)]
     list: bool,
-    /// Say what each neuron and value of the body means, and end
+    /// Describe each neuron and value of the body, and exit
     #[arg(long, conflicts_with = "list")]
     describe: bool,
-    /// Print the file of the body, as a start for your own
+    /// Print the body file, as a template
     #[arg(long, conflicts_with_all = ["list", "describe"])]
     print: bool,
-    /// Where the World Simulator listens
+    /// Address of the World Simulator
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7770", conflicts_with = "in_process")]
     world: String,
-    /// Hold this world in the same process instead, for speed: a name (see `rossum world --list`) or a file
+    /// Simulate this world in the same process instead, which is faster: a name (see `rossum world --list`) or a file
     #[arg(long, value_name = "WORLD")]
     in_process: Option<String>,
-    /// What counts instead of the body's own fitness: a name, or a file ending in .toml
+    /// Fitness script instead of the body's own: a name, or a file ending in .toml
     #[arg(long, value_name = "FITNESS")]
     fitness: Option<String>,
-    /// Seed of the trials; without: as the body says
+    /// Seed of the trials [default: as in the body file]
     #[arg(long)]
     seed: Option<u64>,
-    /// Individuals that are tested at once; without: as the body says
+    /// Number of concurrent evaluations; 0: as in the body file
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     concurrent: usize,
-    /// Threads that test; without: one for each processor, or one if individuals meet each other or the world is elsewhere
+    /// Number of threads; 0: one per processor, or one if robots meet each other or the world is remote
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     threads: usize,
     /// Port for Population Managers
     #[arg(long, default_value_t = ROBOT_PORTS.0, conflicts_with = "free_ports")]
     port: u16,
     #[command(flatten)]
-    host: host::Listening,
+    host: host::ListenFlags,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -66,11 +66,11 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if options.describe {
         return Ok(write!(out, "{}", design.describe())?);
     }
-    let (world_at, where_) = match &options.in_process {
+    let (world_at, location) = match &options.in_process {
         Some(name) => {
             let plan = files::plan(&files::world(name)?)?;
             let title = plan.title().to_owned();
-            (WorldAt::InProcessWorld(plan, options.seed.unwrap_or(1)), format!("in this process: {title}"))
+            (WorldAt::InProcess(plan, options.seed.unwrap_or(1)), format!("in this process: {title}"))
         }
         None => {
             let address = world_address(&options.world)?;
@@ -79,16 +79,16 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     };
     let port = if options.host.free_ports { 0 } else { options.port };
     let settings = RobotOptions { port, threads: options.threads, concurrent: options.concurrent };
-    let reception = options.host.reception()?;
-    let serve = || Ok(serve_robot(&design, &world_at, &settings, &reception)?);
-    let more = format!("  World            {where_}\n\n  fitness: {}\n", design.fitness().title);
+    let listen = options.host.listen_options()?;
+    let serve = || Ok(serve_robot(&design, &world_at, &settings, &listen)?);
+    let more = format!("  World            {location}\n\n  fitness: {}\n", design.fitness().title);
     options.host.host(&design.file().title, &more, serve, out)
 }
 
 fn world_address(text: &str) -> anyhow::Result<SocketAddr> {
     let mut found =
         host::with_port(text, WORLD_PORTS.0).to_socket_addrs().with_context(|| format!("--world {text}"))?;
-    found.next().with_context(|| format!("--world {text}: there is no such host"))
+    found.next().with_context(|| format!("--world {text}: unknown host"))
 }
 
 fn list(out: &mut dyn Write) -> anyhow::Result<()> {
@@ -96,10 +96,10 @@ fn list(out: &mut dyn Write) -> anyhow::Result<()> {
         .into_iter()
         .map(|name| Ok([name.clone(), library::body(&name)?.title]))
         .collect::<anyhow::Result<Vec<[String; 2]>>>()?;
-    writeln!(out, "{}", table(["body", "what it is"], &bodies))?;
+    writeln!(out, "{}", table(["body", "description"], &bodies))?;
     let scripts = library::scripts()
         .into_iter()
         .map(|name| Ok([name.clone(), library::script(&name)?.title]))
         .collect::<anyhow::Result<Vec<[String; 2]>>>()?;
-    Ok(write!(out, "{}", table(["fitness", "what counts"], &scripts))?)
+    Ok(write!(out, "{}", table(["fitness", "description"], &scripts))?)
 }

@@ -16,27 +16,26 @@ pub(crate) struct Options {
     /// Name of a world (see --list), or a file ending in .toml
     #[arg(default_value = "obstacles")]
     world: String,
-    /// List the worlds that come with the program
+    /// List the built-in worlds
     #[arg(long)]
     list: bool,
-    /// Print the file of the world, as a start for your own
+    /// Print the world file, as a template
     #[arg(long, conflicts_with = "list")]
     print: bool,
-    /// Draw the world from above into a file ending in .png or .svg
+    /// Draw the plan view of the world into a file ending in .png or .svg
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "print"])]
     picture: Option<PathBuf>,
-    /// Port for Robot Simulators; one for each kind of robots, if the world has several. Without: as the world says, 7770
-    /// and up
+    /// Port for Robot Simulators, one per kind of robot [default: as in the world file, 7770 and up]
     #[arg(long, value_name = "PORT", value_delimiter = ',', conflicts_with = "free_ports")]
     port: Vec<u16>,
-    /// Seed of the places where new robots are put
+    /// Seed of the initial poses of new robots
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Answer a request without sense instead of closing the connection
+    /// Answer invalid requests instead of closing the connection
     #[arg(long)]
     lenient: bool,
     #[command(flatten)]
-    host: host::Listening,
+    host: host::ListenFlags,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -54,12 +53,12 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     let kinds = plan.ports().len();
     ensure!(
         options.port.is_empty() || options.port.len() == kinds,
-        "--port: the world has {kinds} kinds of robots, which need a port each"
+        "--port: the world has {kinds} kinds of robots and needs as many ports"
     );
     let ports = if options.host.free_ports { vec![0; kinds] } else { options.port.clone() };
     let settings = WorldOptions { seed: options.seed, ports, lenient: options.lenient };
-    let reception = options.host.reception()?;
-    let serve = || Ok(serve_world(&plan, &settings, &reception)?);
+    let listen = options.host.listen_options()?;
+    let serve = || Ok(serve_world(&plan, &settings, &listen)?);
     let more = format!("\n  {}\n", summary(&plan));
     options.host.host(plan.title(), &more, serve, out)
 }
@@ -68,19 +67,19 @@ fn list(out: &mut dyn Write) -> anyhow::Result<()> {
     let rows = Plan::names()
         .into_iter()
         .map(|name| {
-            let plan = Plan::built_in(&name).context("a world that comes with the program")??;
+            let plan = Plan::built_in(&name).context("a built-in world")??;
             Ok([name, plan.title().to_owned()])
         })
         .collect::<anyhow::Result<Vec<[String; 2]>>>()?;
-    Ok(write!(out, "{}", table(["world", "what it is"], &rows))?)
+    Ok(write!(out, "{}", table(["world", "description"], &rows))?)
 }
 
-/// What is in a world, in a line.
+/// A one-line summary of a world.
 fn summary(plan: &Plan) -> String {
     let rules = plan.rules();
     let isolation = match rules.isolation {
-        Isolation::Shared => "robots meet each other",
-        Isolation::PerConnection => "robots meet those of the same connection",
+        Isolation::Shared => "all robots meet",
+        Isolation::PerConnection => "robots of the same connection meet",
         Isolation::PerRobot => "each robot is alone",
     };
     let count = |count: usize, one: &str, many: &str| match count {

@@ -19,7 +19,7 @@ const BODIES: usize = 12;
 const CONTOUR: f64 = 20.0;
 
 /// The way of a robot.
-pub(crate) struct Way {
+pub(crate) struct TrialPath {
     /// Where it was after each step, the start first.
     pub(crate) poses: Vec<Pose>,
     /// Whether a step was blocked, as long as `poses`.
@@ -28,8 +28,8 @@ pub(crate) struct Way {
     pub(crate) died: bool,
 }
 
-/// The arena, with the ways of a robot of this shape.
-pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, ways: &[Way]) -> Svg {
+/// The arena, with the paths of a robot of this shape.
+pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, paths: &[TrialPath]) -> Svg {
     let mut svg = Svg::new(SIDE + 2.0 * MARGIN, SIDE + TOP + 52.0);
     svg.text([MARGIN, 30.0], 19.0, "#111", Anchor::Start, title);
     svg.text([MARGIN, 51.0], 13.0, "#666", Anchor::Start, note);
@@ -43,10 +43,10 @@ pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, wa
     }
     obstacles(&mut svg, plan);
     let body_color = plan.ports().first().map_or([70, 70, 70], |port| port.color.0);
-    for (index, way) in ways.iter().enumerate() {
+    for (index, way) in paths.iter().enumerate() {
         draw_way(&mut svg, way, body, &hex(body_color), index);
     }
-    legend(&mut svg, ways);
+    legend(&mut svg, paths);
     svg
 }
 
@@ -140,7 +140,7 @@ fn obstacles(svg: &mut Svg, plan: &Plan) {
     }
 }
 
-fn draw_way(svg: &mut Svg, way: &Way, body: Option<&Body>, body_color: &str, index: usize) {
+fn draw_way(svg: &mut Svg, way: &TrialPath, body: Option<&Body>, body_color: &str, index: usize) {
     let colors = ["#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490"];
     let color = colors.get(index % colors.len()).copied().unwrap_or("#1d4ed8");
     let points = way.poses.iter().map(|pose| at([pose.x, pose.y]));
@@ -181,12 +181,12 @@ fn outline(svg: &mut Svg, body: &Body, pose: &Pose, color: &str) {
     svg.line([place([0.0, 15.0]), place([0.0, 45.0])], r##"stroke="#222" stroke-width="1.4" stroke-opacity="0.7""##);
 }
 
-fn legend(svg: &mut Svg, ways: &[Way]) {
+fn legend(svg: &mut Svg, paths: &[TrialPath]) {
     let y = TOP + SIDE + 34.0;
     let length = 200.0 / ARENA_SIZE * SIDE;
     svg.line([[MARGIN, y], [MARGIN + length, y]], r##"stroke="#444" stroke-width="2""##);
     svg.text([MARGIN + length + 8.0, y + 4.0], 12.0, "#444", Anchor::Start, "200 mm");
-    if !ways.is_empty() {
+    if !paths.is_empty() {
         let text = "ring: start   disc: end   red dots: blocked moves";
         svg.text([MARGIN + SIDE, y + 4.0], 12.0, "#444", Anchor::End, text);
     }

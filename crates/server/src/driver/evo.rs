@@ -225,7 +225,7 @@ pub fn serve_robot(
     options: &RobotOptions,
     listen: &ListenOptions,
 ) -> Result<StandaloneServer, ServeError> {
-    if let WorldAt::InProcessWorld(plan, _) = world_at {
+    if let WorldAt::InProcess(plan, _) = world_at {
         let refused =
             |error: UnsupportedDirections| ServeError::Protocol { protocol: PROTOCOL, reason: error.to_string() };
         InProcessWorld::check(plan).map_err(refused)?;
@@ -260,7 +260,7 @@ pub fn serve_robot(
 /// all.
 fn staffing(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usize, usize) {
     let alone = match world_at {
-        WorldAt::InProcessWorld(plan, _) => plan.rules().isolation == Isolation::PerRobot,
+        WorldAt::InProcess(plan, _) => plan.rules().isolation == Isolation::PerRobot,
         WorldAt::Address(_) => false,
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);

@@ -1,9 +1,9 @@
-//! Evolutionary runs: a folder of them, and the processes that are at them.
+//! Evolutionary runs: a folder of runs, and the processes that work on them.
 //!
-//! A run is a process of `rossum evolve`, so that a fault of one costs nobody else, and a server that is stopped loses
-//! nothing: each finished generation is on disk. If the server is killed so that it cannot end its processes, each goes on
-//! up to the end of its generation, finds that nobody reads what it prints, and ends, too; such a run can go on later.
-//! Runs that somebody else began in the folder are shown as well. Those are busy while their folder is locked.
+//! Each run is a `rossum evolve` process, so that a crash affects no other run, and a stopped server loses nothing: every
+//! finished generation is on disk. If the server is killed without stopping its processes, each continues to the end of its
+//! generation, fails to print its result, and exits; such a run can be resumed later. Runs of other processes in the folder
+//! are listed as well; they are busy while their folder is locked.
 
 mod list;
 mod look;
@@ -16,34 +16,93 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use evolve::run;
+use evolve::{
+    robot::EvaluationError,
+    run::{self, FolderError, SiteError},
+};
+use parking_lot::{Mutex, MutexGuard};
 use wire::console::{EvolutionInfo, NewRun, Replay, RunDetail, RunSummary};
 
 use self::{
     list::{Digest, Stamp},
-    order::Order,
-    process::Process,
+    order::{RequestError, RunRequest},
+    process::{Process, StartError},
 };
 use super::checked_name;
 
-/// Processes at once.
+/// Maximum number of concurrent processes.
 pub const MAX_PROCESSES: usize = 4;
-/// Most runs in the list.
+/// Maximum number of listed runs.
 pub const MAX_LISTED: usize = 200;
-/// Processes that have ended and are remembered for what they said.
+/// Maximum number of ended processes that are kept for their output.
 const MAX_ENDED: usize = 50;
-/// A process that was asked to end has so long to do it.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// And so long if the server ends.
-const LAST_PATIENCE: Duration = Duration::from_millis(500);
+/// Time that a process has to exit after it was asked to.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+/// The same when the server shuts down.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Evolutionary runs: a folder of them, and the processes that are at them. Cheap to clone.
+/// Why an operation on a run fails.
+#[derive(Debug, thiserror::Error)]
+pub enum RunsError {
+    /// The name is not a valid name of a run.
+    #[error("{0}")]
+    Name(String),
+    /// The folder has no run of this name.
+    #[error("no run named `{0}`")]
+    UnknownRun(String),
+    /// A value of the request is invalid.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// No process works on the run.
+    #[error("run `{0}` is not running")]
+    NotRunning(String),
+    /// A process of this server works on the run.
+    #[error("run `{0}` is running already")]
+    AlreadyRunning(String),
+    /// A process that this server did not start works on the run.
+    #[error("run `{0}` belongs to another process; stop it there")]
+    OtherProcess(String),
+    /// [`MAX_PROCESSES`] are running.
+    #[error("{0} runs are in progress, and more would only slow them down; stop one first")]
+    TooMany(usize),
+    /// The server shuts down.
+    #[error("the server is shutting down")]
+    ShuttingDown,
+    /// The process cannot be started or stopped.
+    #[error(transparent)]
+    Process(#[from] StartError),
+    /// The run's files cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The run has no finished generation.
+    #[error("run `{0}` has no finished generation yet")]
+    NoGeneration(String),
+    /// Robot Simulators evaluated the run's individuals.
+    #[error(
+        "the individuals were evaluated by Robot Simulators; only runs that evaluate in their own process can be replayed"
+    )]
+    NotLocal,
+    /// The run's world or body is invalid.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// The individual cannot be evaluated again.
+    #[error(transparent)]
+    Evaluation(#[from] EvaluationError),
+}
+
+impl From<RunsError> for String {
+    fn from(error: RunsError) -> Self {
+        error.to_string()
+    }
+}
+
+/// A folder of evolutionary runs and the processes that work on them. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Runs(Arc<Inner>);
 
@@ -54,28 +113,28 @@ struct Inner {
     version: Arc<AtomicU64>,
     ended: AtomicBool,
     info: OnceLock<EvolutionInfo>,
-    /// By the runs' names. Those that have ended are kept for a while.
-    processes: Mutex<BTreeMap<String, Attempt>>,
+    /// By name of the run, including processes that have ended recently.
+    processes: Mutex<BTreeMap<String, RunProcess>>,
     digests: Mutex<BTreeMap<String, (Stamp, Digest)>>,
-    /// One individual is looked at at a time.
-    looking: Mutex<()>,
+    /// Held during a replay, to run one at a time.
+    replay: Mutex<()>,
 }
 
-/// A process that is at a run, or was.
+/// A current or former process of a run.
 #[derive(Clone, Debug)]
-struct Attempt {
-    /// Counts them.
+struct RunProcess {
+    /// Sequence number of the process.
     number: u64,
     process: Arc<Process>,
-    /// What it was begun for.
-    order: Order,
+    /// What it was started for.
+    request: RunRequest,
 }
 
 impl Runs {
-    /// Runs in a folder, which need not exist yet. `program` is this program: a run is a process of
+    /// Runs in a folder, which need not exist yet. `program` is the `rossum` executable: a run is a process of
     /// `program evolve ...`.
     pub fn new(folder: PathBuf, program: PathBuf) -> Self {
-        // for people, who want to find it
+        // absolute, so that users can find it
         let folder = std::path::absolute(&folder).unwrap_or(folder);
         Self(Arc::new(Inner {
             folder,
@@ -85,131 +144,150 @@ impl Runs {
             info: OnceLock::new(),
             processes: Mutex::default(),
             digests: Mutex::default(),
-            looking: Mutex::default(),
+            replay: Mutex::default(),
         }))
     }
 
-    /// What can be chosen. Where this server's simulators listen is for the caller to fill in.
+    /// The options for new runs. The caller fills in the addresses of this server's simulators.
     pub fn info(&self) -> EvolutionInfo {
         self.0.info.get_or_init(|| order::info(&self.0.folder)).clone()
     }
 
-    /// All runs, the latest first, [`MAX_LISTED`] at most.
+    /// All runs, latest first, at most [`MAX_LISTED`].
     pub fn list(&self) -> Vec<RunSummary> {
         self.0.list()
     }
 
-    /// Begins a run, and tells its name.
-    pub fn start(&self, run: &NewRun) -> Result<String, String> {
-        let order = Order::new(run, &self.info())?;
+    /// Starts a run and returns its name.
+    ///
+    /// # Errors
+    ///
+    /// The request is invalid, too many runs are in progress, or the process does not start.
+    pub fn start(&self, run: &NewRun) -> Result<String, RunsError> {
+        let request = RunRequest::new(run, &self.info())?;
         let mut processes = self.0.processes();
-        self.0.check_room(&processes)?;
-        let stem = order.stem();
+        self.0.check_capacity(&processes)?;
+        let stem = request.stem();
         let numbered = (2..).map(|number| format!("{stem}-{number}"));
         let is_free = |name: &String| !self.0.folder.join(name).exists() && !processes.contains_key(name);
         let name = std::iter::once(stem.clone()).chain(numbered).find(is_free).unwrap_or(stem);
-        let arguments = order.arguments(&self.0.folder.join(&name));
-        self.0.begin(&mut processes, &name, arguments, order)?;
+        let arguments = request.arguments(&self.0.folder.join(&name));
+        self.0.begin(&mut processes, &name, arguments, request)?;
         Ok(name)
     }
 
-    /// Asks the process that is at a run to end. Nothing finished is lost, and the run can go on later.
-    pub fn stop(&self, name: &str) -> Result<(), String> {
-        let name = checked_name(name)?;
-        let found = self.0.processes().get(name).map(|attempt| attempt.process.clone());
+    /// Stops the process of a run. Finished generations are kept, and the run can be resumed.
+    ///
+    /// # Errors
+    ///
+    /// No process of this server works on the run.
+    pub fn stop(&self, name: &str) -> Result<(), RunsError> {
+        let name = checked_name(name).map_err(RunsError::Name)?;
+        let found = self.0.processes().get(name).map(|entry| entry.process.clone());
         match found.filter(|process| process.is_running()) {
-            Some(process) => process.stop(PATIENCE),
-            None if run::is_busy(&self.0.folder.join(name)) => {
-                Err(format!("another program goes on with {name}; stop it there"))
-            }
-            None => Err(format!("nobody goes on with {name}; there is nothing to stop")),
+            Some(process) => Ok(process.stop(STOP_TIMEOUT)?),
+            None if run::is_busy(&self.0.folder.join(name)) => Err(RunsError::OtherProcess(name.to_owned())),
+            None => Err(RunsError::NotRunning(name.to_owned())),
         }
     }
 
-    /// Goes on with a run, until there are so many generations in all, or as many as planned.
-    pub fn resume(&self, name: &str, generations: Option<u64>) -> Result<(), String> {
-        let name = checked_name(name)?;
+    /// Resumes a run, up to a total of `generations`, or as many as planned.
+    ///
+    /// # Errors
+    ///
+    /// The run is unknown, running or complete, or the process does not start.
+    pub fn resume(&self, name: &str, generations: Option<u64>) -> Result<(), RunsError> {
+        let name = checked_name(name).map_err(RunsError::Name)?;
         let mut processes = self.0.processes();
-        if processes.get(name).is_some_and(|attempt| attempt.process.is_running()) {
-            return Err(format!("{name} goes on already"));
+        if processes.get(name).is_some_and(|entry| entry.process.is_running()) {
+            return Err(RunsError::AlreadyRunning(name.to_owned()));
         }
-        self.0.check_room(&processes)?;
+        self.0.check_capacity(&processes)?;
         let folder = self.0.folder_of(name)?;
         if run::is_busy(&folder) {
-            return Err(format!("another program goes on with {name}"));
+            return Err(RunsError::OtherProcess(name.to_owned()));
         }
-        let record = run::read(&folder).map_err(|error| error.to_string())?;
-        let order = Order::again(&record, generations)?;
-        self.0.begin(&mut processes, name, order.arguments_again(&folder, generations), order)
+        let record = run::read(&folder)?;
+        let request = RunRequest::resume(&record, generations)?;
+        self.0.begin(&mut processes, name, request.resume_arguments(&folder, generations), request)
     }
 
-    /// A run at length, its first 100,000 generations at most.
-    pub fn detail(&self, name: &str) -> Result<RunDetail, String> {
-        let name = checked_name(name)?;
-        let record = run::read(&self.0.folder_of(name)?).map_err(|error| error.to_string())?;
+    /// The details of a run, with at most its first 100,000 generations.
+    ///
+    /// # Errors
+    ///
+    /// The run is unknown, or its files are damaged.
+    pub fn detail(&self, name: &str) -> Result<RunDetail, RunsError> {
+        let name = checked_name(name).map_err(RunsError::Name)?;
+        let record = run::read(&self.0.folder_of(name)?)?;
         Ok(look::detail(name, &record))
     }
 
-    /// Tests the best individual of a generation again, or the best of all.
-    pub fn replay(&self, name: &str, generation: Option<u64>) -> Result<Replay, String> {
-        let name = checked_name(name)?;
+    /// Evaluates the best individual of a generation again, or the best of all.
+    ///
+    /// # Errors
+    ///
+    /// The run or generation is unknown, or the individual cannot be evaluated here.
+    pub fn replay(&self, name: &str, generation: Option<u64>) -> Result<Replay, RunsError> {
+        let name = checked_name(name).map_err(RunsError::Name)?;
         let folder = self.0.folder_of(name)?;
-        let record = run::read(&folder).map_err(|error| error.to_string())?;
+        let record = run::read(&folder)?;
         let best = match generation {
-            Some(generation) => run::read_best_of(&folder, generation).map_err(|error| error.to_string())?,
-            None => record.best.clone().ok_or_else(|| format!("no generation of {name} is finished yet"))?,
+            Some(generation) => run::read_best_of(&folder, generation)?,
+            None => record.best.clone().ok_or_else(|| RunsError::NoGeneration(name.to_owned()))?,
         };
-        let _one = self.0.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.0.replay.lock();
         look::replay(name, &record.config.site, &best)
     }
 
-    /// Counts what changes: a process began, ended, or finished a generation. What other programs do does not count.
+    /// Increases with every change: a process started, ended, or finished a generation. Other programs' changes do not
+    /// count.
     pub fn version(&self) -> u64 {
         self.0.version.load(Ordering::Relaxed)
     }
 
-    /// Ends all processes, and waits until they have; no more begin.
+    /// Stops all processes and waits for them; refuses new ones.
     pub fn end(&self) {
         self.0.end();
     }
 }
 
 impl Inner {
-    fn processes(&self) -> MutexGuard<'_, BTreeMap<String, Attempt>> {
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn processes(&self) -> MutexGuard<'_, BTreeMap<String, RunProcess>> {
+        self.processes.lock()
     }
 
-    /// The folder of a run that is there. A link may lead anywhere, and is none.
-    fn folder_of(&self, name: &str) -> Result<PathBuf, String> {
+    /// The folder of an existing run. A symbolic link is rejected: it may lead anywhere.
+    fn folder_of(&self, name: &str) -> Result<PathBuf, RunsError> {
         let folder = self.folder.join(name);
         let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
-        is_folder.then_some(folder).ok_or_else(|| format!("there is no run {name}"))
+        is_folder.then_some(folder).ok_or_else(|| RunsError::UnknownRun(name.to_owned()))
     }
 
-    fn check_room(&self, processes: &BTreeMap<String, Attempt>) -> Result<(), String> {
+    fn check_capacity(&self, processes: &BTreeMap<String, RunProcess>) -> Result<(), RunsError> {
         if self.ended.load(Ordering::Relaxed) {
-            return Err("the server is about to end".to_owned());
+            return Err(RunsError::ShuttingDown);
         }
-        let running = processes.values().filter(|attempt| attempt.process.is_running()).count();
+        let running = processes.values().filter(|entry| entry.process.is_running()).count();
         if running >= MAX_PROCESSES {
-            return Err(format!("{running} runs go on already, and more would only be slower; stop one first"));
+            return Err(RunsError::TooMany(running));
         }
         Ok(())
     }
 
     fn begin(
         &self,
-        processes: &mut BTreeMap<String, Attempt>,
+        processes: &mut BTreeMap<String, RunProcess>,
         name: &str,
         arguments: Vec<String>,
-        order: Order,
-    ) -> Result<(), String> {
+        request: RunRequest,
+    ) -> Result<(), RunsError> {
         let process = Process::start(&self.program, &arguments, &self.version)?;
-        let number = processes.values().map(|attempt| attempt.number + 1).max().unwrap_or_default();
-        processes.insert(name.to_owned(), Attempt { number, process, order });
+        let number = processes.values().map(|entry| entry.number + 1).max().unwrap_or_default();
+        processes.insert(name.to_owned(), RunProcess { number, process, request });
         while processes.len() > MAX_ENDED + MAX_PROCESSES {
-            let ended = processes.iter().filter(|(_, attempt)| !attempt.process.is_running());
-            let Some(oldest) = ended.min_by_key(|(_, attempt)| attempt.number).map(|(name, _)| name.clone()) else {
+            let ended = processes.iter().filter(|(_, entry)| !entry.process.is_running());
+            let Some(oldest) = ended.min_by_key(|(_, entry)| entry.number).map(|(name, _)| name.clone()) else {
                 break;
             };
             processes.remove(&oldest);
@@ -220,10 +298,10 @@ impl Inner {
 
     fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
-        let processes: Vec<_> = self.processes().values().map(|attempt| attempt.process.clone()).collect();
-        // all are told before the first is waited for
-        processes.iter().for_each(|process| process.ask_to_end());
-        processes.iter().for_each(|process| process.end_within(LAST_PATIENCE));
+        let processes: Vec<_> = self.processes().values().map(|entry| entry.process.clone()).collect();
+        // all are asked before the first is awaited
+        processes.iter().for_each(|process| process.request_stop());
+        processes.iter().for_each(|process| process.wait_or_kill(SHUTDOWN_TIMEOUT));
     }
 }
 

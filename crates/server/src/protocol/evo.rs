@@ -118,7 +118,7 @@ impl EvoService {
                 let first = found.into_iter().next();
                 first.map(WorldAt::Address).ok_or_else(|| format!("world_address {address} names no host"))
             }
-            (None, Some(plan)) => Ok(WorldAt::InProcessWorld(plan, self.config.seed)),
+            (None, Some(plan)) => Ok(WorldAt::InProcess(plan, self.config.seed)),
             (None, None) => Err("the Robot Simulator needs a `world`, or the `world_address` of one".to_owned()),
         }
     }

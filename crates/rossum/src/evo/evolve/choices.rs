@@ -1,4 +1,4 @@
-//! What a user chooses about a run: by flags, by a file, or not at all.
+//! Options of a run: flags, a configuration file, and defaults.
 
 use std::{
     fs,
@@ -15,11 +15,11 @@ use serde::Deserialize;
 
 /// The flags.
 #[derive(Debug, Args)]
-pub(super) struct Choices {
-    /// World, robots and population in this one process
+pub(super) struct RunOptions {
+    /// Run world, robots and population in this process
     #[arg(long)]
     all: bool,
-    /// Where Robot Simulators listen; several share the work. Without a port: 7720
+    /// Addresses of Robot Simulators, which share the work; the default port is 7720
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', conflicts_with = "all")]
     simulators: Option<Vec<String>>,
     /// With --all: name of a world (see `rossum world --list`), or a file ending in .toml
@@ -28,36 +28,36 @@ pub(super) struct Choices {
     /// With --all: name of a body (see `rossum robot --list`), or a file ending in .toml
     #[arg(long, value_name = "BODY")]
     body: Option<String>,
-    /// With --all: what counts instead of the body's own; a name or a file ending in .toml
+    /// With --all: fitness script instead of the body's own, by name or file ending in .toml
     #[arg(long, value_name = "FITNESS")]
     fitness: Option<String>,
-    /// With --all: threads that test individuals; without: one for each processor
+    /// With --all: number of threads [default: one per processor]
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
-    /// How genotypes are moved on: ga, cma-es, openai-es, map-elites, neat or nsga2
+    /// Search algorithm: ga, cma-es, openai-es, map-elites, neat or nsga2
     #[arg(long)]
     algorithm: Option<Algorithm>,
-    /// How many generations in all
+    /// Total number of generations
     #[arg(long, value_name = "COUNT")]
     generations: Option<u64>,
-    /// Individuals of a generation
+    /// Number of individuals per generation
     #[arg(long, value_name = "COUNT")]
     population: Option<usize>,
-    /// Hidden neurons of the nets, as far as the algorithm lets you choose
+    /// Number of hidden neurons, where the algorithm does not choose it
     #[arg(long, value_name = "COUNT")]
     hidden: Option<usize>,
     /// End when an individual is as good as this
     #[arg(long, value_name = "FITNESS", allow_negative_numbers = true, value_parser = finite)]
     target: Option<f64>,
-    /// Seed of the algorithm, and with --all of the trials
+    /// Seed of the algorithm and, with --all, of the trials
     #[arg(long)]
     seed: Option<u64>,
-    /// File with these choices and all settings of the algorithm, in TOML; flags win
+    /// TOML file with these options and all settings of the algorithm; flags take precedence
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
-/// The file.
+/// The configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -74,10 +74,10 @@ struct File {
     settings: Settings,
 }
 
-/// What is to be done, with everything filled in.
+/// The options with defaults filled in.
 #[derive(Debug)]
-pub(super) struct Plan {
-    /// Not at hand: everything is in this process.
+pub(super) struct RunPlan {
+    /// `None` with --all, or for the default address.
     pub(super) simulators: Option<Vec<String>>,
     pub(super) world: String,
     pub(super) body: String,
@@ -91,8 +91,8 @@ pub(super) struct Plan {
     all: bool,
 }
 
-impl Choices {
-    pub(super) fn plan(&self) -> anyhow::Result<Plan> {
+impl RunOptions {
+    pub(super) fn plan(&self) -> anyhow::Result<RunPlan> {
         let file = self.config.as_deref().map_or_else(|| Ok(File::default()), read)?;
         let all = self.all || file.all;
         let mut settings = file.settings;
@@ -101,16 +101,16 @@ impl Choices {
         let simulators = self.simulators.clone().or(file.simulators).filter(|_| !all);
         let threads = self.threads.or(file.threads);
         let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        ensure!((1..=1_024).contains(&threads), "--threads {threads}: it must be 1 to 1024");
+        ensure!((1..=1_024).contains(&threads), "--threads: {threads} is out of range 1..=1024");
         let generations = self.generations.or(file.generations);
-        let is_sensible = generations.is_none_or(|generations| (1..=1_000_000).contains(&generations));
-        ensure!(is_sensible, "--generations: it must be 1 to 1000000");
+        let is_valid = generations.is_none_or(|generations| (1..=1_000_000).contains(&generations));
+        ensure!(is_valid, "--generations: out of range 1..=1000000");
         let names = [(&self.world, &file.world), (&self.body, &file.body), (&self.fitness, &file.fitness)];
         ensure!(
             all || names.into_iter().all(|(flag, file)| flag.is_none() && file.is_none()),
-            "world, body and fitness are the Robot Simulator's business; to have it in this process, say --all"
+            "--world, --body and --fitness require --all; otherwise the Robot Simulator defines them"
         );
-        Ok(Plan {
+        Ok(RunPlan {
             simulators,
             world: self.world.clone().or(file.world).unwrap_or_else(|| "obstacles".to_owned()),
             body: self.body.clone().or(file.body).unwrap_or_else(|| "platine".to_owned()),
@@ -128,29 +128,29 @@ impl Choices {
 
 fn finite(text: &str) -> anyhow::Result<f64> {
     let number: f64 = text.parse()?;
-    ensure!(number.is_finite(), "no fitness can be {text}");
+    ensure!(number.is_finite(), "{text} is not finite");
     Ok(number)
 }
 
 fn read(path: &Path) -> anyhow::Result<File> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    toml::from_str(&text).with_context(|| format!("{} is no good", path.display()))
+    let text = fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?;
+    toml::from_str(&text).with_context(|| format!("failed to parse {}", path.display()))
 }
 
-impl Plan {
-    /// How many generations in all.
+impl RunPlan {
+    /// Total number of generations.
     pub(super) fn generations(&self) -> u64 {
         self.generations.unwrap_or(100)
     }
 
-    /// Fills in what was chosen when the run began.
-    pub(super) fn go_on(&mut self, config: &RunConfig) {
+    /// Fills in missing options from the run's configuration.
+    pub(super) fn complete_from(&mut self, config: &RunConfig) {
         self.generations = self.generations.or(Some(config.generations));
         self.target = self.target.or(config.target);
     }
 
-    /// Where individuals are tested. A run keeps the files themselves, so that it can go on when they change.
-    pub(super) fn place(&self) -> anyhow::Result<EvaluationSite> {
+    /// Where individuals are evaluated. A run stores the files' texts, so that it can be resumed when they change.
+    pub(super) fn site(&self) -> anyhow::Result<EvaluationSite> {
         if !self.all {
             let default = || vec!["127.0.0.1".to_owned()];
             return Ok(EvaluationSite::Simulators(self.simulators.clone().unwrap_or_else(default)));
@@ -163,7 +163,7 @@ impl Plan {
         })
     }
 
-    /// A folder for a new run: named after what is evolved, and with a number if there is one already.
+    /// An unused folder for a new run, named after the world, body and algorithm.
     pub(super) fn folder(&self) -> PathBuf {
         let stem = |text: &str| {
             Path::new(text).file_stem().map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned())
@@ -193,10 +193,10 @@ mod tests {
     #[derive(Parser)]
     struct Flags {
         #[command(flatten)]
-        choices: Choices,
+        choices: RunOptions,
     }
 
-    fn plan(flags: &[&str]) -> anyhow::Result<Plan> {
+    fn plan(flags: &[&str]) -> anyhow::Result<RunPlan> {
         let flags = std::iter::once(&"evolve").chain(flags);
         Flags::try_parse_from(flags)?.choices.plan()
     }
@@ -215,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn choices_without_sense_are_refused() {
+    fn invalid_options_are_refused() {
         for (flags, expected) in [
-            (&["--all", "--threads", "0"][..], "1 to 1024"),
-            (&["--all", "--generations", "0"], "1 to 1000000"),
+            (&["--all", "--threads", "0"][..], "1..=1024"),
+            (&["--all", "--generations", "0"], "1..=1000000"),
             (&["--all", "--simulators", "127.0.0.1"], "cannot be used with"),
-            (&["--algorithm", "annealing"], "there are ga, cma-es"),
-            (&["--world", "maze"], "say --all"),
-            (&["--target", "nan"], "no fitness can be nan"),
+            (&["--algorithm", "annealing"], "available: ga, cma-es"),
+            (&["--world", "maze"], "require --all"),
+            (&["--target", "nan"], "nan is not finite"),
             (&["--config", "/nowhere.toml"], "/nowhere.toml"),
         ] {
             let error = plan(flags).map(|plan| plan.seed).unwrap_err();

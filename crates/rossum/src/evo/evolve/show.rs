@@ -1,4 +1,4 @@
-//! What came of a run: its numbers, the plot of its fitness, the path of its best.
+//! The results of a run: statistics, fitness chart, and the path of its best individual.
 
 use std::{
     io::Write,
@@ -13,10 +13,10 @@ use evolve::{
     run::{self, Best, EvaluationSite, LocalSite, Record, Run},
 };
 
-use super::choices::Plan;
+use super::choices::RunPlan;
 use crate::{
     picture::{
-        arena::{self as arena_picture, Way},
+        arena::{self as arena_picture, TrialPath},
         chart,
     },
     table::{short, table},
@@ -39,11 +39,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         return Ok(writeln!(out)?);
     }
     let Record { config, history, best } = &record;
-    let place = match &config.site {
+    let site = match &config.site {
         EvaluationSite::Local { world, body, .. } => format!("in {}, with {}", title(world), title(body)),
         EvaluationSite::Simulators(simulators) => format!("by the Robot Simulators at {}", simulators.join(", ")),
     };
-    writeln!(out, "{} with seed {}, tested {place}\n", config.algorithm, config.seed)?;
+    writeln!(out, "{} with seed {}, evaluated {site}\n", config.algorithm, config.seed)?;
     let every = history.len().div_ceil(20).max(1);
     let last = history.len();
     let rows: Vec<[String; 6]> = (1..)
@@ -71,7 +71,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// The first `title` of a file.
+/// The title of a world or body file.
 fn title(text: &str) -> String {
     let titled: Option<String> = toml::from_str::<toml::Table>(text)
         .ok()
@@ -79,7 +79,7 @@ fn title(text: &str) -> String {
     titled.unwrap_or_else(|| "a file without a title".to_owned())
 }
 
-/// Draws the chart of a run into its folder.
+/// Writes the fitness chart into the run's folder.
 pub(super) fn draw_chart(run: &Run) -> anyhow::Result<()> {
     chart_files(run.folder(), &run.record()).map(|_| ())
 }
@@ -94,61 +94,61 @@ fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files.into())
 }
 
-/// Draws the path of the best individual of a run that is tested here.
+/// Draws the path of the best individual, if the run evaluates in this process.
 pub(super) fn draw_path(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
-    let (Some(best), Some(here)) = (run.best(), run.config().site.local()?) else { return Ok(()) };
+    let (Some(best), Some(local)) = (run.best(), run.config().site.local()?) else { return Ok(()) };
     let file = run.folder().join("path.png");
-    picture(best, &here, &file)?;
+    picture(best, &local, &file)?;
     Ok(writeln!(out, "plot: {0}/fitness.png   path of the best: {0}/path.png", run.folder().display())?)
 }
 
-/// Runs the best individual once more, says how good it was, and draws its path.
-pub(super) fn replay(best: &Path, plan: &Plan, file: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
-    // the folder's file of the best may be a generation behind
+/// Evaluates the best individual again, prints its fitness, and draws its path.
+pub(super) fn replay(best: &Path, plan: &RunPlan, file: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
+    // best.json may be a generation behind the checkpoint
     let individual = match best.is_dir() {
-        true => run::read(best)?.best.with_context(|| format!("no generation is finished in {}", best.display()))?,
+        true => run::read(best)?.best.with_context(|| format!("{} has no finished generation", best.display()))?,
         false => run::read_best(best)?,
     };
     let folder = if best.is_dir() { best } else { best.parent().unwrap_or(Path::new(".")) };
-    let place = match run::read(folder) {
+    let site = match run::read(folder) {
         Ok(record) if matches!(record.config.site, EvaluationSite::Local { .. }) => record.config.site,
-        _ => match plan.place()? {
+        _ => match plan.site()? {
             EvaluationSite::Simulators(_) => bail!(
-                "{} was tested elsewhere; say where to run it now: --all --world WORLD --body BODY",
+                "{} was evaluated by a Robot Simulator; to evaluate it local, use --all --world WORLD --body BODY",
                 best.display()
             ),
-            place => place,
+            site => site,
         },
     };
-    let here = place.local()?.context("the place is here")?;
+    let local = site.local()?.context("the site is local")?;
     let file = file.map_or_else(|| folder.join("path.png"), Path::to_owned);
-    let outcome = picture(&individual, &here, &file)?;
+    let outcome = picture(&individual, &local, &file)?;
     let (now, then) = (outcome.fitness, individual.fitness);
     let compared = if now == then { "as in the run".to_owned() } else { format!("{then} in the run") };
     writeln!(out, "fitness {now} ({compared}); {} steps, {} deaths", outcome.steps, outcome.deaths)?;
     Ok(writeln!(out, "path: {}", file.display())?)
 }
 
-fn picture(best: &Best, here: &LocalSite, file: &Path) -> anyhow::Result<Outcome> {
-    let outcome = trace(&here.design, &here.world, here.seed, best, usize::MAX)?.outcome;
+fn picture(best: &Best, local: &LocalSite, file: &Path) -> anyhow::Result<Outcome> {
+    let outcome = trace(&local.design, &local.world, local.seed, best, usize::MAX)?.outcome;
     let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
-    let title = format!("{} in {}", name(&here.design.file().title), name(here.world.title()));
+    let title = format!("{} in {}", name(&local.design.file().title), name(local.world.title()));
     let note = format!(
         "fitness {}, individual {} of generation {}, {} trials",
         short(outcome.fitness),
         best.individual,
         best.generation,
-        here.design.file().trial.trials
+        local.design.file().trial.trials
     );
-    let ways = ways(&outcome);
-    arena_picture::draw(&here.world, &title, &note, Some(here.design.shape()), &ways).write(file)?;
+    let paths = paths(&outcome);
+    arena_picture::draw(&local.world, &title, &note, Some(local.design.shape()), &paths).write(file)?;
     Ok(outcome)
 }
 
-fn ways(outcome: &Outcome) -> Vec<Way> {
+fn paths(outcome: &Outcome) -> Vec<TrialPath> {
     let of_a_trial = outcome.path.chunk_by(|a, b| a.trial == b.trial);
     of_a_trial
-        .map(|points| Way {
+        .map(|points| TrialPath {
             poses: points.iter().map(|point| pose(&point.position)).collect(),
             bumps: points.iter().map(|point| point.position.stress > 0.0).collect(),
             died: points.last().is_some_and(|point| point.position.death),

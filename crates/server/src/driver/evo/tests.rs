@@ -246,7 +246,7 @@ impl Manager {
 fn a_generation_is_tested_the_same_in_process_and_over_sockets() {
     let rules = "isolation = \"per-robot\"";
     let world = world(rules);
-    let results = [WorldAt::InProcessWorld(plan(rules), 1), WorldAt::Address(at(&world))].map(|world_at| {
+    let results = [WorldAt::InProcess(plan(rules), 1), WorldAt::Address(at(&world))].map(|world_at| {
         let robot = robot_simulator(&world_at, 4);
         let mut manager = Manager::connect(at(&robot));
         assert_eq!(manager.net.concurrent, 4);
@@ -262,7 +262,7 @@ fn a_generation_is_tested_the_same_in_process_and_over_sockets() {
 
 #[test]
 fn a_manager_that_vanishes_costs_only_itself() {
-    let robot = robot_simulator(&WorldAt::InProcessWorld(plan("isolation = \"per-robot\""), 1), 4);
+    let robot = robot_simulator(&WorldAt::InProcess(plan("isolation = \"per-robot\""), 1), 4);
     let mut first = Manager::connect(at(&robot));
     let mut second = Manager::connect(at(&robot));
     assert_eq!((first.net.concurrent, second.net.concurrent), (4, 2));
@@ -366,7 +366,7 @@ fn conversations_go_as_the_transcripts_say() {
             Some("robot") => {
                 let design = Arc::new(Design::built_in(script["body"].as_str().unwrap()).unwrap());
                 let options = RobotOptions { port: 0, ..RobotOptions::default() };
-                serve_robot(&design, &WorldAt::InProcessWorld(plan(""), 1), &options, &ListenOptions::default())
+                serve_robot(&design, &WorldAt::InProcess(plan(""), 1), &options, &ListenOptions::default())
                     .unwrap()
             }
             other => panic!("{}: {other:?}", path.display()),
@@ -451,7 +451,7 @@ fn throughput() {
         eprintln!("{robots} robots: {:.0} lines/s each way", lines as f64 / began.elapsed().as_secs_f64());
     }
     world.stop();
-    let robot = robot_simulator(&WorldAt::InProcessWorld(plan(rules), 1), 8);
+    let robot = robot_simulator(&WorldAt::InProcess(plan(rules), 1), 8);
     let mut manager = Manager::connect(at(&robot));
     let (began, count) = (crate::driver::now(), 2_000);
     (1..=count).for_each(|number| manager.send(number));

@@ -19,7 +19,7 @@ use crate::limits;
 #[derive(Clone, Debug)]
 pub enum WorldAt {
     /// In this process, with one arena for each thread and this seed.
-    InProcessWorld(Arc<Plan>, u64),
+    InProcess(Arc<Plan>, u64),
     /// At a World Simulator, with one connection for each thread.
     Address(SocketAddr),
 }
@@ -91,7 +91,7 @@ impl Worker {
 
     fn open(&self) -> Result<Box<dyn World>, WorldLost> {
         match &self.world_at {
-            WorldAt::InProcessWorld(plan, seed) => Ok(Box::new(InProcessWorld::new(Arc::clone(plan), *seed))),
+            WorldAt::InProcess(plan, seed) => Ok(Box::new(InProcessWorld::new(Arc::clone(plan), *seed))),
             WorldAt::Address(address) => {
                 let link = WorldLink::connect(*address)?;
                 self.pool.note_link(self.number, link.stream().map_err(WorldLost::new)?);

@@ -1,56 +1,57 @@
-//! What runs there are, in a line each.
+//! The list of runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
-    sync::PoisonError,
     time::SystemTime,
 };
 
 use evolve::run::{self, EvaluationSite, Record};
 use wire::console::{RunState, RunSummary};
 
-use super::{Attempt, Inner, MAX_LISTED, process::Outcome};
+use super::{Inner, MAX_LISTED, RunProcess, process::Outcome};
 use crate::jobs::is_name;
 
-/// When a file was last written, and how long it is: whether it has to be read again.
+/// Modification time and length of a file, to detect whether it must be read again.
 pub(super) type Stamp = (Option<SystemTime>, u64);
 
-/// What is in a run's folder, in short.
+/// A summary of a run's folder.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     summary: RunSummary,
-    /// Whether its best individual is as good as was wanted.
+    /// Whether its best individual has reached the target.
     is_reached: bool,
 }
 
 impl Inner {
     pub(super) fn list(&self) -> Vec<RunSummary> {
         let mut names = self.on_disk();
-        let attempts = self.processes().clone();
-        let known = self.keep_digests(names.iter().map(|(name, _)| name.as_str()));
-        // those that never got as far as to have a folder
-        let homeless = attempts.iter().filter(|(name, _)| !names.iter().any(|(known, _)| known == *name));
-        let mut homeless: Vec<_> = homeless.map(|(name, attempt)| (attempt.number, name.clone(), attempt)).collect();
-        homeless.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
-        let mut runs: Vec<RunSummary> = homeless.into_iter().map(|(_, name, attempt)| bare(name, attempt)).collect();
+        let processes = self.processes().clone();
+        let known = self.retain_digests(names.iter().map(|(name, _)| name.as_str()));
+        // processes that have not created a folder
+        let without_folder = processes.iter().filter(|(name, _)| !names.iter().any(|(known, _)| known == *name));
+        let mut without_folder: Vec<_> =
+            without_folder.map(|(name, entry)| (entry.number, name.clone(), entry)).collect();
+        without_folder.sort_by_key(|(number, ..)| std::cmp::Reverse(*number));
+        let mut runs: Vec<RunSummary> =
+            without_folder.into_iter().map(|(_, name, entry)| unwritten(name, entry)).collect();
         names.truncate(MAX_LISTED.saturating_sub(runs.len()));
         for (name, _) in names {
             let digest = self.digest(&name, known.get(&name));
-            runs.push(self.shown(digest, attempts.get(&name)));
+            runs.push(self.with_state(digest, processes.get(&name)));
         }
         runs.truncate(MAX_LISTED);
         runs
     }
 
-    /// Names of folders with a run in them, and when it began; the latest first.
+    /// Names and start times of the folders that have a run, latest first.
     fn on_disk(&self) -> Vec<(String, Option<SystemTime>)> {
-        // there is no folder before there is a run
+        // the folder is created with the first run
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let of_entry = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().ok().filter(|name| is_name(name))?;
-            // no links: they may lead anywhere
+            // symbolic links may lead anywhere
             entry.file_type().ok().filter(fs::FileType::is_dir)?;
             let began = fs::metadata(entry.path().join("run.json")).ok()?;
             Some((name, began.modified().ok()))
@@ -60,10 +61,10 @@ impl Inner {
         found
     }
 
-    /// Forgets digests of runs that are gone, and gives the others.
-    fn keep_digests<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, (Stamp, Digest)> {
+    /// Drops digests of removed runs; returns the others.
+    fn retain_digests<'a>(&self, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, (Stamp, Digest)> {
         let names: BTreeSet<&str> = names.collect();
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut digests = self.digests.lock();
         digests.retain(|name, _| names.contains(name.as_str()));
         digests.clone()
     }
@@ -75,25 +76,25 @@ impl Inner {
             return digest.clone();
         }
         let digest = read(name, &folder);
-        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut digests = self.digests.lock();
         digests.insert(name.to_owned(), (stamp, digest.clone()));
         digest
     }
 
-    /// With what is known of those who are at it.
-    fn shown(&self, digest: Digest, attempt: Option<&Attempt>) -> RunSummary {
+    /// The summary with the state of the run's process.
+    fn with_state(&self, digest: Digest, entry: Option<&RunProcess>) -> RunSummary {
         let Digest { mut summary, is_reached } = digest;
-        if let Some(attempt) = attempt {
-            summary.generations = summary.generations.max(attempt.order.run.generations);
+        if let Some(entry) = entry {
+            summary.generations = summary.generations.max(entry.request.run.generations);
         }
-        match attempt.map(|attempt| attempt.process.outcome()) {
+        match entry.map(|entry| entry.process.outcome()) {
             Some(Outcome::Running) => summary.state = RunState::Running,
             _ if run::is_busy(&self.folder.join(&summary.name)) => {
                 summary.state = RunState::Running;
-                summary.words = "another program goes on with it".to_owned();
+                summary.words = "running in another process".to_owned();
             }
             Some(Outcome::Failed(words)) => (summary.state, summary.words) = (RunState::Failed, words),
-            // what cannot be read stays so
+            // a damaged run stays failed
             _ if summary.state == RunState::Failed => {}
             _ if is_reached || summary.generation >= summary.generations => summary.state = RunState::Finished,
             _ => summary.state = RunState::Stopped,
@@ -127,7 +128,7 @@ fn read(name: &str, folder: &Path) -> Digest {
     }
 }
 
-/// Whether the best individual is as good as was wanted.
+/// Whether the best individual has reached the target.
 pub(super) fn is_reached(Record { config, best, .. }: &Record) -> bool {
     config.target.zip(best.as_ref()).is_some_and(|(target, best)| best.fitness >= target)
 }
@@ -137,7 +138,7 @@ fn summary(name: &str, record: &Record) -> RunSummary {
     RunSummary {
         name: name.to_owned(),
         algorithm: config.algorithm.to_string(),
-        place: place(&config.site),
+        place: describe_site(&config.site),
         seed: config.seed,
         generations: config.generations,
         generation: history.len() as u64,
@@ -148,35 +149,35 @@ fn summary(name: &str, record: &Record) -> RunSummary {
     }
 }
 
-/// Where individuals are tested, for people.
-pub(super) fn place(place: &EvaluationSite) -> String {
-    match place {
+/// Human-readable description of where individuals are evaluated.
+pub(super) fn describe_site(site: &EvaluationSite) -> String {
+    match site {
         EvaluationSite::Local { world, body, .. } => format!("{} in {}", title(body), title(world)),
         EvaluationSite::Simulators(simulators) => simulators.join(", "),
     }
 }
 
-/// The title of a file, up to its colon.
+/// The title of a world or body file, up to its colon.
 fn title(text: &str) -> String {
     let table: Option<toml::Table> = toml::from_str(text).ok();
     let title = table.as_ref().and_then(|table| table.get("title")?.as_str()).unwrap_or("a file without a title");
     title.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// A run of which there is nothing on disk yet, or never will be.
-fn bare(name: String, attempt: &Attempt) -> RunSummary {
-    let run = &attempt.order.run;
-    let (state, words) = match attempt.process.outcome() {
-        // such as that it waits for somebody
-        Outcome::Running => (RunState::Running, attempt.process.said()),
+/// The summary of a run without a folder.
+fn unwritten(name: String, entry: &RunProcess) -> RunSummary {
+    let run = &entry.request.run;
+    let (state, words) = match entry.process.outcome() {
+        // such as that it waits for a Robot Simulator
+        Outcome::Running => (RunState::Running, entry.process.last_line()),
         Outcome::Failed(words) => (RunState::Failed, words),
-        Outcome::Ended => (RunState::Failed, "the process ended without a run".to_owned()),
+        Outcome::Ended => (RunState::Failed, "the process ended without creating a run".to_owned()),
         Outcome::Stopped => (RunState::Stopped, String::new()),
     };
     RunSummary {
         name,
         algorithm: run.algorithm.clone(),
-        place: attempt.order.place.clone(),
+        place: entry.request.site.clone(),
         seed: run.seed,
         generations: run.generations,
         generation: 0,

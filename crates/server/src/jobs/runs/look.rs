@@ -1,4 +1,4 @@
-//! A run at length: its generations, the net of an individual, the way it goes in its arena.
+//! The details of a run: its generations, the net of an individual, and the replay of its trials.
 
 use arena::{
     Body, Plan,
@@ -16,18 +16,20 @@ use evolve::{
 };
 use wire::console::{ArenaKind, ArenaPlan, ArenaPolygon, Net as NetCard, Replay, RunDetail, TrialPath, Weight};
 
-/// Most generations of a run that are told.
+use super::RunsError;
+
+/// Maximum number of generations sent.
 const MAX_GENERATIONS: usize = 100_000;
-/// Most positions of an individual that are told...
+/// Maximum number of positions of a replay.
 const MAX_STEPS: usize = 20_000;
-/// ...and most beams: those of the later positions are cut off.
+/// Maximum number of beams of a replay; it limits the positions.
 const MAX_BEAMS: usize = 400_000;
-/// Most weights of a net that are told: the strongest.
+/// Maximum number of weights sent: the strongest.
 const MAX_WEIGHTS: usize = 5_000;
 
 /// Thickness of the walls around an arena, in mm.
 const WALL: f64 = 20.0;
-/// Low ground is dark, high ground light; from black to white it would be so many mm.
+/// Low ground is dark, high ground light; this height difference, in mm, would go from black to white.
 const SHADES: f64 = 500.0;
 
 pub(super) fn detail(name: &str, record: &Record) -> RunDetail {
@@ -44,13 +46,13 @@ pub(super) fn detail(name: &str, record: &Record) -> RunDetail {
     }
 }
 
-/// The net of an individual; none if it does not fit the run.
+/// The net of an individual; `None` if it does not fit the run's parameters.
 fn net(config: &RunConfig, best: &Best) -> Option<NetCard> {
-    let here = config.site.local().ok().flatten();
-    let plan = here.as_ref().map_or_else(|| anonymous(&config.parameters), |here| here.design.net().clone());
-    let net = Net::new(&plan, &best.genotype).ok()?;
-    let (inputs, outputs, hidden) = (plan.parameters.inputs, plan.parameters.outputs, best.genotype.hidden);
-    // outputs come after the hidden neurons here
+    let local = config.site.local().ok().flatten();
+    let spec = local.as_ref().map_or_else(|| anonymous(&config.parameters), |local| local.design.net().clone());
+    let net = Net::new(&spec, &best.genotype).ok()?;
+    let (inputs, outputs, hidden) = (spec.parameters.inputs, spec.parameters.outputs, best.genotype.hidden);
+    // the console numbers outputs after the hidden neurons
     let neuron = |nth: usize| if nth < outputs { inputs + hidden + nth } else { inputs + nth - outputs };
     let mut weights: Vec<Weight> = net
         .connections()
@@ -64,8 +66,8 @@ fn net(config: &RunConfig, best: &Best) -> Option<NetCard> {
         weights.truncate(MAX_WEIGHTS);
     }
     let numbered = |what: &str, count: usize| (1..=count).map(|nth| format!("{what} {nth}")).collect();
-    let (input_names, output_names) = match &here {
-        Some(here) => names(here),
+    let (input_names, output_names) = match &local {
+        Some(local) => neuron_names(local),
         None => (numbered("input", inputs), numbered("output", outputs)),
     };
     Some(NetCard {
@@ -80,16 +82,16 @@ fn net(config: &RunConfig, best: &Best) -> Option<NetCard> {
 }
 
 /// Names of the input and output neurons.
-fn names(here: &LocalSite) -> (Vec<String>, Vec<String>) {
-    let file = here.design.file();
+fn neuron_names(local: &LocalSite) -> (Vec<String>, Vec<String>) {
+    let file = local.design.file();
     let sensors = file.sensors.iter().map(|sensor| sensor.name.clone());
-    let inputs = sensors.chain(file.inputs.iter().map(|feeling| felt(*feeling).to_owned())).collect();
+    let inputs = sensors.chain(file.inputs.iter().map(|input| internal_input_name(*input).to_owned())).collect();
     let head = file.head.as_ref().map(|_| "head");
     (inputs, ["left wheel", "right wheel"].into_iter().chain(head).map(str::to_owned).collect())
 }
 
-fn felt(feeling: InternalInput) -> &'static str {
-    match feeling {
+fn internal_input_name(input: InternalInput) -> &'static str {
+    match input {
         InternalInput::Constant => "constant",
         InternalInput::Bumper => "bumper",
         InternalInput::Stress => "stress",
@@ -104,7 +106,7 @@ fn felt(feeling: InternalInput) -> &'static str {
     }
 }
 
-/// Nets of a Robot Simulator elsewhere: nobody here knows what their values mean but for the weight, which comes first.
+/// The nets of a remote Robot Simulator. The meaning of their values is unknown except for the weight, which comes first.
 fn anonymous(parameters: &NetParameters) -> NetSpec {
     let (low, high) = (parameters.weight.low, parameters.weight.high);
     let means = |nth: usize| if nth == 0 { ParameterKind::Weight } else { ParameterKind::Bias };
@@ -120,24 +122,19 @@ fn anonymous(parameters: &NetParameters) -> NetSpec {
     }
 }
 
-/// Tests an individual again, and tells how it moves.
-pub(super) fn replay(run: &str, place: &EvaluationSite, best: &Best) -> Result<Replay, String> {
-    let elsewhere = || {
-        "its individuals were tested by Robot Simulators elsewhere; only those that are tested in the run's own process \
-         can be shown"
-            .to_owned()
-    };
-    let here = place.local().map_err(|error| error.to_string())?.ok_or_else(elsewhere)?;
-    let positions = MAX_STEPS.min(MAX_BEAMS / here.design.file().sensors.len().max(1));
-    let followed = trace(&here.design, &here.world, here.seed, best, positions).map_err(|error| error.to_string())?;
+/// Evaluates an individual again and returns its path.
+pub(super) fn replay(run: &str, site: &EvaluationSite, best: &Best) -> Result<Replay, RunsError> {
+    let local = site.local()?.ok_or(RunsError::NotLocal)?;
+    let positions = MAX_STEPS.min(MAX_BEAMS / local.design.file().sensors.len().max(1));
+    let trace = trace(&local.design, &local.world, local.seed, best, positions)?;
     Ok(Replay {
         run: run.to_owned(),
         generation: best.generation,
-        fitness: followed.outcome.fitness,
-        arena: arena(&here.world),
-        shape: shape(here.design.shape()),
-        trials: trials(&followed),
-        step_seconds: here.design.file().trial.dt,
+        fitness: trace.outcome.fitness,
+        arena: arena(&local.world),
+        shape: shape(local.design.shape()),
+        trials: trials(&trace),
+        step_seconds: local.design.file().trial.dt,
     })
 }
 
@@ -163,7 +160,7 @@ fn trials(Trace { outcome, beams }: &Trace) -> Vec<TrialPath> {
 
 /// The outline of a robot that faces along x.
 fn shape(body: &Body) -> Vec<[f64; 2]> {
-    // +y of the body points ahead; the largest polygon is what one sees from above
+    // the body's +y points forward; the largest polygon approximates the plan view
     let span = |polygon: &[[f64; 2]]| {
         let next = polygon.iter().cycle().skip(1);
         polygon.iter().zip(next).map(|([ax, ay], [bx, by])| ax * by - bx * ay).sum::<f64>().abs()
@@ -173,7 +170,7 @@ fn shape(body: &Body) -> Vec<[f64; 2]> {
     largest.into_iter().flatten().map(|&[x, y]| [metres(y), metres(-x)]).collect()
 }
 
-/// An arena from above.
+/// The plan view of an arena.
 fn arena(plan: &Plan) -> ArenaPlan {
     let square = |margin: f64| {
         let (low, high) = (-margin, ARENA_SIZE + margin);
@@ -203,7 +200,7 @@ fn arena(plan: &Plan) -> ArenaPlan {
     ArenaPlan { title, bounds: [low, low, high, high], polygons }
 }
 
-/// Colour and mean height of a part of the ground.
+/// Colour and mean height of a patch of ground.
 fn terrain(patch: &Patch) -> ([u8; 3], f64) {
     let mean = patch.heights.iter().sum::<f64>() / patch.heights.len().max(1) as f64;
     let base = patch.color.map_or([214, 205, 186], |color| color.0);
@@ -215,12 +212,12 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// From mm, to a tenth of one.
+/// From mm to m, rounded to a tenth of a mm.
 fn metres(millimetres: f64) -> f64 {
     rounded(millimetres / 1000.0)
 }
 
-/// To four digits: more would only make the message longer.
+/// Rounded to four decimal places, to keep the message short.
 fn rounded(number: f64) -> f64 {
     (number * 1e4).round() / 1e4
 }

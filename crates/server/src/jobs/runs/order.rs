@@ -1,4 +1,4 @@
-//! What somebody wants to have evolved, checked, and how the program is told.
+//! Requests for new or resumed runs: validation, and the command line of the process.
 
 use std::path::Path;
 
@@ -14,30 +14,65 @@ use wire::console::{Choice, EvolutionInfo, NewRun};
 use super::list;
 use crate::jobs::MAX_NAME;
 
-/// Most generations of a run.
+/// Maximum number of generations of a run.
 const MAX_GENERATIONS: u64 = 1_000_000;
-/// Most individuals of a generation.
+/// Maximum number of individuals of a generation.
 const MAX_POPULATION: u64 = 10_000;
-/// Most hidden neurons.
+/// Maximum number of hidden neurons.
 const MAX_HIDDEN: u64 = 1_000;
-/// Most Robot Simulators.
+/// Maximum number of Robot Simulators.
 const MAX_SIMULATORS: usize = 64;
-/// Longest address of one, in bytes.
+/// Maximum length of an address, in bytes.
 const MAX_ADDRESS: usize = 256;
 
-/// A run that was asked for.
-#[derive(Clone, Debug)]
-pub(super) struct Order {
-    pub(super) run: NewRun,
-    /// Where its individuals are tested, for people.
-    pub(super) place: String,
+/// Why a request for a run is invalid.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// An unknown algorithm, world, body or fitness script.
+    #[error("{0}")]
+    UnknownName(String),
+    /// A number is out of range.
+    #[error("{value} {what}: out of range {min}..={max}")]
+    OutOfRange {
+        /// What the number counts.
+        what: &'static str,
+        /// The number.
+        value: u64,
+        /// The minimum.
+        min: u64,
+        /// The maximum.
+        max: u64,
+    },
+    /// The target fitness is not finite.
+    #[error("the target fitness must be finite")]
+    Target,
+    /// Too many Robot Simulators.
+    #[error("at most {MAX_SIMULATORS} Robot Simulators are allowed")]
+    TooManySimulators,
+    /// Not an address.
+    #[error("invalid address {0:?}; expected one like 127.0.0.1:7720 or robots.example:7720")]
+    Address(String),
+    /// The run has as many generations as requested.
+    #[error("the run has {0} generations already; set a higher total")]
+    Complete(u64),
+    /// The best individual has reached the target.
+    #[error("the run has reached its target fitness")]
+    TargetReached,
 }
 
-impl Order {
-    /// Checks every name and number.
-    pub(super) fn new(run: &NewRun, info: &EvolutionInfo) -> Result<Self, String> {
+/// A validated request for a run.
+#[derive(Clone, Debug)]
+pub(super) struct RunRequest {
+    pub(super) run: NewRun,
+    /// Human-readable description of where its individuals are evaluated.
+    pub(super) site: String,
+}
+
+impl RunRequest {
+    /// Validates the request for a new run.
+    pub(super) fn new(run: &NewRun, info: &EvolutionInfo) -> Result<Self, RequestError> {
         check_known("algorithm", &run.algorithm, &info.algorithms)?;
-        let place = if run.simulators.is_empty() {
+        let site = if run.simulators.is_empty() {
             let names = |kind: &str, choices: &[Choice], name: &str| {
                 let known: Vec<_> = choices.iter().map(|choice| &choice.name).collect();
                 check_known(kind, name, &known)
@@ -50,26 +85,26 @@ impl Order {
             check_addresses(&run.simulators)?;
             run.simulators.join(", ")
         };
-        within("generations", run.generations, 1, MAX_GENERATIONS)?;
+        check_range("generations", run.generations, 1, MAX_GENERATIONS)?;
         run.population
-            .map_or(Ok(()), |population| within("individuals of a generation", population, 2, MAX_POPULATION))?;
-        run.hidden.map_or(Ok(()), |hidden| within("hidden neurons", hidden, 0, MAX_HIDDEN))?;
+            .map_or(Ok(()), |population| check_range("individuals per generation", population, 2, MAX_POPULATION))?;
+        run.hidden.map_or(Ok(()), |hidden| check_range("hidden neurons", hidden, 0, MAX_HIDDEN))?;
         if run.target.is_some_and(|target| !target.is_finite()) {
-            return Err("no fitness can be as good as that".to_owned());
+            return Err(RequestError::Target);
         }
-        Ok(Self { run: run.clone(), place })
+        Ok(Self { run: run.clone(), site })
     }
 
-    /// The order of a run that is to go on.
-    pub(super) fn again(record: &Record, generations: Option<u64>) -> Result<Self, String> {
+    /// Validates the request to resume a run.
+    pub(super) fn resume(record: &Record, generations: Option<u64>) -> Result<Self, RequestError> {
         let config = &record.config;
-        generations.map_or(Ok(()), |generations| within("generations", generations, 1, MAX_GENERATIONS))?;
+        generations.map_or(Ok(()), |generations| check_range("generations", generations, 1, MAX_GENERATIONS))?;
         let (wanted, done) = (generations.unwrap_or(config.generations), record.history.len() as u64);
         if done >= wanted {
-            return Err(format!("it has {done} generations already; say how many there are to be in all"));
+            return Err(RequestError::Complete(done));
         }
         if list::is_reached(record) {
-            return Err("its best individual is as good as was wanted; there is nothing left to do".to_owned());
+            return Err(RequestError::TargetReached);
         }
         let simulators = match &config.site {
             EvaluationSite::Local { .. } => Vec::new(),
@@ -87,10 +122,10 @@ impl Order {
             seed: config.seed,
             target: config.target,
         };
-        Ok(Self { run, place: list::place(&config.site) })
+        Ok(Self { run, site: list::describe_site(&config.site) })
     }
 
-    /// What a run's folder is called, without a number.
+    /// Name of the run's folder, without a number.
     pub(super) fn stem(&self) -> String {
         let NewRun { simulators, world, body, algorithm, seed, .. } = &self.run;
         match simulators.is_empty() {
@@ -99,7 +134,7 @@ impl Order {
         }
     }
 
-    /// How the program is told.
+    /// The command line of a new run.
     pub(super) fn arguments(&self, folder: &Path) -> Vec<String> {
         let NewRun { simulators, world, body, fitness, algorithm, generations, population, hidden, seed, target } =
             &self.run;
@@ -122,29 +157,30 @@ impl Order {
         arguments
     }
 
-    /// How the program is told to go on.
-    pub(super) fn arguments_again(&self, folder: &Path, generations: Option<u64>) -> Vec<String> {
+    /// The command line of a resumed run.
+    pub(super) fn resume_arguments(&self, folder: &Path, generations: Option<u64>) -> Vec<String> {
         let mut arguments = vec!["evolve".to_owned(), format!("--resume={}", folder.display()), "--json".to_owned()];
         arguments.extend(generations.map(|generations| format!("--generations={generations}")));
         arguments
     }
 }
 
-fn within(what: &str, count: u64, min: u64, max: u64) -> Result<(), String> {
-    (min..=max).contains(&count).then_some(()).ok_or_else(|| format!("there can be {min} to {max} {what}, not {count}"))
+fn check_range(what: &'static str, value: u64, min: u64, max: u64) -> Result<(), RequestError> {
+    let error = RequestError::OutOfRange { what, value, min, max };
+    (min..=max).contains(&value).then_some(()).ok_or(error)
 }
 
-fn check_known(kind: &str, name: &str, names: &[impl AsRef<str>]) -> Result<(), String> {
+fn check_known(kind: &str, name: &str, names: &[impl AsRef<str>]) -> Result<(), RequestError> {
     if names.iter().any(|known| known.as_ref() == name) {
         return Ok(());
     }
     let name: String = name.chars().take(MAX_NAME).collect();
-    Err(suggest::unknown(kind, &name, names).to_string())
+    Err(RequestError::UnknownName(suggest::unknown(kind, &name, names).to_string()))
 }
 
-fn check_addresses(addresses: &[String]) -> Result<(), String> {
+fn check_addresses(addresses: &[String]) -> Result<(), RequestError> {
     if addresses.len() > MAX_SIMULATORS {
-        return Err(format!("{MAX_SIMULATORS} Robot Simulators at most can share the work"));
+        return Err(RequestError::TooManySimulators);
     }
     let is_plain =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_' | '[' | ']' | '%');
@@ -153,14 +189,11 @@ fn check_addresses(addresses: &[String]) -> Result<(), String> {
     };
     match addresses.iter().find(|address| !is_address(address)) {
         None => Ok(()),
-        Some(wrong) => {
-            let wrong: String = wrong.chars().take(MAX_NAME).collect();
-            Err(format!("{wrong:?} is no address; one looks like 127.0.0.1:7720 or robots.example:7720"))
-        }
+        Some(invalid) => Err(RequestError::Address(invalid.chars().take(MAX_NAME).collect())),
     }
 }
 
-/// What can be chosen.
+/// The options for new runs.
 pub(super) fn info(folder: &Path) -> EvolutionInfo {
     let world = |name: String| {
         let plan = Plan::built_in(&name)?.ok().filter(|plan| InProcessWorld::check(plan).is_ok())?;

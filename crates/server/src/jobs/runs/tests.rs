@@ -76,18 +76,18 @@ fn what_can_be_chosen_can_be_started() {
     for world in &info.worlds {
         for body in &info.bodies {
             let run = NewRun { world: world.name.clone(), body: body.name.clone(), ..wanted() };
-            Order::new(&run, &info).unwrap();
+            RunRequest::new(&run, &info).unwrap();
         }
     }
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_in_words() {
+fn invalid_requests_are_refused_with_a_reason() {
     let folder = TempDir::new().unwrap();
     let runs = runs(&folder, "exit");
     let simulators = |address: &str| vec![address.to_owned()];
     let check = |run: NewRun, expected: &str| {
-        let error = runs.start(&run).unwrap_err();
+        let error = runs.start(&run).unwrap_err().to_string();
         assert!(error.contains(expected), "{run:?}: {error}");
     };
     check(NewRun { world: "moon".to_owned(), ..wanted() }, "unknown world `moon`; available: ");
@@ -95,15 +95,15 @@ fn what_makes_no_sense_is_refused_in_words() {
     check(NewRun { body: "../x.toml".to_owned(), ..wanted() }, "unknown body");
     check(NewRun { fitness: Some("money".to_owned()), ..wanted() }, "unknown fitness");
     check(NewRun { algorithm: "--help".to_owned(), ..wanted() }, "unknown algorithm");
-    check(NewRun { generations: 0, ..wanted() }, "1 to 1000000 generations");
-    check(NewRun { generations: 1_000_001, ..wanted() }, "1 to 1000000 generations");
-    check(NewRun { population: Some(1), ..wanted() }, "2 to 10000 individuals");
-    check(NewRun { hidden: Some(1_001), ..wanted() }, "0 to 1000 hidden");
-    check(NewRun { target: Some(f64::NAN), ..wanted() }, "no fitness can be");
+    check(NewRun { generations: 0, ..wanted() }, "generations: out of range 1..=1000000");
+    check(NewRun { generations: 1_000_001, ..wanted() }, "generations: out of range 1..=1000000");
+    check(NewRun { population: Some(1), ..wanted() }, "individuals per generation: out of range 2..=10000");
+    check(NewRun { hidden: Some(1_001), ..wanted() }, "hidden neurons: out of range 0..=1000");
+    check(NewRun { target: Some(f64::NAN), ..wanted() }, "must be finite");
     for address in ["", "-h", "a,b", "a b", &"a".repeat(257)] {
-        check(NewRun { simulators: simulators(address), ..wanted() }, "is no address");
+        check(NewRun { simulators: simulators(address), ..wanted() }, "invalid address");
     }
-    check(NewRun { simulators: vec!["a".to_owned(); 65], ..wanted() }, "64 Robot Simulators at most");
+    check(NewRun { simulators: vec!["a".to_owned(); 65], ..wanted() }, "at most 64 Robot Simulators");
     assert!(!folder.path().join("runs").exists());
     assert_eq!((runs.list(), runs.version()), (Vec::new(), 0));
 }
@@ -130,7 +130,7 @@ fn the_program_is_told_what_was_wanted() {
     let name = runs.start(&NewRun { simulators, ..wanted() }).unwrap();
     assert_eq!(name, "simulators-ga-1");
     until("the end", || runs.list().iter().all(|run| run.state == RunState::Failed));
-    assert!(of(&runs.list(), &name).words.contains("without a run"));
+    assert!(of(&runs.list(), &name).words.contains("without creating a run"));
 }
 
 #[test]
@@ -140,13 +140,13 @@ fn what_fails_at_once_says_why() {
     let name = runs.start(&wanted()).unwrap();
     until("the end", || of(&runs.list(), &name).state == RunState::Failed);
     assert_eq!(of(&runs.list(), &name).words, "many\nlines\nrossum: the disk is full");
-    assert!(runs.stop(&name).unwrap_err().contains("nothing to stop"));
-    assert!(runs.resume(&name, None).unwrap_err().contains("there is no run "));
+    assert!(runs.stop(&name).unwrap_err().to_string().contains("is not running"));
+    assert!(runs.resume(&name, None).unwrap_err().to_string().contains("no run named"));
     assert!(runs.detail(&name).is_err() && runs.replay(&name, None).is_err());
 
     let nowhere = Runs::new(folder.path().join("runs"), folder.path().join("nowhere"));
-    let error = nowhere.start(&wanted()).unwrap_err();
-    assert!(error.contains("could not be started") && error.contains("nowhere"), "{error}");
+    let error = nowhere.start(&wanted()).unwrap_err().to_string();
+    assert!(error.contains("failed to start") && error.contains("nowhere"), "{error}");
     assert_eq!(nowhere.list(), Vec::new());
 }
 
@@ -167,7 +167,7 @@ fn processes_are_counted_stopped_and_ended() {
     // one line at once, and then nothing for a long time
     let runs = runs(&folder, "echo '{}'; exec sleep 1000");
     let names: Vec<_> = (0..MAX_PROCESSES).map(|_| runs.start(&wanted()).unwrap()).collect();
-    assert!(runs.start(&wanted()).unwrap_err().contains("4 runs go on already"));
+    assert!(runs.start(&wanted()).unwrap_err().to_string().contains("4 runs are in progress"));
     until("a line of each", || runs.version() == 2 * MAX_PROCESSES as u64);
     assert!(runs.list().iter().all(|run| run.state == RunState::Running));
     assert_eq!(
@@ -182,7 +182,7 @@ fn processes_are_counted_stopped_and_ended() {
     assert!(!names.contains(&again));
     runs.end();
     assert!(runs.list().iter().all(|run| run.state == RunState::Stopped), "{:?}", runs.list());
-    assert!(runs.start(&wanted()).unwrap_err().contains("about to end"));
+    assert!(runs.start(&wanted()).unwrap_err().to_string().contains("shutting down"));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn names_lead_nowhere_else() {
             runs.detail(name).unwrap_err(),
             runs.replay(name, None).unwrap_err(),
         ] {
-            assert!(error.contains("this is no name"), "{name:?}: {error}");
+            assert!(error.to_string().contains("this is no name"), "{name:?}: {error}");
         }
     }
     for error in [
@@ -220,7 +220,7 @@ fn names_lead_nowhere_else() {
         runs.detail("link").unwrap_err(),
         runs.replay("link", None).unwrap_err(),
     ] {
-        assert!(error.contains("there is no run"), "{error}");
+        assert!(error.to_string().contains("no run named"), "{error}");
     }
 }
 
@@ -242,9 +242,9 @@ fn runs_on_disk_are_shown_as_they_are() {
         (run.state, run.generation, run.generations, run.here),
         (RunState::Running, GENERATIONS, GENERATIONS, true)
     );
-    assert!(run.words.contains("another program") && run.place.contains(" in "), "{run:?}");
-    assert!(runs.stop("busy").unwrap_err().contains("another program"));
-    assert!(runs.resume("busy", Some(9)).unwrap_err().contains("another program"));
+    assert!(run.words.contains("another process") && run.place.contains(" in "), "{run:?}");
+    assert!(runs.stop("busy").unwrap_err().to_string().contains("another process"));
+    assert!(runs.resume("busy", Some(9)).unwrap_err().to_string().contains("another process"));
     let run = of(&list, "far");
     assert_eq!((run.state, run.here, run.place.as_str()), (RunState::Finished, false, "10.0.0.1:7720"));
     let run = of(&list, "broken");
@@ -252,16 +252,16 @@ fn runs_on_disk_are_shown_as_they_are() {
     drop(busy);
 
     assert_eq!(of(&runs.list(), "busy").state, RunState::Finished);
-    assert!(runs.resume("busy", None).unwrap_err().contains("3 generations already"));
-    assert!(runs.resume("busy", Some(0)).unwrap_err().contains("1 to 1000000"));
+    assert!(runs.resume("busy", None).unwrap_err().to_string().contains("3 generations already"));
+    assert!(runs.resume("busy", Some(0)).unwrap_err().to_string().contains("1..=1000000"));
     runs.resume("busy", Some(9)).unwrap();
-    assert!(runs.resume("busy", Some(9)).unwrap_err().contains("goes on already"));
+    assert!(runs.resume("busy", Some(9)).unwrap_err().to_string().contains("is running already"));
     let run = of(&runs.list(), "busy").clone();
     assert_eq!((run.state, run.generations), (RunState::Running, 9));
     runs.stop("busy").unwrap();
     until("the end", || of(&runs.list(), "busy").state == RunState::Stopped);
     // elsewhere as well
-    assert!(runs.replay("far", None).unwrap_err().contains("tested by Robot Simulators elsewhere"));
+    assert!(runs.replay("far", None).unwrap_err().to_string().contains("evaluated by Robot Simulators"));
     let net = runs.detail("far").unwrap().net.unwrap();
     assert_eq!((net.inputs[0].as_str(), net.outputs[0].as_str()), ("input 1", "output 1"));
 }
@@ -297,9 +297,9 @@ fn a_run_is_told_at_length() {
         let text = wire::console::Message::Replay(replay).to_text();
         assert!(text.len() < 4_000_000, "{}", text.len());
     }
-    assert!(runs.replay("one", Some(4)).unwrap_err().contains("generation 4"));
+    assert!(runs.replay("one", Some(4)).unwrap_err().to_string().contains("generation 4"));
     fs::remove_file(path.join("bests.jsonl")).unwrap();
-    assert!(runs.replay("one", Some(1)).unwrap_err().contains("older versions"));
+    assert!(runs.replay("one", Some(1)).unwrap_err().to_string().contains("older versions"));
     assert!(runs.replay("one", None).is_ok());
 }
 

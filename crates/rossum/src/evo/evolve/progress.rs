@@ -1,4 +1,4 @@
-//! How a run goes, for those who watch it.
+//! Progress of a run on the terminal or as JSON lines.
 
 use std::{
     io::{IsTerminal, Write},
@@ -10,31 +10,30 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::table::short;
 
-/// Shows a run while it goes on.
-pub(super) struct Watch {
+/// Shows the progress of a run.
+pub(super) struct Progress {
     bar: ProgressBar,
     json: bool,
     began: Instant,
-    /// Individuals tested before.
+    /// Evaluations before this process resumed the run.
     before: u64,
     generations: u64,
 }
 
-impl Watch {
-    /// Says what is going to happen.
+impl Progress {
+    /// Prints the run's description and starts the progress bar.
     pub(super) fn begin(
         run: &Run,
-        testers: &str,
+        evaluator: &str,
         generations: u64,
         json: bool,
         out: &mut dyn Write,
     ) -> anyhow::Result<Self> {
         let before = run.history().last().map_or(0, |last| last.evaluations);
         if !json {
-            writeln!(out, "{}\n{testers}", run.describe())?;
-            let more =
-                if before > 0 { format!(", {} generations are done", run.history().len()) } else { String::new() };
-            writeln!(out, "run: {}{more}; ctrl-C stops it, --resume goes on\n", run.folder().display())?;
+            writeln!(out, "{}\n{evaluator}", run.describe())?;
+            let more = if before > 0 { format!(", {} generations done", run.history().len()) } else { String::new() };
+            writeln!(out, "run: {}{more}; ctrl-C stops it, --resume continues it\n", run.folder().display())?;
         }
         let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(0) };
         bar.set_style(ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} {elapsed} {msg}")?);
@@ -42,19 +41,19 @@ impl Watch {
         Ok(Self { bar, json, began: now(), before, generations })
     }
 
-    /// A generation begins.
+    /// Starts a generation.
     pub(super) fn generation(&self, generation: u64, individuals: usize) {
         self.bar.set_prefix(format!("generation {generation}/{}", self.generations));
         self.bar.set_length(individuals as u64);
         self.bar.set_position(0);
     }
 
-    /// So many of it are tested.
-    pub(super) fn tested(&self, count: usize) {
+    /// Updates the number of evaluated individuals.
+    pub(super) fn evaluated(&self, count: usize) {
         self.bar.set_position(count as u64);
     }
 
-    /// A generation has ended.
+    /// Prints a finished generation.
     pub(super) fn finished(&self, line: &Generation, out: &mut dyn Write) -> anyhow::Result<()> {
         if self.json {
             serde_json::to_writer(&mut *out, line)?;
@@ -79,16 +78,16 @@ impl Watch {
         Ok(())
     }
 
-    /// The run has ended.
+    /// Prints the summary of the run.
     pub(super) fn end(self, run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
         self.bar.finish_and_clear();
         if self.json {
             return Ok(());
         }
         let took = now().duration_since(self.began).as_secs_f64();
-        let tested = run.history().last().map_or(0, |last| last.evaluations) - self.before;
-        let rate = tested as f64 / took.max(1e-9);
-        writeln!(out, "\n{tested} individuals in {took:.1} s, {rate:.0} a second")?;
+        let evaluated = run.history().last().map_or(0, |last| last.evaluations) - self.before;
+        let rate = evaluated as f64 / took.max(1e-9);
+        writeln!(out, "\n{evaluated} individuals in {took:.1} s, {rate:.0} per second")?;
         if let Some(best) = run.best() {
             let (generation, individual) = (best.generation, best.individual);
             let fitness = short(best.fitness);
@@ -98,7 +97,7 @@ impl Watch {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "for people, who have a clock")]
+#[expect(clippy::disallowed_methods, reason = "wall-clock time for the user")]
 fn now() -> Instant {
     Instant::now()
 }

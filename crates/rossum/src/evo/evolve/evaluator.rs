@@ -1,4 +1,4 @@
-//! Where individuals are tested: in this process, or by Robot Simulators elsewhere.
+//! Evaluation of individuals, in this process or by Robot Simulators.
 
 use std::time::Duration;
 
@@ -15,86 +15,86 @@ use evolve::{
 use server::driver::evo::ROBOT_PORTS;
 use tracing::{info, warn};
 
-use super::choices::Plan;
+use super::choices::RunPlan;
 use crate::evo::host::with_port;
 
-/// Somebody who is there answers within this.
-const PROMPT: Duration = Duration::from_secs(1);
+/// Time after which the user is told that no Robot Simulator has connected.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Those who test individuals.
-pub(super) enum Testers {
-    LocalSite { here: LocalSite, threads: usize },
-    Elsewhere { fleet: Box<Fleet>, parameters: NetParameters },
+/// Evaluates the individuals of a run.
+pub(super) enum Evaluator {
+    Local { site: LocalSite, threads: usize },
+    Remote { fleet: Box<Fleet>, parameters: NetParameters },
 }
 
-impl Testers {
-    pub(super) fn at(place: &EvaluationSite, plan: &Plan) -> anyhow::Result<Self> {
-        if let Some(here) = place.local()? {
-            return Ok(Self::LocalSite { here, threads: plan.threads });
+impl Evaluator {
+    pub(super) fn new(site: &EvaluationSite, plan: &RunPlan) -> anyhow::Result<Self> {
+        if let Some(site) = site.local()? {
+            return Ok(Self::Local { site, threads: plan.threads });
         }
-        let EvaluationSite::Simulators(simulators) = place else { unreachable!("all other places are here") };
+        let EvaluationSite::Simulators(simulators) = site else { unreachable!("all other sites are local") };
         let addresses: Vec<String> = simulators.iter().map(|address| with_port(address, ROBOT_PORTS.0)).collect();
         let mut fleet = Fleet::new(&addresses, FleetOptions::default())?;
-        if fleet.next_within(PROMPT)?.is_none_or(|event| matches!(event, Event::Unusable { .. })) {
+        if fleet.next_within(CONNECT_TIMEOUT)?.is_none_or(|event| matches!(event, Event::Unusable { .. })) {
             warn!("waiting for a Robot Simulator at {}; `rossum robot` starts one", addresses.join(", "));
         }
-        let told = fleet.net_parameters().with_context(|| {
+        let announced = fleet.net_parameters().with_context(|| {
             format!(
                 "no Robot Simulator at {}; start one with `rossum robot`, or give --simulators, or --all",
                 addresses.join(", ")
             )
         })?;
-        Ok(Self::Elsewhere { fleet: Box::new(fleet), parameters: parameters_from_wire(&told) })
+        Ok(Self::Remote { fleet: Box::new(fleet), parameters: parameters_from_wire(&announced) })
     }
 
-    /// Who and where they are, for people.
+    /// A human-readable description.
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::LocalSite { here, threads } => {
-                let alone = match here.world.rules().isolation {
+            Self::Local { site, threads } => {
+                let alone = match site.world.rules().isolation {
                     Isolation::PerRobot => "",
-                    _ => "\neach robot is alone here; to have them meet, run world, robot and evolve apart",
+                    _ => "\neach robot is alone; to let them meet, run `rossum world`, `robot` and `evolve` separately",
                 };
-                format!("tested here, on {threads} threads: {}{alone}", here.design.fitness().title)
+                format!("evaluated in this process, on {threads} threads: {}{alone}", site.design.fitness().title)
             }
-            Self::Elsewhere { fleet, .. } => {
+            Self::Remote { fleet, .. } => {
                 let addresses: Vec<String> = fleet.addresses().iter().map(ToString::to_string).collect();
-                format!("tested by Robot Simulators at {}; change that with --simulators", addresses.join(", "))
+                format!("evaluated by Robot Simulators at {}; change with --simulators", addresses.join(", "))
             }
         }
     }
 
-    /// What nets they can test.
+    /// The nets that can be evaluated.
     pub(super) fn parameters(&self) -> &NetParameters {
         match self {
-            Self::LocalSite { here, .. } => here.design.parameters(),
-            Self::Elsewhere { parameters, .. } => parameters,
+            Self::Local { site, .. } => site.design.parameters(),
+            Self::Remote { parameters, .. } => parameters,
         }
     }
 
-    /// Tests a generation, and says how many of it are done.
-    pub(super) fn test(
+    /// Evaluates a generation. `progress` is called with the number of finished evaluations.
+    pub(super) fn evaluate(
         &mut self,
         generation: u64,
         individuals: &[Genotype],
         progress: &(dyn Fn(usize) + Sync),
     ) -> anyhow::Result<Vec<Evaluation>> {
         match self {
-            Self::LocalSite { here, threads } => {
-                let world = || Ok(InProcessWorld::new(here.world.clone(), here.seed));
-                let outcomes = evaluate_all(&here.design, generation, individuals, *threads, world, progress)?;
+            Self::Local { site, threads } => {
+                let world = || Ok(InProcessWorld::new(site.world.clone(), site.seed));
+                let outcomes = evaluate_all(&site.design, generation, individuals, *threads, world, progress)?;
                 let evaluation = |outcome: evolve::robot::Outcome| Evaluation {
                     fitness: outcome.fitness,
                     behaviour: outcome.behaviour,
                 };
                 Ok(outcomes.into_iter().map(evaluation).collect())
             }
-            Self::Elsewhere { fleet, .. } => elsewhere(fleet, generation, individuals, progress),
+            Self::Remote { fleet, .. } => evaluate_remotely(fleet, generation, individuals, progress),
         }
     }
 }
 
-fn elsewhere(
+fn evaluate_remotely(
     fleet: &mut Fleet,
     generation: u64,
     individuals: &[Genotype],
@@ -102,28 +102,31 @@ fn elsewhere(
 ) -> anyhow::Result<Vec<Evaluation>> {
     let messages = (1..).zip(individuals).map(|(number, genotype)| individual(generation, number, genotype)).collect();
     let addresses = fleet.addresses().to_vec();
-    let mut tested = 0;
+    let mut finished = 0;
     let results = fleet.evaluate(messages, |event| {
         let at = |simulator: &usize| addresses.get(*simulator).map(ToString::to_string).unwrap_or_default();
         match event {
             Event::Fitness { .. } => {
-                tested += 1;
-                progress(tested);
+                finished += 1;
+                progress(finished);
             }
             Event::Failed { generation, number, attempts, .. } => {
-                warn!(generation, number, attempts, "an individual could not be tested");
+                warn!(generation, number, attempts, "evaluation failed");
             }
             Event::Joined { simulator, concurrent } => {
-                info!(simulator = at(simulator), concurrent, "a Robot Simulator is there");
+                info!(simulator = at(simulator), concurrent, "Robot Simulator connected");
             }
             Event::Lost { simulator, reason, resent } => {
-                warn!(simulator = at(simulator), resent, "a Robot Simulator is lost, others do its work: {reason}");
+                warn!(
+                    simulator = at(simulator),
+                    resent, "Robot Simulator lost, its individuals are sent to others: {reason}"
+                );
             }
             Event::Unusable { simulator, reason } => {
-                warn!(simulator = at(simulator), "a Robot Simulator cannot be used: {reason}");
+                warn!(simulator = at(simulator), "Robot Simulator not usable: {reason}");
             }
             Event::Unasked { simulator, generation, number } => {
-                warn!(simulator = at(simulator), generation, number, "a fitness came that nobody waits for");
+                warn!(simulator = at(simulator), generation, number, "unrequested fitness ignored");
             }
         }
     })?;
@@ -142,20 +145,20 @@ fn individual(generation: u64, number: u64, genotype: &Genotype) -> wire::evo::I
     }
 }
 
-fn parameters_from_wire(told: &wire::evo::NetParameters) -> NetParameters {
+fn parameters_from_wire(announced: &wire::evo::NetParameters) -> NetParameters {
     let genes = |genes: wire::evo::Genes| Genes { values: genes.values, low: genes.low, high: genes.high };
     NetParameters {
-        concurrent: told.concurrent,
-        globals: genes(told.globals),
-        inputs: told.inputs,
-        input: genes(told.input),
-        outputs: told.outputs,
-        output: genes(told.output),
-        hidden_min: told.hidden_min,
-        hidden_max: told.hidden_max,
-        hidden: genes(told.hidden),
-        weight: genes(told.weight),
-        input_to_output: told.input_to_output,
-        recurrent: told.recurrent,
+        concurrent: announced.concurrent,
+        globals: genes(announced.globals),
+        inputs: announced.inputs,
+        input: genes(announced.input),
+        outputs: announced.outputs,
+        output: genes(announced.output),
+        hidden_min: announced.hidden_min,
+        hidden_max: announced.hidden_max,
+        hidden: genes(announced.hidden),
+        weight: genes(announced.weight),
+        input_to_output: announced.input_to_output,
+        recurrent: announced.recurrent,
     }
 }

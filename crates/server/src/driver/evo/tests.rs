@@ -366,8 +366,7 @@ fn conversations_go_as_the_transcripts_say() {
             Some("robot") => {
                 let design = Arc::new(Design::built_in(script["body"].as_str().unwrap()).unwrap());
                 let options = RobotOptions { port: 0, ..RobotOptions::default() };
-                serve_robot(&design, &WorldAt::InProcess(plan(""), 1), &options, &ListenOptions::default())
-                    .unwrap()
+                serve_robot(&design, &WorldAt::InProcess(plan(""), 1), &options, &ListenOptions::default()).unwrap()
             }
             other => panic!("{}: {other:?}", path.display()),
         };

@@ -51,7 +51,7 @@ fn handle_request(
     world: &Snapshot,
     out: &mut DatagramOutbox<Reply>,
 ) {
-    let raise = |out: &mut DatagramOutbox<Reply>, event| out.command(Command::Tell(agent.id, event));
+    let raise = |out: &mut DatagramOutbox<Reply>, event| out.command(Command::RaiseEvent(agent.id, event));
     match message {
         Request::Connect => {
             raise(out, AgentEvent::ControllerConnected);

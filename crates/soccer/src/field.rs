@@ -201,7 +201,7 @@ impl Field {
             && (0.0..=self.goal_height).contains(&point.z)
     }
 
-    /// The landmarks, in the order in which agents are told of them.
+    /// The landmarks, in the order of the protocol.
     pub fn landmarks(&self) -> [Landmark; 30] {
         LANDMARKS.map(|(name, spot, x_sign, y_sign)| {
             let spot = self.spot(spot);

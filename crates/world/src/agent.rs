@@ -255,7 +255,7 @@ fn command_motor(sim: &mut Sim, motor: &Motor, command: MotorCommand) {
 
 /// Sets the targets of a feedback motor. An actuator works on its length, which is the angle times the gear.
 ///
-/// The soccer protocol counts in units of the actuator, so its session converts to joint units what is converted back
+/// The soccer protocol counts in units of the actuator; its session converts them to joint units, which are converted back
 /// here. The detour stays: actions are recorded in joint units, and leaving it out would change results by rounding.
 fn aim(sim: &mut Sim, [tau, pos, vel]: [ActuatorId; 3], gear: f64, law: &JointTarget) {
     sim.set_ctrl(tau, law.tau / gear);

@@ -57,7 +57,7 @@ pub enum Command {
     /// Run one tick of a paused world.
     Step,
     /// Raise an event of an agent.
-    Tell(AgentId, AgentEvent),
+    RaiseEvent(AgentId, AgentEvent),
 }
 
 impl Command {

@@ -123,7 +123,7 @@ impl Runner {
                 Ok(answer) => answer.map(Answer::Ordered),
                 Err(refusal) => Some(Answer::Refused(refusal.into())),
             },
-            Command::Tell(agent, event) => self.raise_event(agent, event),
+            Command::RaiseEvent(agent, event) => self.raise_event(agent, event),
         };
         self.answers.extend(answer.map(|answer| (session, answer)));
     }

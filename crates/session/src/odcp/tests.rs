@@ -120,7 +120,7 @@ fn settings_span_the_range_of_a_motor() {
     let check = |raw: [i32; 4], expected: [(f64, Option<f64>); 2]| {
         let ints = raw.iter().flat_map(|int| int.to_le_bytes());
         let commands = outbox_of(&AT_REST, &[100].into_iter().chain(ints).collect::<Vec<_>>()).commands;
-        let [Command::Act(ROVER, actions), Command::Tell(ROVER, AgentEvent::MotorsSet)] = &commands[..] else {
+        let [Command::Act(ROVER, actions), Command::RaiseEvent(ROVER, AgentEvent::MotorsSet)] = &commands[..] else {
             panic!("{raw:?} gives {commands:?}")
         };
         let wanted: Vec<_> = expected
@@ -139,7 +139,7 @@ fn settings_span_the_range_of_a_motor() {
 fn visits_are_told_to_the_world() {
     for (datagram, event) in [(5, AgentEvent::ControllerConnected), (7, AgentEvent::ControllerDisconnected)] {
         let commands = outbox_of(&AT_REST, &[datagram]).commands;
-        assert!(matches!(&commands[..], [Command::Tell(ROVER, told)] if *told == event), "{commands:?}");
+        assert!(matches!(&commands[..], [Command::RaiseEvent(ROVER, told)] if *told == event), "{commands:?}");
     }
 }
 

@@ -75,7 +75,7 @@ impl Runner {
         agent: AgentId,
         actions: Vec<Action>,
     ) -> Option<Answer> {
-        // an agent stays with the session that votes for it or added it, whoever else moves it
+        // an agent stays with the session that votes for it or added it, also if others move it
         let holder = self.voters.get(&agent).or_else(|| self.owners.get(&agent)).copied();
         if self.world.catalogue().agent(agent).is_some() {
             self.world.set_controller(agent, Some(holder.unwrap_or(session)));

@@ -49,7 +49,7 @@ impl Runner {
 
     /// Decides whether time may pass at `now`. Lockstep agents that were silent for too long lose their votes.
     pub fn gate(&mut self, now: Instant) -> Gate {
-        // also while a paused world waits for votes to take a single step: nobody can be too late
+        // no time-outs while paused, also if the world waits for votes to take a single step
         let silent = if self.world.is_paused() { Vec::new() } else { self.clock.drop_silent(now) };
         for agent in silent {
             self.world.raise_agent_event(agent, AgentEvent::VoteLost);

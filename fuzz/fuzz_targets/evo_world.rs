@@ -1,5 +1,5 @@
-//! Any bytes in any pieces from several Robot Simulators of one world, with time passing in between: nothing panics,
-//! every answer is a whole line that decodes, and whoever leaves leaves no robot behind.
+//! Arbitrary bytes in arbitrary pieces from several Robot Simulators of one world, with time passing in between: nothing
+//! panics, every reply is a complete line that decodes, and a client that leaves leaves no robot behind.
 //!
 //! The input is a list of a peer, a length and that many bytes. One peer is the clock, one leaves. The first byte of all
 //! says what kind of world it is.
@@ -8,7 +8,7 @@
 
 use arena::{Arena, Plan};
 use libfuzzer_sys::fuzz_target;
-use server::session::evo::world::WorldSimulator;
+use session::evo::{Backlog, LineServer, world::WorldSimulator};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use wire::evo::{FromWorld, Line, LineBuffer};
@@ -55,7 +55,7 @@ fuzz_target!(|input: &[u8]| {
                 }
             }
         }
-        for connection in world.take_stirred() {
+        for connection in world.take_unblocked() {
             if let Some(peer) = numbers.iter().position(|&number| number == connection)
                 && take(&mut world, &mut buffers[peer], connection, now)
             {
@@ -72,13 +72,13 @@ fuzz_target!(|input: &[u8]| {
 /// Takes all lines of a peer; says whether the connection is over.
 fn take(world: &mut WorldSimulator, buffer: &mut LineBuffer, number: u64, now: Duration) -> bool {
     loop {
-        let turn = world.lines(number, buffer, || now);
-        let out = world.out(number).map(std::mem::take).unwrap_or_default();
+        let turn = world.receive(number, buffer, || now);
+        let out = world.output(number).map(std::mem::take).unwrap_or_default();
         assert!(out.is_empty() || out.ends_with(b"\r\n"));
         for line in out.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             FromWorld::decode(line.strip_suffix(b"\r").expect("a whole end")).expect("a message of ours");
         }
-        if turn.close.is_some() || !turn.is_unfinished {
+        if turn.close.is_some() || turn.backlog != Backlog::TurnOver {
             return turn.close.is_some();
         }
     }

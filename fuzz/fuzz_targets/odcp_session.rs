@@ -7,10 +7,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
-use server::session::odcp::OdcpSession;
-use server::session::{DatagramSession, Outbox};
+use session::odcp::OdcpSession;
+use session::{DatagramSession, Notice, Outbox, OverDatagrams};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 use world::{Action, Answer, Command, CommandRefusal, Snapshot, World};
 
 const PEERS: u8 = 4;
@@ -21,7 +22,8 @@ static WORLD: LazyLock<Arc<Snapshot>> = LazyLock::new(|| {
 });
 
 fuzz_target!(|input: &[u8]| {
-    let mut session = OdcpSession { agent: "Rover".to_owned() };
+    let mut session = OverDatagrams(OdcpSession { agent: "Rover".to_owned() });
+    let now = Instant::now();
     let mut rest = input;
     while let [peer, length, tail @ ..] = rest {
         let (datagram, tail) = tail.split_at(usize::from(*length).min(tail.len()));
@@ -29,13 +31,12 @@ fuzz_target!(|input: &[u8]| {
         let peer = peer % PEERS;
         let mut out = Outbox::default();
         if peer == PEERS - 1 {
-            session.answer(Answer::Refused(CommandRefusal::Actions), &WORLD, &mut out);
+            session.notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), &WORLD, now, &mut out);
             assert!(out.replies.is_empty() && out.commands.is_empty());
             continue;
         }
         let from = SocketAddr::from(([127, 0, 0, 1], 5000 + u16::from(peer)));
-        session.datagram(from, datagram, &WORLD, &mut out);
-        assert!(out.close.is_none());
+        session.receive(from, datagram, &WORLD, now, &mut out);
         assert!(out.replies.iter().all(|(to, _)| *to == from));
         for command in &out.commands {
             if let Command::Act(_, actions) = command {

@@ -7,30 +7,30 @@
 
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
-use server::session::osp::{Osp, OspSession};
-use server::session::{ConversationService, ConversationSession, Outbox};
+use session::osp::{Osp, OspSession};
+use session::{ConversationAction, ConversationService, DatagramSession, Notice, Outbox};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wire::osp::{Dialect, MAX_DATAGRAM};
 use world::{Action, AgentId, Answer, Command, Snapshot, Value, VariableId, World};
 
-struct Stage {
+struct Fixture {
     before: Arc<Snapshot>,
     after: Arc<Snapshot>,
     start: Instant,
 }
 
-static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let setup = Scenario::load("orcs").and_then(|scenario| scenario.setup()).expect("the scenario is sound");
     let mut world = World::new(&setup).expect("the world can be built");
     let before = world.take_snapshot();
     world.reset(Some(7));
-    Stage { before, after: world.take_snapshot(), start: Instant::now() }
+    Fixture { before, after: world.take_snapshot(), start: Instant::now() }
 });
 
 fuzz_target!(|input: &[u8]| {
-    let Stage { before, after, start } = &*STAGE;
+    let Fixture { before, after, start } = &*FIXTURE;
     let peer = SocketAddr::from(([127, 0, 0, 1], 5000));
     let dialect = Dialect::ALL[input.len() % 2];
     let (mut session, mut now) = (OspSession::new(peer, dialect), *start);
@@ -41,16 +41,19 @@ fuzz_target!(|input: &[u8]| {
         let number = bytes.first().copied().unwrap_or(1).into();
         let mut out = Outbox::default();
         match kind % 8 {
-            0 => session.answer(Answer::Entered(AgentId(number)), before, &mut out),
-            1 => session.answer(Answer::VoteLost(AgentId(number)), before, &mut out),
-            2 => session.answer(Answer::Value(VariableId(number), Value::Double(0.5)), before, &mut out),
-            3 => session.moved(if number % 2 == 0 { before } else { after }, now, &mut out),
+            0 => session.notify(Notice::Answer(Answer::Entered(AgentId(number))), before, now, &mut out),
+            1 => session.notify(Notice::Answer(Answer::VoteLost(AgentId(number))), before, now, &mut out),
+            2 => {
+                let answer = Answer::Value(VariableId(number), Value::Double(0.5));
+                session.notify(Notice::Answer(answer), before, now, &mut out);
+            }
+            3 => session.notify(Notice::Tick, if number % 2 == 0 { before } else { after }, now, &mut out),
             4 => {
                 now += Duration::from_millis(number.into());
-                session.wake(now, &mut out);
+                session.notify(Notice::Timeout, before, now, &mut out);
             }
             5 => drop(Osp.greet(peer, bytes)),
-            _ => session.datagram(bytes, before, now, &mut out),
+            _ => session.receive(peer, bytes, before, now, &mut out),
         }
         assert!(out.replies.iter().all(|(to, reply)| *to == peer && reply.len() <= MAX_DATAGRAM));
         for command in &out.commands {
@@ -58,7 +61,7 @@ fuzz_target!(|input: &[u8]| {
                 assert!(actions.iter().all(is_finite));
             }
         }
-        if out.close.is_some() {
+        if out.actions.iter().any(|action| matches!(action, ConversationAction::Close(_))) {
             return;
         }
     }

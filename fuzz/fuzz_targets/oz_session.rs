@@ -11,9 +11,11 @@ use puppet::director::PuppetConfig;
 use puppet::puppet::{AttributedOrder, Puppet, PuppetRefusal};
 use server::Scenario;
 use server::serve::build_world;
-use server::session::{EndpointKind, Outbox, StreamService, StreamSession};
+use server::protocol::EndpointKind;
+use session::{Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 use wire::StreamMessage;
 use wire::oz::Reply;
 use world::clock::Pace;
@@ -22,13 +24,13 @@ use world::{Answer, Command, Snapshot};
 
 const OPERATORS: u8 = 2;
 
-struct Stage {
+struct Fixture {
     service: Box<dyn StreamService>,
     snapshot: Arc<Snapshot>,
     puppet: PuppetConfig,
 }
 
-static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let scenario = Scenario::load("oz").expect("the scenario is sound");
     let (_, mut world) = build_world(&scenario).expect("the world can be built");
     let oz = scenario.services.iter().find(|(name, _)| *name == "oz").expect("there is a puppet");
@@ -38,7 +40,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => None,
     });
     let puppet = PuppetConfig { robot: "Alice".to_owned(), blinks: 2.0, gestures: Vec::new() };
-    Stage { service: service.expect("operators connect"), snapshot: world.take_snapshot(), puppet }
+    Fixture { service: service.expect("operators connect"), snapshot: world.take_snapshot(), puppet }
 });
 
 fn peer(index: u8) -> SocketAddr {
@@ -46,10 +48,10 @@ fn peer(index: u8) -> SocketAddr {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Stage { service, snapshot, puppet } = &*STAGE;
+    let Fixture { service, snapshot, puppet } = &*FIXTURE;
     let mut puppet = puppet.puppet().expect("its gestures are sound");
     let mut sessions: Vec<Box<dyn StreamSession>> = (0..OPERATORS).map(|index| service.open(peer(index))).collect();
-    let mut buffers = vec![Vec::new(); sessions.len()];
+    let (mut buffers, now) = (vec![Vec::new(); sessions.len()], Instant::now());
     let mut rest = input;
     while let [from, length, tail @ ..] = rest {
         let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
@@ -58,11 +60,12 @@ fuzz_target!(|input: &[u8]| {
         let Some((session, buffer)) = sessions.get_mut(usize::from(index)).zip(buffers.get_mut(usize::from(index))) else {
             for (session, index) in sessions.iter_mut().zip(0..) {
                 let mut out = Outbox::default();
-                match bytes.first() {
-                    Some(0) => session.answer(Answer::Refused(refusal(bytes).into()), snapshot, &mut out),
-                    Some(_) => session.answer(Answer::Ordered(OrderAnswer::new("so")), snapshot, &mut out),
-                    None => session.tick(snapshot, &mut out),
-                }
+                let notice = match bytes.first() {
+                    Some(0) => Notice::Answer(Answer::Refused(refusal(bytes).into())),
+                    Some(_) => Notice::Answer(Answer::Ordered(OrderAnswer::new("so"))),
+                    None => Notice::Tick,
+                };
+                session.notify(notice, snapshot, now, &mut out);
                 check(&out, peer(index), &mut puppet);
             }
             puppet.step(0.02);
@@ -71,9 +74,9 @@ fuzz_target!(|input: &[u8]| {
         };
         buffer.extend_from_slice(bytes);
         let mut out = Outbox::default();
-        session.bytes(peer(index), buffer, snapshot, &mut out);
+        session.receive(peer(index), buffer, snapshot, now, &mut out);
         check(&out, peer(index), &mut puppet);
-        if out.close.is_some() {
+        if out.is_closing() {
             return;
         }
     }
@@ -87,9 +90,13 @@ fn refusal(bytes: &[u8]) -> OrderRefusal {
     })
 }
 
-fn check(out: &Outbox<Vec<u8>>, peer: SocketAddr, puppet: &mut Puppet) {
-    for (to, bytes) in out.replies.iter().chain(&out.optional) {
-        assert_eq!(*to, peer);
+fn check(out: &StreamOutbox<Vec<u8>>, peer: SocketAddr, puppet: &mut Puppet) {
+    assert!(out.replies.iter().all(|(to, _)| *to == peer));
+    let droppable = out.actions.iter().filter_map(|action| match action {
+        StreamAction::SendDroppable(bytes) => Some(bytes),
+        StreamAction::Close(_) | StreamAction::StopServer(_) => None,
+    });
+    for bytes in out.replies.iter().map(|(_, bytes)| bytes).chain(droppable) {
         assert!(matches!(Reply::split(bytes), Ok(Some(split)) if split.consumed == bytes.len()));
     }
     for command in &out.commands {

@@ -8,20 +8,22 @@
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use server::serve::build_world;
-use server::session::{EndpointKind, Outbox, StreamService, StreamSession};
+use server::protocol::EndpointKind;
+use session::{Notice, Outbox, StreamOutbox, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 use world::clock::Pace;
 use world::{Action, AgentId, Answer, Command, CommandRefusal, Snapshot};
 
 const PEERS: u8 = 3;
 
-struct Stage {
+struct Fixture {
     services: Vec<Box<dyn StreamService>>,
     snapshot: Arc<Snapshot>,
 }
 
-static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let scenario = Scenario::load("soccer").expect("the scenario is sound");
     let (_, mut world) = build_world(&scenario).expect("the world can be built");
     let soccer = scenario.services.iter().find(|(name, _)| *name == "soccer").expect("soccer is played");
@@ -30,7 +32,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         EndpointKind::Stream(service) => Some(service),
         EndpointKind::Datagram(_) | EndpointKind::Conversation(_) => None,
     });
-    Stage { services: services.collect(), snapshot: world.take_snapshot() }
+    Fixture { services: services.collect(), snapshot: world.take_snapshot() }
 });
 
 fn peer(index: u8) -> SocketAddr {
@@ -38,10 +40,10 @@ fn peer(index: u8) -> SocketAddr {
 }
 
 fuzz_target!(|input: &[u8]| {
-    let Stage { services, snapshot } = &*STAGE;
+    let Fixture { services, snapshot } = &*FIXTURE;
     let mut sessions: Vec<Box<dyn StreamSession>> =
         services.iter().zip(0..).map(|(service, index)| service.open(peer(index))).collect();
-    let mut buffers = vec![Vec::new(); sessions.len()];
+    let (mut buffers, now) = (vec![Vec::new(); sessions.len()], Instant::now());
     let mut rest = input;
     while let [from, length, tail @ ..] = rest {
         let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
@@ -50,12 +52,13 @@ fuzz_target!(|input: &[u8]| {
         let Some(session) = sessions.get_mut(usize::from(index)) else {
             for (session, index) in sessions.iter_mut().zip(0..) {
                 let mut out = Outbox::default();
-                match bytes.first() {
-                    Some(0) => session.answer(Answer::Joined(AgentId(1)), snapshot, &mut out),
-                    Some(1) => session.answer(Answer::VoteLost(AgentId(1)), snapshot, &mut out),
-                    Some(_) => session.answer(Answer::Refused(CommandRefusal::Actions), snapshot, &mut out),
-                    None => session.tick(snapshot, &mut out),
-                }
+                let notice = match bytes.first() {
+                    Some(0) => Notice::Answer(Answer::Joined(AgentId(1))),
+                    Some(1) => Notice::Answer(Answer::VoteLost(AgentId(1))),
+                    Some(_) => Notice::Answer(Answer::Refused(CommandRefusal::Actions)),
+                    None => Notice::Tick,
+                };
+                session.notify(notice, snapshot, now, &mut out);
                 check(&out, peer(index));
             }
             continue;
@@ -63,15 +66,15 @@ fuzz_target!(|input: &[u8]| {
         let Some(buffer) = buffers.get_mut(usize::from(index)) else { return };
         buffer.extend_from_slice(bytes);
         let mut out = Outbox::default();
-        session.bytes(peer(index), buffer, snapshot, &mut out);
+        session.receive(peer(index), buffer, snapshot, now, &mut out);
         check(&out, peer(index));
-        if out.close.is_some() {
+        if out.is_closing() {
             return;
         }
     }
 });
 
-fn check(out: &Outbox<Vec<u8>>, peer: SocketAddr) {
+fn check(out: &StreamOutbox<Vec<u8>>, peer: SocketAddr) {
     assert!(out.replies.iter().all(|(to, _)| *to == peer));
     for command in &out.commands {
         match command {

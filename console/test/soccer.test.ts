@@ -80,7 +80,7 @@ test('the playhead waits for frames and stops at the end', () => {
 
 test('scenes and marks by frame', () => {
   const scene = (generation: number) =>
-    ({ type: 'scene', generation, bodies: [], parents: [], looks: [], meshes: [], agents: [] }) satisfies Scene
+    ({ generation, bodies: [], parents: [], looks: [], meshes: [], agents: [] }) satisfies Scene
   const scenes = merged(
     [{ from: 100, scene: scene(2) }],
     [

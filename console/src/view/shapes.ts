@@ -20,7 +20,7 @@ import {
   Vector3,
 } from 'three'
 
-import type { Scene, Visual } from '../api'
+import type { Mesh as MeshData, Scene, Visual } from '../api'
 import { apron, drawFirst, type Ground, ground } from './ground'
 import type { Poses } from './poses'
 import { localMatrix, readPose } from './transforms'
@@ -32,7 +32,7 @@ const CORNERS = [
   { beyond: 0, corners: 28 },
 ] as const
 
-interface Part {
+interface Instance {
   body: number
   local: Matrix4
   colour: Color
@@ -40,7 +40,7 @@ interface Part {
 
 interface Batch {
   mesh: InstancedMesh
-  parts: Part[]
+  parts: Instance[]
 }
 
 export class Shapes {
@@ -55,7 +55,7 @@ export class Shapes {
   constructor(scene: Scene) {
     const corners = CORNERS.find(({ beyond }) => scene.looks.length >= beyond)?.corners ?? 28
     const geometries = new Map<string, BufferGeometry>()
-    const batches = new Map<string, { geometry: BufferGeometry; visual: Visual; parts: Part[] }>()
+    const batches = new Map<string, { geometry: BufferGeometry; visual: Visual; parts: Instance[] }>()
     for (const visual of scene.looks) {
       if (visual.shape === 'plane') {
         this.#addGround(visual)
@@ -120,7 +120,7 @@ export class Shapes {
     for (const thing of this.#disposables) thing.dispose()
   }
 
-  #addBatch(geometry: BufferGeometry, visual: Visual, parts: Part[]): void {
+  #addBatch(geometry: BufferGeometry, visual: Visual, parts: Instance[]): void {
     const material = paint(visual)
     const mesh = new InstancedMesh(geometry, material, parts.length)
     parts.forEach(({ local, colour }, at) => {
@@ -195,7 +195,7 @@ function make(name: string, corners: number, scene: Scene): BufferGeometry | und
   }
 }
 
-function triangles(mesh: Scene['meshes'][number] | undefined): BufferGeometry | undefined {
+function triangles(mesh: MeshData | undefined): BufferGeometry | undefined {
   if (!mesh) return undefined
   const indexed = new BufferGeometry()
   indexed.setAttribute('position', new BufferAttribute(new Float32Array(mesh.vertices), 3))

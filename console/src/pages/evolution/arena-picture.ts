@@ -1,9 +1,7 @@
 // The arena from above, on a canvas: ground, obstacles, the robot, its beams and its path.
 
-import type { Replay } from '../../api'
+import type { Replay, TrialPath } from '../../api'
 import { fit, formatLength, scaleBar } from './arena-fit'
-
-type Trial = Replay['trials'][number]
 
 const MARGIN = 10
 /** Height of the scale bar's area, below the arena. */
@@ -34,7 +32,7 @@ export class ArenaPicture {
   #replay: Replay | null = null
   #polygons: { path: Path2D; colour: string; kind: string }[] = []
   #robot = new Path2D()
-  #trial: Trial | null = null
+  #trial: TrialPath | null = null
   #step = 0
   #resized: ResizeObserver
 
@@ -55,7 +53,7 @@ export class ArenaPicture {
     this.#trial = null
   }
 
-  show(trial: Trial | null, step: number): void {
+  show(trial: TrialPath | null, step: number): void {
     this.#trial = trial
     this.#step = step
     this.#draw()
@@ -116,7 +114,7 @@ export class ArenaPicture {
     ctx.strokeRect(x1, y1, x2 - x1, y2 - y1)
   }
 
-  #drawPath(ctx: CanvasRenderingContext2D, { steps }: Trial, pixel: number): void {
+  #drawPath(ctx: CanvasRenderingContext2D, { steps }: TrialPath, pixel: number): void {
     const line = (from: number, to: number, colour: string, width: number) => {
       ctx.beginPath()
       for (let at = from; at <= to; at++) {
@@ -143,7 +141,7 @@ export class ArenaPicture {
     }
   }
 
-  #drawRobot(ctx: CanvasRenderingContext2D, { steps, beams }: Trial, pixel: number): void {
+  #drawRobot(ctx: CanvasRenderingContext2D, { steps, beams }: TrialPath, pixel: number): void {
     const at = steps[Math.min(this.#step, steps.length - 1)]
     if (!at) return
     ctx.strokeStyle = BEAM

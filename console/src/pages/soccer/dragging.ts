@@ -1,6 +1,6 @@
 // Operators drag ball and players over the field of the live game.
 
-import type { Game } from '../../api'
+import type { Game, Player } from '../../api'
 import type { Connection } from '../../connection'
 import type { View } from '../../view/view'
 import { BALL_ON_GROUND, heading } from './trainer'
@@ -13,7 +13,7 @@ export interface Dragging {
 
 export function dragging(connection: Connection, view: View): Dragging {
   let ball: number | null = null
-  let players: Game['players'] = []
+  let players: Player[] = []
   let live = true
   let known = ''
 

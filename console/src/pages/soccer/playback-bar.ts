@@ -1,9 +1,10 @@
 // Playback controls below the view.
 
+import type { TimelineMark } from '../../api'
 import { button, h, select, setText, timelineSlider } from '../../ui'
 import { clock } from './labels'
 import type { Playback, PlaybackStatus } from './playback'
-import { isGoal, labelled, type Mark } from './timeline'
+import { isGoal, labelled } from './timeline'
 
 const SPEEDS = [0.5, 1, 2, 4, 8]
 /** Approximate width of a label's character, and its padding, in px. */
@@ -127,7 +128,7 @@ function newsOf(ready: number, complete: boolean, waiting: boolean, trouble: str
   return waiting ? 'Fetching frames …' : 'Arrow keys step by one frame; Space plays.'
 }
 
-function drawTicks(ticks: HTMLElement, marks: readonly Mark[], frames: number, width: number): void {
+function drawTicks(ticks: HTMLElement, marks: readonly TimelineMark[], frames: number, width: number): void {
   const wide = (text: string) => text.length * CHARACTER + PADDING
   const children = marks.map((mark) => {
     const tick = h('i', { class: isGoal(mark.text) ? 'tick goal' : 'tick', title: mark.text })

@@ -1,10 +1,9 @@
 // The list of recordings and logs, and the marks of the open one.
 
-import type { PlaybackEntry } from '../../api'
+import type { PlaybackEntry, TimelineMark } from '../../api'
 import type { Connection } from '../../connection'
 import { button, card, empty, errorMessage, h, notice, setText } from '../../ui'
 import { clock, formatBytes } from './labels'
-import type { Mark } from './timeline'
 
 export interface PlaybackList {
   element: HTMLElement
@@ -80,7 +79,7 @@ function noPlaybacks(folder: string): HTMLElement {
 
 export interface MarkerList {
   element: HTMLElement
-  show(marks: readonly Mark[], rate: number): void
+  show(marks: readonly TimelineMark[], rate: number): void
 }
 
 /** The timeline's marks as a list; each one seeks to its frame. */

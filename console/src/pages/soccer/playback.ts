@@ -1,12 +1,12 @@
 // Plays a recording or log in the view: fetches frames and moves the playhead.
 
-import { Frame, type PlaybackState, type Scene } from '../../api'
+import { Frame, type PlaybackScene, type PlaybackState, type Scene, type TimelineMark } from '../../api'
 import type { Connection } from '../../connection'
 import { errorMessage, notice } from '../../ui'
 import type { View } from '../../view/view'
 import { FrameBuffer } from './frame-buffer'
 import { sentence } from './labels'
-import { advanced, type Mark, merged, sceneAt } from './timeline'
+import { advanced, merged, sceneAt } from './timeline'
 
 /** Size of a playback frame's header. */
 const HEADER_BYTES = 8
@@ -21,7 +21,7 @@ export interface PlaybackStatus {
   complete: boolean
   trouble: string | null
   rate: number
-  marks: readonly Mark[]
+  marks: readonly TimelineMark[]
   playing: boolean
   /** Whether the frame at the playhead has not arrived yet. */
   waiting: boolean
@@ -37,8 +37,8 @@ export class Playback {
   #view: View
   #name: string | null = null
   #state: PlaybackState | null = null
-  #scenes: PlaybackState['scenes'] = []
-  #marks: Mark[] = []
+  #scenes: PlaybackScene[] = []
+  #marks: TimelineMark[] = []
   #buffer = new FrameBuffer<DataView>()
   /** In frames, with a fraction while playing. */
   #playhead = 0

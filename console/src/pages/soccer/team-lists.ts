@@ -1,10 +1,8 @@
 // The players of both teams, by number.
 
-import type { Game, Side } from '../../api'
+import type { Game, Player, Side } from '../../api'
 import { card, h, setText } from '../../ui'
 import { teamName } from './labels'
-
-type Player = Game['players'][number]
 
 export interface TeamLists {
   element: HTMLElement

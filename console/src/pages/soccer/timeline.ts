@@ -1,15 +1,10 @@
 // Calculations for the playback timeline.
 
-import type { Scene } from '../../api'
-
-export interface Mark {
-  frame: number
-  text: string
-}
+import type { PlaybackScene, Scene, TimelineMark } from '../../api'
 
 /** The scene at a frame: the latest one that starts at or before it. */
-export function sceneAt(scenes: readonly { from: number; scene: Scene }[], frame: number): Scene | null {
-  let found: { from: number; scene: Scene } | null = null
+export function sceneAt(scenes: readonly PlaybackScene[], frame: number): Scene | null {
+  let found: PlaybackScene | null = null
   for (const one of scenes) {
     if (one.from <= frame && (!found || one.from >= found.from)) found = one
   }
@@ -54,15 +49,15 @@ export function isGoal(text: string): boolean {
 }
 
 /** The last mark at or before a frame. */
-export function markBefore(marks: readonly Mark[], frame: number): Mark | null {
-  let last: Mark | null = null
+export function markBefore(marks: readonly TimelineMark[], frame: number): TimelineMark | null {
+  let last: TimelineMark | null = null
   for (const mark of marks) if (mark.frame <= frame) last = mark
   return last
 }
 
 /** A placed label of a mark; `left` and `width` are in px. */
 export interface Label {
-  mark: Mark
+  mark: TimelineMark
   row: number
   left: number
   width: number
@@ -72,7 +67,7 @@ const LABEL_ROWS = 2
 
 /** Places labels below the timeline without overlap: goals first, then the others from the start. */
 export function labelled(
-  marks: readonly Mark[],
+  marks: readonly TimelineMark[],
   frames: number,
   width: number,
   widthOf: (text: string) => number,

@@ -1,6 +1,6 @@
 // One robot: its controllers, pushes, motors and sensors.
 
-import type { AgentInfo, AgentReadings, Client, Vector } from '../../api'
+import type { AgentInfo, AgentReadings, Client, Motor, Vector } from '../../api'
 import type { Connection } from '../../connection'
 import { button, empty, h, type Slider, setText, slider } from '../../ui'
 import { describeControllers } from './controllers'
@@ -92,7 +92,7 @@ export class Agent {
     this.#senses.close()
   }
 
-  #motor(motor: AgentInfo['motors'][number], at: number): Slider {
+  #motor(motor: Motor, at: number): Slider {
     const [min, max] = usable(motor.range)
     return slider({
       label: motor.name,

@@ -1,6 +1,6 @@
 // A robot's sensors as live plots: up to six, selected from a list.
 
-import type { AgentInfo, AgentReadings } from '../../api'
+import type { AgentReadings, Sensor } from '../../api'
 import { Meter } from '../../meter'
 import { COLOURS } from '../../plot'
 import { empty, fill, format, h, setText } from '../../ui'
@@ -10,8 +10,6 @@ const SECONDS = 10
 const PLOT_HEIGHT = 88
 /** Sensor values are normalised; smaller spans are noise. */
 const LEAST = 0.02
-
-type Sensor = AgentInfo['senses'][number]
 
 export class Sensors {
   readonly element: HTMLElement

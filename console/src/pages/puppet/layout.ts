@@ -103,7 +103,7 @@ class Panels implements Layout {
       tab.tabIndex = is ? 0 : -1
       if (is) {
         this.#panel.setAttribute('aria-labelledby', tab.id)
-        tab.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+        this.#reveal(tab)
       }
     }
     fill(this.#panel, section.part.element)
@@ -112,6 +112,13 @@ class Panels implements Layout {
 
   close(): void {
     for (const query of this.#queries) query.removeEventListener('change', this.#arrange)
+  }
+
+  /** Scrolls a tab into view. Not with `scrollIntoView`, which makes the next Tab key start there. */
+  #reveal(tab: HTMLElement): void {
+    const [outer, inner] = [this.#list.getBoundingClientRect(), tab.getBoundingClientRect()]
+    if (inner.left < outer.left) this.#list.scrollLeft -= outer.left - inner.left
+    else if (inner.right > outer.right) this.#list.scrollLeft += inner.right - outer.right
   }
 
   #moveTab(event: KeyboardEvent): void {

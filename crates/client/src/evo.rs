@@ -1,5 +1,5 @@
-//! Clients for evolving robots in a simulated world: the Robot Simulator's link to a World Simulator, and the Population
-//! Manager's links to Robot Simulators.
+//! Clients for evolving robots in a simulated world: a Robot Simulator's connection to a World Simulator, and a Population
+//! Manager's connections to Robot Simulators.
 //!
 //! ```no_run
 //! use client::evo::{Event, Fleet, FleetOptions, World};
@@ -24,8 +24,8 @@
 //! # }
 //! ```
 
+mod connection;
 mod fleet;
-mod link;
 mod simulator;
 mod world;
 
@@ -39,37 +39,37 @@ use std::{
 };
 use wire::evo::{LineError, LineTooLong, NotFinite};
 
-/// How long an answer is waited for. A world in lockstep may take its time.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Time to wait for an answer. A world in lockstep may take long.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What went wrong between a client and a server.
+/// An error between a client and a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address names no host.
-    #[error("the address resolves to nothing")]
+    /// The address does not resolve.
+    #[error("the address does not resolve")]
     NoAddress,
-    /// The system could not send or receive.
-    #[error("could not talk to the server: {0}")]
+    /// The system failed to connect, send or receive.
+    #[error("connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The server ended the connection. It does so when a request makes no sense; its log says why.
-    #[error("the server closed the connection; its log says why")]
+    /// The server closed the connection, as it does after an invalid request.
+    #[error("the server closed the connection; see its log")]
     Closed,
-    /// Nothing came in time.
-    #[error("no answer within {} s", PATIENCE.as_secs())]
+    /// No answer within [`TIMEOUT`].
+    #[error("no answer within {} s", TIMEOUT.as_secs())]
     NoAnswer,
-    /// The server sent something that is no message.
-    #[error("the server sent a bad message: {0}")]
+    /// The server sent an invalid message.
+    #[error("invalid message from the server: {0}")]
     BadMessage(#[from] LineError),
-    /// The server sent a line without end.
-    #[error("the server sent a bad message: {0}")]
+    /// The server sent a line that is too long.
+    #[error("invalid message from the server: {0}")]
     TooLong(#[from] LineTooLong),
-    /// The server sent a message, but not the answer to what was asked.
-    #[error("the server answered {asked} with another message")]
-    OtherAnswer {
-        /// What was asked.
+    /// The server sent a message other than the answer.
+    #[error("unexpected answer to {asked}")]
+    UnexpectedAnswer {
+        /// The request.
         asked: &'static str,
     },
-    /// A number is infinite or not a number. Nothing was sent.
+    /// A number is not finite. Nothing was sent.
     #[error(transparent)]
     NotFinite(#[from] NotFinite),
 }

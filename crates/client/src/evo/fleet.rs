@@ -1,13 +1,13 @@
-//! One Population Manager, many Robot Simulators.
+//! One Population Manager with many Robot Simulators.
 
-mod line;
 mod roster;
+mod simulator_thread;
 
 pub use roster::Ticket;
 
 use super::now;
-use line::{News, Note};
 use roster::{Job, Loss, Roster};
+use simulator_thread::{Notice, NoticeKind};
 use std::{
     collections::VecDeque,
     net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs},
@@ -19,23 +19,23 @@ use std::{
 };
 use wire::evo::{Individual, NetParameters, NotFinite};
 
-/// News that may wait for the manager. Simulators that say more wait until it has time.
-const NEWS: usize = 4_096;
+/// Notice that may wait for the manager. Simulators that say more wait until it has time.
+const MAX_NOTICES: usize = 4_096;
 
-/// How patient a fleet is.
+/// Timeouts and retries of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetOptions {
-    /// For a connection to be made, and for the first answer on it.
+    /// Timeout of connecting, and of the first answer.
     pub connect: Duration,
-    /// Pause after a simulator was lost or not reached; doubles with each failure...
+    /// Delay before a reconnection; doubles with each failure.
     pub pause: Duration,
-    /// ...up to this.
+    /// Maximum delay before a reconnection.
     pub longest_pause: Duration,
-    /// A simulator that has something to do and says nothing for this long counts as lost.
+    /// A simulator with pending evaluations that is silent for this long counts as lost.
     pub silence: Duration,
-    /// How often an individual is tried before it counts as failed: one may be what ends simulators.
+    /// Attempts to evaluate an individual before it counts as failed: it may be what crashes simulators.
     pub attempts: u32,
-    /// Without a single simulator for this long, [`Fleet::next_event`] gives up; `None` for never.
+    /// Time without any simulator after which [`Fleet::next_event`] fails; `None` for never.
     pub give_up: Option<Duration>,
 }
 
@@ -52,59 +52,59 @@ impl Default for FleetOptions {
     }
 }
 
-/// What happens in a fleet.
+/// An event of a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// An individual was tested. There is exactly one such event, or one [`Event::Failed`], for each that was submitted.
+    /// An individual was evaluated. Each submitted individual has exactly one such event, or one [`Event::Failed`].
     Fitness {
-        /// As [`Fleet::submit`] gave it.
+        /// The ticket from [`Fleet::submit`].
         ticket: Ticket,
         /// Number of the generation.
         generation: u64,
         /// Number of the individual.
         number: u64,
-        /// The more, the better; finite.
+        /// Higher is better; finite.
         fitness: f64,
-        /// Who tested it: its place in the list of addresses.
+        /// Index of the simulator in the list of addresses.
         simulator: usize,
     },
-    /// An individual could not be tested: every simulator that tried was lost.
+    /// An individual could not be evaluated: every simulator that tried was lost.
     Failed {
-        /// As [`Fleet::submit`] gave it.
+        /// The ticket from [`Fleet::submit`].
         ticket: Ticket,
         /// Number of the generation.
         generation: u64,
         /// Number of the individual.
         number: u64,
-        /// How often it was tried.
+        /// Number of attempts.
         attempts: u32,
     },
-    /// A simulator is there.
+    /// A simulator connected.
     Joined {
-        /// Its place in the list of addresses.
+        /// Index of the simulator in the list of addresses.
         simulator: usize,
-        /// How many individuals it tests at once.
+        /// Number of concurrent evaluations.
         concurrent: usize,
     },
-    /// A simulator was lost. It will be tried again.
+    /// A simulator was lost. The fleet reconnects.
     Lost {
-        /// Its place in the list of addresses.
+        /// Index of the simulator in the list of addresses.
         simulator: usize,
-        /// Why.
+        /// The cause, human-readable.
         reason: String,
-        /// Individuals it had, which others are given now.
+        /// Number of its individuals that are sent to others.
         resent: usize,
     },
-    /// A simulator cannot be reached or used. It will be tried again.
+    /// A simulator is not reachable or not usable. The fleet retries.
     Unusable {
-        /// Its place in the list of addresses.
+        /// Index of the simulator in the list of addresses.
         simulator: usize,
-        /// Why.
+        /// The cause, human-readable.
         reason: String,
     },
-    /// A simulator sent a fitness that nobody waits for. It was dropped.
-    Unasked {
-        /// Its place in the list of addresses.
+    /// A simulator sent a fitness that was not requested. It was ignored.
+    Unrequested {
+        /// Index of the simulator in the list of addresses.
         simulator: usize,
         /// Number of the generation.
         generation: u64,
@@ -113,118 +113,119 @@ pub enum Event {
     },
 }
 
-/// Why an individual has no fitness.
+/// An individual that could not be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("individual {number} of generation {generation} was tried {attempts} times, and each simulator was lost")]
+#[error("individual {number} of generation {generation} failed {attempts} times; each simulator was lost")]
 pub struct Failure {
     /// Number of the generation.
     pub generation: u64,
     /// Number of the individual.
     pub number: u64,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: u32,
 }
 
-/// Why a fleet cannot go on.
+/// An error of a fleet.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// An address names no host.
+    /// An address does not resolve.
     #[error("{address}: {reason}")]
     Address {
-        /// As it was given.
+        /// The address as given.
         address: String,
-        /// Why.
+        /// The cause, human-readable.
         reason: String,
     },
-    /// A list without a simulator.
-    #[error("there is no simulator in the list")]
+    /// No addresses.
+    #[error("no simulators given")]
     Empty,
-    /// Nobody was there for too long.
-    #[error("no simulator could be reached for {} s; the last reason: {reason}", .patience.as_secs_f64())]
-    Nobody {
-        /// For how long.
-        patience: Duration,
-        /// Why the last one could not be reached.
+    /// No simulator was reachable for too long.
+    #[error("no simulator was reachable for {} s; last error: {reason}", .timeout.as_secs_f64())]
+    NoSimulator {
+        /// The time without a simulator.
+        timeout: Duration,
+        /// The last error.
         reason: String,
     },
-    /// An individual has a value that is infinite or not a number. Nothing was submitted.
+    /// An individual has a value that is not finite. Nothing was submitted.
     #[error(transparent)]
     NotFinite(#[from] NotFinite),
     /// A thread could not be started.
-    #[error("cannot start a thread: {0}")]
+    #[error("failed to start a thread: {0}")]
     Thread(std::io::Error),
 }
 
-/// A Population Manager's links to many Robot Simulators.
+/// A Population Manager's connections to many Robot Simulators.
 ///
-/// Keeps as many individuals with each simulator as it says it can test at once. What a simulator had when it was lost
-/// is given to others; each fitness is delivered once.
+/// Keeps each simulator busy with as many individuals as it evaluates concurrently. The individuals of a lost simulator are
+/// sent to others; each fitness is delivered once.
 #[derive(Debug)]
 pub struct Fleet {
     addresses: Vec<SocketAddr>,
     options: FleetOptions,
     roster: Roster,
-    lines: Vec<Option<Line>>,
-    news: Receiver<News>,
-    told: VecDeque<Event>,
+    handles: Vec<Option<SimulatorHandle>>,
+    notices: Receiver<Notice>,
+    events: VecDeque<Event>,
     /// Since when nobody is there.
-    alone: Option<Instant>,
+    unconnected_since: Option<Instant>,
     last_reason: String,
     /// The threads end when these are gone.
     _alive: Vec<SyncSender<()>>,
 }
 
-/// The way to a simulator that is there.
+/// The connection to a simulator.
 #[derive(Debug)]
-struct Line {
+struct SimulatorHandle {
     connection: u64,
-    orders: SyncSender<Arc<Individual>>,
+    individuals: SyncSender<Arc<Individual>>,
     stream: TcpStream,
 }
 
-impl Drop for Line {
+impl Drop for SimulatorHandle {
     fn drop(&mut self) {
-        // its threads wait for this; a connection that has ended already needs nothing
+        // wakes its threads; fails if the connection has closed already
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
 impl Fleet {
-    /// Begins to connect to simulators, in the background.
+    /// Connects to simulators in the background.
     ///
     /// # Errors
     ///
-    /// When an address names no host.
+    /// An address does not resolve.
     pub fn new<A: AsRef<str>>(addresses: &[A], options: FleetOptions) -> Result<Self, FleetError> {
         let resolve = |address: &A| {
             let address = address.as_ref();
             let failed = |reason: String| FleetError::Address { address: address.to_owned(), reason };
             let mut found = address.to_socket_addrs().map_err(|error| failed(error.to_string()))?;
-            found.next().ok_or_else(|| failed("resolves to nothing".to_owned()))
+            found.next().ok_or_else(|| failed("does not resolve".to_owned()))
         };
         let addresses = addresses.iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
         if addresses.is_empty() {
             return Err(FleetError::Empty);
         }
-        let (tell, news) = sync_channel(NEWS);
+        let (tell, notices) = sync_channel(MAX_NOTICES);
         let mut alive = Vec::new();
         for (simulator, &address) in addresses.iter().enumerate() {
-            alive.push(line::open(simulator, address, &options, tell.clone()).map_err(FleetError::Thread)?);
+            alive
+                .push(simulator_thread::start(simulator, address, &options, tell.clone()).map_err(FleetError::Thread)?);
         }
         Ok(Self {
             roster: Roster::new(addresses.len()),
-            lines: addresses.iter().map(|_| None).collect(),
+            handles: addresses.iter().map(|_| None).collect(),
             addresses,
             options,
-            news,
-            told: VecDeque::new(),
-            alone: Some(now()),
+            notices,
+            events: VecDeque::new(),
+            unconnected_since: Some(now()),
             last_reason: "none has answered yet".to_owned(),
             _alive: alive,
         })
     }
 
-    /// Where the simulators are; events name them by their place in this list.
+    /// Addresses of the simulators; events refer to them by index.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -235,21 +236,21 @@ impl Fleet {
         self.roster.parameters()
     }
 
-    /// Individuals that all simulators which are there can test at once.
+    /// Number of concurrent evaluations of all connected simulators.
     pub fn capacity(&self) -> usize {
         self.roster.capacity()
     }
 
-    /// Individuals that were submitted and neither tested nor given up.
+    /// Number of submitted individuals without a result.
     pub fn unfinished(&self) -> usize {
         self.roster.unfinished()
     }
 
-    /// Waits for the first simulator and says what nets it can handle. Events that happen meanwhile are kept.
+    /// Waits for the first simulator; returns the nets it accepts. Events are kept meanwhile.
     ///
     /// # Errors
     ///
-    /// [`FleetError::Nobody`].
+    /// [`FleetError::NoSimulator`].
     pub fn net_parameters(&mut self) -> Result<NetParameters, FleetError> {
         loop {
             if let Some(parameters) = self.roster.parameters() {
@@ -259,28 +260,28 @@ impl Fleet {
         }
     }
 
-    /// Wants an individual tested, as soon as a simulator has room for it.
+    /// Queues an individual for evaluation.
     ///
     /// # Errors
     ///
-    /// A value that is not finite cannot be sent.
+    /// A value is not finite.
     pub fn submit(&mut self, individual: Individual) -> Result<Ticket, NotFinite> {
         if !individual.values.iter().all(|value| value.is_finite()) {
             return Err(NotFinite);
         }
         let ticket = self.roster.submit(individual);
-        self.hand_out();
+        self.assign_individuals();
         Ok(ticket)
     }
 
-    /// The next event; `None` when everything that was submitted is done and there is no more to tell.
+    /// The next event; `None` when all submitted individuals have a result.
     ///
     /// # Errors
     ///
-    /// [`FleetError::Nobody`]. May be called again: simulators are still being tried.
+    /// [`FleetError::NoSimulator`]. May be called again: the fleet keeps reconnecting.
     pub fn next_event(&mut self) -> Result<Option<Event>, FleetError> {
         loop {
-            if let Some(event) = self.told.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 return Ok(Some(event));
             }
             if self.roster.unfinished() == 0 {
@@ -290,15 +291,15 @@ impl Fleet {
         }
     }
 
-    /// The next event, whether or not something is being tested; `None` if there is none in time.
+    /// The next event, also without pending evaluations; `None` after the timeout.
     ///
     /// # Errors
     ///
     /// As [`next_event`](Self::next_event).
-    pub fn next_within(&mut self, patience: Duration) -> Result<Option<Event>, FleetError> {
-        let until = now() + patience;
+    pub fn next_within(&mut self, timeout: Duration) -> Result<Option<Event>, FleetError> {
+        let until = now() + timeout;
         loop {
-            if let Some(event) = self.told.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 return Ok(Some(event));
             }
             if now() >= until {
@@ -308,7 +309,7 @@ impl Fleet {
         }
     }
 
-    /// Tests a whole generation; the results are in the order of the individuals. Every event is shown to `watch`.
+    /// Evaluates a whole generation; the results are in the order of the individuals. `watch` is called with every event.
     ///
     /// # Errors
     ///
@@ -350,105 +351,110 @@ impl Fleet {
     /// Waits for something to happen, or until a time.
     fn wait(&mut self, until: Option<Instant>) -> Result<(), FleetError> {
         let time = now();
-        self.drop_stuck(time);
-        if let (Some(alone), Some(patience)) = (self.alone, self.options.give_up)
-            && time.saturating_duration_since(alone) >= patience
+        self.drop_silent(time);
+        if let (Some(unconnected_since), Some(timeout)) = (self.unconnected_since, self.options.give_up)
+            && time.saturating_duration_since(unconnected_since) >= timeout
         {
             // the next call is patient again
-            self.alone = Some(time);
-            return Err(FleetError::Nobody { patience, reason: self.last_reason.clone() });
+            self.unconnected_since = Some(time);
+            return Err(FleetError::NoSimulator { timeout, reason: self.last_reason.clone() });
         }
-        let gives_up = self.alone.zip(self.options.give_up).map(|(alone, patience)| alone + patience);
+        let gives_up = self
+            .unconnected_since
+            .zip(self.options.give_up)
+            .map(|(unconnected_since, timeout)| unconnected_since + timeout);
         let due = [until, gives_up, self.roster.next_stuck(self.options.silence)].into_iter().flatten().min();
-        let patience = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(time));
-        match self.news.recv_timeout(patience) {
-            Ok(news) => self.hear(news),
+        let timeout = due.map_or(Duration::from_secs(1), |due| due.saturating_duration_since(time));
+        match self.notices.recv_timeout(timeout) {
+            Ok(notices) => self.hear(notices),
             Err(RecvTimeoutError::Timeout) => {}
             // the threads have a sender as long as the fleet is there
             Err(RecvTimeoutError::Disconnected) => self.last_reason = "all threads have ended".to_owned(),
         }
-        while let Ok(news) = self.news.try_recv() {
-            self.hear(news);
+        while let Ok(notices) = self.notices.try_recv() {
+            self.hear(notices);
         }
-        self.hand_out();
+        self.assign_individuals();
         Ok(())
     }
 
-    fn hear(&mut self, News { simulator, connection, note }: News) {
-        match note {
-            Note::There { parameters, orders, stream } => {
+    fn hear(&mut self, Notice { simulator, connection, kind }: Notice) {
+        match kind {
+            NoticeKind::Connected { parameters, individuals, stream } => {
                 match self.roster.admit(simulator, connection, &parameters, now()) {
                     Ok(()) => {
-                        self.alone = None;
-                        if let Some(line) = self.lines.get_mut(simulator) {
-                            *line = Some(Line { connection, orders, stream });
+                        self.unconnected_since = None;
+                        if let Some(handle) = self.handles.get_mut(simulator) {
+                            *handle = Some(SimulatorHandle { connection, individuals, stream });
                         }
-                        self.told.push_back(Event::Joined { simulator, concurrent: parameters.concurrent });
+                        self.events.push_back(Event::Joined { simulator, concurrent: parameters.concurrent });
                     }
                     Err(reason) => {
                         let _ = stream.shutdown(Shutdown::Both);
                         self.last_reason.clone_from(&reason);
-                        self.told.push_back(Event::Unusable { simulator, reason });
+                        self.events.push_back(Event::Unusable { simulator, reason });
                     }
                 }
             }
-            Note::Fitness(fitness) => {
+            NoticeKind::Fitness(fitness) => {
                 let numbers = (fitness.generation, fitness.number);
                 if let Some(job) = self.roster.finish(simulator, connection, numbers, now()) {
                     let (generation, number) = numbers;
                     let (ticket, fitness) = (job.ticket, fitness.fitness);
-                    self.told.push_back(Event::Fitness { ticket, generation, number, fitness, simulator });
+                    self.events.push_back(Event::Fitness { ticket, generation, number, fitness, simulator });
                 } else if self.has(simulator, connection) {
                     let (generation, number) = numbers;
-                    self.told.push_back(Event::Unasked { simulator, generation, number });
+                    self.events.push_back(Event::Unrequested { simulator, generation, number });
                 }
             }
-            Note::Unreachable(reason) => {
+            NoticeKind::Unreachable(reason) => {
                 self.last_reason.clone_from(&reason);
-                self.told.push_back(Event::Unusable { simulator, reason });
+                self.events.push_back(Event::Unusable { simulator, reason });
             }
-            Note::Gone(reason) => self.lose(simulator, connection, reason),
+            NoticeKind::Disconnected(reason) => self.lose(simulator, connection, reason),
         }
     }
 
     fn has(&self, simulator: usize, connection: u64) -> bool {
-        self.lines.get(simulator).and_then(Option::as_ref).is_some_and(|line| line.connection == connection)
+        self.handles.get(simulator).and_then(Option::as_ref).is_some_and(|line| line.connection == connection)
     }
 
     fn lose(&mut self, simulator: usize, connection: u64, reason: String) {
         let Some(Loss { resent, failed }) = self.roster.lose(simulator, connection, self.options.attempts) else {
             return;
         };
-        if let Some(line) = self.lines.get_mut(simulator) {
-            *line = None;
+        if let Some(handle) = self.handles.get_mut(simulator) {
+            *handle = None;
         }
         if self.roster.present() == 0 {
-            self.alone = Some(now());
+            self.unconnected_since = Some(now());
         }
         self.last_reason.clone_from(&reason);
-        self.told.push_back(Event::Lost { simulator, reason, resent });
+        self.events.push_back(Event::Lost { simulator, reason, resent });
         for Job { ticket, individual, attempts } in failed {
             let (generation, number) = (individual.generation, individual.number);
-            self.told.push_back(Event::Failed { ticket, generation, number, attempts });
+            self.events.push_back(Event::Failed { ticket, generation, number, attempts });
         }
     }
 
-    fn drop_stuck(&mut self, time: Instant) {
+    fn drop_silent(&mut self, time: Instant) {
         while let Some((simulator, connection)) = self.roster.stuck(time, self.options.silence) {
-            let reason = format!("it said nothing for {} s", self.options.silence.as_secs_f64());
+            let reason = format!("silent for {} s", self.options.silence.as_secs_f64());
             self.lose(simulator, connection, reason);
         }
     }
 
-    fn hand_out(&mut self) {
+    fn assign_individuals(&mut self) {
         while let Some((simulator, individual)) = self.roster.assign(now()) {
-            let line = self.lines.get(simulator).and_then(Option::as_ref);
-            let Some((connection, sent)) = line.map(|line| (line.connection, line.orders.try_send(individual))) else {
+            let handle = self.handles.get(simulator).and_then(Option::as_ref);
+            let Some((connection, sent)) =
+                handle.map(|handle| (handle.connection, handle.individuals.try_send(individual)))
+            else {
                 return;
             };
-            // there is room for all that a simulator may have: the thread that sends has ended
+            // the queue has room for all its individuals, so the sending thread has ended
             if sent.is_err() {
-                self.lose(simulator, connection, "nothing can be sent to it any more".to_owned());
+                self.lose(simulator, connection, "connection closed".to_owned());
             }
         }
     }

@@ -1,4 +1,4 @@
-use super::{ClientError, PATIENCE, link::Link, now};
+use super::{ClientError, TIMEOUT, connection::Connection, now};
 use std::{
     collections::VecDeque,
     net::{TcpStream, ToSocketAddrs},
@@ -6,25 +6,25 @@ use std::{
 };
 use wire::evo::{FromRobot, Individual, Line as _, NetParameters, ToRobot};
 
-/// Most answers that are kept while something else is waited for.
+/// Maximum number of results kept while waiting for another answer.
 const MAX_EARLY: usize = 65_536;
 
-/// What a Robot Simulator says of an individual.
+/// The fitness of an individual, from a Robot Simulator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fitness {
-    /// Number of the generation, as it was sent.
+    /// Number of the generation, as sent.
     pub generation: u64,
-    /// Number of the individual, as it was sent.
+    /// Number of the individual, as sent.
     pub number: u64,
-    /// The more, the better; finite.
+    /// Higher is better; finite.
     pub fitness: f64,
 }
 
-/// A Population Manager's link to one Robot Simulator.
+/// A Population Manager's connection to one Robot Simulator.
 #[derive(Debug)]
 pub struct Simulator {
-    link: Link,
-    /// What was said while something else was waited for.
+    connection: Connection,
+    /// Results received while waiting for another answer.
     early: VecDeque<Fitness>,
 }
 
@@ -33,49 +33,48 @@ impl Simulator {
     ///
     /// # Errors
     ///
-    /// When nobody listens there.
+    /// The connection fails.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
-        Self::connect_within(address, PATIENCE)
+        Self::connect_within(address, TIMEOUT)
     }
 
-    pub(super) fn connect_within(address: impl ToSocketAddrs, patience: Duration) -> Result<Self, ClientError> {
-        Ok(Self { link: Link::connect(address, patience)?, early: VecDeque::new() })
+    pub(super) fn connect_within(address: impl ToSocketAddrs, timeout: Duration) -> Result<Self, ClientError> {
+        Ok(Self { connection: Connection::connect(address, timeout)?, early: VecDeque::new() })
     }
 
-    /// What nets the simulator can handle. May be asked at any time.
+    /// The nets that the simulator accepts.
     ///
     /// # Errors
     ///
-    /// When the connection ends or the answer does not come within [`PATIENCE`].
+    /// The connection closes, or there is no answer within [`TIMEOUT`].
     pub fn net_parameters(&mut self) -> Result<NetParameters, ClientError> {
-        self.net_parameters_within(PATIENCE)
+        self.net_parameters_within(TIMEOUT)
     }
 
-    pub(super) fn net_parameters_within(&mut self, patience: Duration) -> Result<NetParameters, ClientError> {
-        self.link.send(&ToRobot::SendNetParameters.to_line()?)?;
-        let until = now() + patience;
+    pub(super) fn net_parameters_within(&mut self, timeout: Duration) -> Result<NetParameters, ClientError> {
+        self.connection.send(&ToRobot::SendNetParameters.to_line()?)?;
+        let until = now() + timeout;
         loop {
             let left = until.saturating_duration_since(now());
-            match self.link.receive(left)?.ok_or(ClientError::NoAnswer)? {
+            match self.connection.receive(left)?.ok_or(ClientError::NoAnswer)? {
                 FromRobot::NetParameters(parameters) => return Ok(parameters),
                 FromRobot::Fitness { generation, number, fitness } if self.early.len() < MAX_EARLY => {
                     self.early.push_back(Fitness { generation, number, fitness });
                 }
-                FromRobot::Fitness { .. } => return Err(ClientError::OtherAnswer { asked: "SendNetParameters" }),
+                FromRobot::Fitness { .. } => return Err(ClientError::UnexpectedAnswer { asked: "SendNetParameters" }),
             }
         }
     }
 
-    /// Sends individuals to be tested, all in one piece; as many at a time as
-    /// [`concurrent`](NetParameters::concurrent) says.
+    /// Sends individuals for evaluation, with one write; at most [`concurrent`](NetParameters::concurrent) at a time.
     ///
     /// # Errors
     ///
-    /// When the connection has ended, or a value is not finite; then nothing was sent.
+    /// The connection is closed, or a value is not finite; then nothing is sent.
     pub fn send<'a>(&mut self, individuals: impl IntoIterator<Item = &'a Individual>) -> Result<(), ClientError> {
         let mut lines = Vec::new();
         individuals.into_iter().try_for_each(|individual| individual.encode_line(&mut lines))?;
-        self.link.send(&lines)
+        self.connection.send(&lines)
     }
 
     /// The next fitness, in whatever order the simulator gets done; `Ok(None)` if there is none in time.
@@ -83,20 +82,20 @@ impl Simulator {
     /// # Errors
     ///
     /// When the connection has ended.
-    pub fn receive(&mut self, patience: Duration) -> Result<Option<Fitness>, ClientError> {
+    pub fn receive(&mut self, timeout: Duration) -> Result<Option<Fitness>, ClientError> {
         if let Some(early) = self.early.pop_front() {
             return Ok(Some(early));
         }
-        match self.link.receive(patience)? {
+        match self.connection.receive(timeout)? {
             None => Ok(None),
             Some(FromRobot::Fitness { generation, number, fitness }) => {
                 Ok(Some(Fitness { generation, number, fitness }))
             }
-            Some(FromRobot::NetParameters(_)) => Err(ClientError::OtherAnswer { asked: "Individual" }),
+            Some(FromRobot::NetParameters(_)) => Err(ClientError::UnexpectedAnswer { asked: "Individual" }),
         }
     }
 
     pub(super) fn stream(&self) -> &TcpStream {
-        self.link.stream()
+        self.connection.stream()
     }
 }

@@ -121,7 +121,7 @@ fn another_answer_is_refused() {
     });
     let mut world = World::connect(address).unwrap();
     let answer = world.hear(NonZeroU16::MIN, beam(1.0));
-    assert!(matches!(answer, Err(ClientError::OtherAnswer { asked: "SonicSensor" })), "{answer:?}");
+    assert!(matches!(answer, Err(ClientError::UnexpectedAnswer { asked: "SonicSensor" })), "{answer:?}");
     let closed = World::connect(address).unwrap().create();
     assert!(matches!(closed, Err(ClientError::Closed | ClientError::Io(_))), "{closed:?}");
 }
@@ -196,7 +196,7 @@ fn a_generation_survives_simulators_that_die() {
     }
     assert_eq!(counts.get("fitness"), Some(&300), "each once: {counts:?}");
     while differs == 0 {
-        let event = fleet.next_within(PATIENCE).unwrap().expect("one of them has other nets");
+        let event = fleet.next_within(TIMEOUT).unwrap().expect("one of them has other nets");
         differs += u32::from(matches!(event, Event::Unusable { .. }));
     }
     assert_eq!(fleet.unfinished(), 0);
@@ -219,11 +219,11 @@ fn what_ends_every_simulator_is_given_up() {
 fn nobody_is_waited_for_so_long() {
     let (listener, address) = listen();
     drop(listener);
-    let patience = Duration::from_millis(50);
-    let options = FleetOptions { give_up: Some(patience), ..FleetOptions::default() };
+    let timeout = Duration::from_millis(50);
+    let options = FleetOptions { give_up: Some(timeout), ..FleetOptions::default() };
     let mut fleet = Fleet::new(&[address.to_string()], options).unwrap();
     let error = fleet.net_parameters().unwrap_err();
-    assert!(matches!(error, FleetError::Nobody { .. }), "{error}");
+    assert!(matches!(error, FleetError::NoSimulator { .. }), "{error}");
     assert!(matches!(Fleet::new::<&str>(&[], FleetOptions::default()), Err(FleetError::Empty)));
     assert!(matches!(Fleet::new(&["nonsense"], FleetOptions::default()), Err(FleetError::Address { .. })));
 }
@@ -235,7 +235,7 @@ fn one_simulator_by_hand() {
     let sent = individuals(3);
     simulator.send(&sent).unwrap();
     assert_eq!(simulator.net_parameters().unwrap(), net(2, 2), "at any time");
-    let numbers: Vec<u64> = (0..2).map(|_| simulator.receive(PATIENCE).unwrap().unwrap().number).collect();
+    let numbers: Vec<u64> = (0..2).map(|_| simulator.receive(TIMEOUT).unwrap().unwrap().number).collect();
     assert_eq!(numbers, [2, 1]);
     assert_eq!(simulator.receive(Duration::from_millis(1)).unwrap(), None);
 }

@@ -1,4 +1,4 @@
-use super::{ClientError, PATIENCE, link::Link};
+use super::{ClientError, TIMEOUT, connection::Connection};
 use std::net::ToSocketAddrs;
 use wire::evo::{Beam, FromWorld, Layer, Line as _, Pose, Position, RobotId, ToWorld, VisualReading};
 
@@ -6,12 +6,12 @@ use wire::evo::{Beam, FromWorld, Layer, Line as _, Pose, Position, RobotId, ToWo
 /// system keeps for a connection, both sides never wait for each other to read.
 const PIECE: usize = 16 * 1024;
 
-/// A Robot Simulator's link to a World Simulator. Every call that awaits an answer blocks for up to [`PATIENCE`].
+/// A Robot Simulator's link to a World Simulator. Every call that awaits an answer blocks for up to [`TIMEOUT`].
 ///
 /// The robots of a link die with it.
 #[derive(Debug)]
 pub struct World {
-    link: Link,
+    connection: Connection,
 }
 
 impl World {
@@ -21,7 +21,7 @@ impl World {
     ///
     /// When nobody listens there.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
-        Ok(Self { link: Link::connect(address, PATIENCE)? })
+        Ok(Self { connection: Connection::connect(address, TIMEOUT)? })
     }
 
     /// A new robot.
@@ -32,7 +32,7 @@ impl World {
     pub fn create(&mut self) -> Result<RobotId, ClientError> {
         match self.ask(ToWorld::CreateRobot)? {
             FromWorld::YourIdentifier(id) => Ok(id),
-            _ => Err(ClientError::OtherAnswer { asked: "CreateRobot" }),
+            _ => Err(ClientError::UnexpectedAnswer { asked: "CreateRobot" }),
         }
     }
 
@@ -80,7 +80,7 @@ impl World {
     pub fn see(&mut self, robot: RobotId, beam: Beam) -> Result<VisualReading, ClientError> {
         match self.ask(ToWorld::VisualSensor(robot, beam))? {
             FromWorld::VisualSensorReading(_, sight) => Ok(sight),
-            _ => Err(ClientError::OtherAnswer { asked: "VisualSensor" }),
+            _ => Err(ClientError::UnexpectedAnswer { asked: "VisualSensor" }),
         }
     }
 
@@ -92,7 +92,7 @@ impl World {
     pub fn hear(&mut self, robot: RobotId, beam: Beam) -> Result<f64, ClientError> {
         match self.ask(ToWorld::SonicSensor(robot, beam))? {
             FromWorld::SonicSensorReading(_, distance) => Ok(distance),
-            _ => Err(ClientError::OtherAnswer { asked: "SonicSensor" }),
+            _ => Err(ClientError::UnexpectedAnswer { asked: "SonicSensor" }),
         }
     }
 
@@ -117,10 +117,10 @@ impl World {
                 to = end;
                 sent.push(request);
             }
-            self.link.send(lines.get(from..to).unwrap_or_default())?;
+            self.connection.send(lines.get(from..to).unwrap_or_default())?;
             from = to;
             for request in sent.drain(..).filter(|request| request.is_answered()) {
-                let answer = self.link.receive(PATIENCE)?.ok_or(ClientError::NoAnswer)?;
+                let answer = self.connection.receive(TIMEOUT)?.ok_or(ClientError::NoAnswer)?;
                 answers.push(checked(request, answer)?);
             }
         }
@@ -131,7 +131,7 @@ impl World {
         let asked = name(&request);
         match self.ask(request)? {
             FromWorld::YourPosition(_, position) => Ok(position),
-            _ => Err(ClientError::OtherAnswer { asked }),
+            _ => Err(ClientError::UnexpectedAnswer { asked }),
         }
     }
 
@@ -139,7 +139,7 @@ impl World {
         let mut answers = Vec::with_capacity(1);
         let asked = name(&request);
         self.exchange(&[request], &mut answers)?;
-        answers.pop().ok_or(ClientError::OtherAnswer { asked })
+        answers.pop().ok_or(ClientError::UnexpectedAnswer { asked })
     }
 }
 
@@ -167,5 +167,5 @@ fn checked(request: &ToWorld, answer: FromWorld) -> Result<FromWorld, ClientErro
         | (ToWorld::SonicSensor(asked, _), FromWorld::SonicSensorReading(answered, _)) => asked == answered,
         _ => false,
     };
-    if fits { Ok(answer) } else { Err(ClientError::OtherAnswer { asked: name(request) }) }
+    if fits { Ok(answer) } else { Err(ClientError::UnexpectedAnswer { asked: name(request) }) }
 }

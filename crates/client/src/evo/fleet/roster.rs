@@ -145,17 +145,17 @@ impl Roster {
     }
 
     /// A simulator that has something to do and has said nothing for so long.
-    pub(super) fn stuck(&self, now: Instant, patience: Duration) -> Option<(usize, u64)> {
+    pub(super) fn stuck(&self, now: Instant, timeout: Duration) -> Option<(usize, u64)> {
         let is_stuck =
-            |member: &Member| !member.jobs.is_empty() && now.saturating_duration_since(member.heard) >= patience;
+            |member: &Member| !member.jobs.is_empty() && now.saturating_duration_since(member.heard) >= timeout;
         let mut present = self.members.iter().enumerate().filter_map(|(at, member)| Some((at, member.as_ref()?)));
         present.find(|(_, member)| is_stuck(member)).map(|(at, member)| (at, member.connection))
     }
 
     /// When the next simulator counts as stuck, if it says nothing.
-    pub(super) fn next_stuck(&self, patience: Duration) -> Option<Instant> {
+    pub(super) fn next_stuck(&self, timeout: Duration) -> Option<Instant> {
         let busy = self.members.iter().flatten().filter(|member| !member.jobs.is_empty());
-        busy.map(|member| member.heard).min().map(|heard| heard + patience)
+        busy.map(|member| member.heard).min().map(|heard| heard + timeout)
     }
 
     fn member(&mut self, simulator: usize, connection: u64) -> Option<&mut Member> {
@@ -252,13 +252,13 @@ mod tests {
 
     #[test]
     fn silence_with_something_to_do_is_found_out() {
-        let (mut roster, start, patience) = (Roster::new(1), now(), Duration::from_secs(10));
+        let (mut roster, start, timeout) = (Roster::new(1), now(), Duration::from_secs(10));
         roster.admit(0, 1, &net(1), start).unwrap();
-        assert_eq!(roster.stuck(start + 2 * patience, patience), None);
+        assert_eq!(roster.stuck(start + 2 * timeout, timeout), None);
         roster.submit(individual(1));
-        roster.assign(start + patience);
-        assert_eq!(roster.stuck(start + patience, patience), None);
-        assert_eq!(roster.next_stuck(patience), Some(start + 2 * patience));
-        assert_eq!(roster.stuck(start + 2 * patience, patience), Some((0, 1)));
+        roster.assign(start + timeout);
+        assert_eq!(roster.stuck(start + timeout, timeout), None);
+        assert_eq!(roster.next_stuck(timeout), Some(start + 2 * timeout));
+        assert_eq!(roster.stuck(start + 2 * timeout, timeout), Some((0, 1)));
     }
 }

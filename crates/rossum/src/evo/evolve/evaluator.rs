@@ -125,7 +125,7 @@ fn evaluate_remotely(
             Event::Unusable { simulator, reason } => {
                 warn!(simulator = at(simulator), "Robot Simulator not usable: {reason}");
             }
-            Event::Unasked { simulator, generation, number } => {
+            Event::Unrequested { simulator, generation, number } => {
                 warn!(simulator = at(simulator), generation, number, "unrequested fitness ignored");
             }
         }

@@ -44,25 +44,25 @@ pub const PROTOCOL: Protocol = Protocol {
 pub struct PersonConfig {
     /// PNG or JPEG file.
     pub picture: PathBuf,
-    /// Where the middle of the picture is, in m, world frame.
+    /// Centre of the picture, in m, world frame.
     pub position: [f64; 3],
-    /// How wide the picture is, in m.
-    #[serde(default = "PersonConfig::usual_width")]
+    /// Width of the picture, in m.
+    #[serde(default = "PersonConfig::default_width")]
     pub width: f64,
-    /// Where it walks to and back, in m, if it walks.
+    /// Other end of the path it walks back and forth, in m; stands still without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<[f64; 3]>,
-    /// How long one way takes, in s.
-    #[serde(default = "PersonConfig::usual_seconds")]
+    /// Duration of one way, in s.
+    #[serde(default = "PersonConfig::default_seconds")]
     pub seconds: f64,
 }
 
 impl PersonConfig {
-    fn usual_width() -> f64 {
+    fn default_width() -> f64 {
         0.6
     }
 
-    fn usual_seconds() -> f64 {
+    fn default_seconds() -> f64 {
         10.0
     }
 }
@@ -71,36 +71,36 @@ impl PersonConfig {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// TCP port; 0 for any free one.
+    /// TCP port; 0 picks a free one.
     pub port: u16,
-    /// Name of the robot that is the puppet.
+    /// Name of the controlled robot.
     pub robot: String,
-    /// What the robot calls itself.
+    /// Short name reported to clients.
     pub name: String,
-    /// The same at length.
+    /// Long name reported to clients.
     pub long_name: String,
-    /// Who may move the robot.
+    /// Which operators can control the robot.
     pub control: Control,
-    /// Whether 05 is pitch and 06 volume, as in the document's text, and not as in its header.
+    /// Whether 05 is pitch and 06 volume, as in the text of the specification instead of its header.
     pub swap_volume_and_pitch: bool,
-    /// Blinks a second after a reset.
+    /// Blink rate after a reset, per second.
     pub blink: f32,
-    /// Folder of gestures besides the protocol's own.
+    /// Folder of custom gestures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gestures: Option<PathBuf>,
-    /// `espeak`, or `silent`.
+    /// Speech engine: `espeak` or `silent`.
     pub voice: VoiceConfig,
-    /// Where the voice is heard: `speaker`, `none` or the path of a WAV file.
+    /// Audio output: `speaker`, `none` or the path of a WAV file.
     pub sound: AudioOutput,
-    /// What the robot hears: `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
+    /// Audio input: `microphone`, `none`, `tcp:PORT` or the path of a WAV file.
     pub ears: AudioSource,
-    /// What the robot sees: `scene`, `none`, `v4l:DEVICE` or the path of a picture or a film.
+    /// Image source: `scene`, `none`, `v4l:DEVICE` or the path of an image or video.
     pub camera: CameraSource,
-    /// Pictures a second.
+    /// Frame rate, in Hz.
     pub frames: f64,
-    /// Quality of the pictures, 1 to 100.
+    /// JPEG quality, 1 to 100.
     pub quality: u8,
-    /// File of the names of faces.
+    /// File with the names of faces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<PathBuf>,
     /// People in the simulated scene.
@@ -108,13 +108,13 @@ pub struct Config {
     pub people: Vec<PersonConfig>,
 }
 
-/// What speaks.
+/// Speech engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VoiceConfig {
-    /// espeak-ng, in a process of its own; silent if it is not there.
+    /// espeak-ng in its own process; silent if it is not installed.
     Espeak,
-    /// Nothing; the mouth moves as if.
+    /// No sound; the mouth moves as if speaking.
     Silent,
 }
 
@@ -142,7 +142,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Relative paths start at the folder of the scenario.
+    /// Makes paths relative to the folder of the scenario.
     fn resolve(&mut self, folder: &Path) {
         for path in [&mut self.gestures, &mut self.names].into_iter().flatten() {
             *path = folder.join(&*path);
@@ -161,7 +161,7 @@ impl Config {
         Ok(PuppetConfig { robot, blinks, gestures: gestures.unwrap_or_default() })
     }
 
-    /// All gestures that the robot has.
+    /// The protocol's gestures and the custom ones.
     pub fn all_gestures(&self) -> Result<Gestures, String> {
         self.puppet()?.all_gestures().map_err(|error| error.to_string())
     }

@@ -1,5 +1,5 @@
-//! The league's server and ours play the same script, and say the same about it. Needs the reference:
-//! `make compare-soccer`.
+//! Plays the same script on the league's server and on ours, and compares their messages. Needs the reference: `make
+//! compare-soccer`.
 
 mod comparing;
 mod running;
@@ -13,28 +13,28 @@ use comparing::{
     servers::Server,
 };
 
-/// How soon something shows, in frames after the one whose answer it was in.
+/// Delays, in frames after the frame whose answer contained the command.
 struct Delays {
     beam: usize,
     placed: usize,
 }
 
-/// What is going on, which decides how much the two may differ.
+/// Phase of the script, which determines the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// A robot is put somewhere and finds its stand: feet hit the ground at speed.
+    /// A robot is placed and settles: its feet hit the ground at speed.
     Landing,
     /// A robot stands.
     Standing,
-    /// A robot has gone limp: two engines of one kind agree for a while, and then fall differently.
+    /// A robot has gone limp: the two engines agree for a while, and then diverge.
     Falling,
-    /// The ball bounces off a robot: when and where to is hardly the same twice.
+    /// The ball bounces off a robot: time and direction are hardly reproducible.
     Collision,
 }
 
-/// Cycles from one full picture to the next, at most.
+/// Maximum number of cycles between full pictures.
 const FULL_PICTURE: i64 = 500;
-/// How far apart the balls of both may be, in m.
+/// Tolerated distance between the balls of both servers, in m.
 const BALL_OFF: f64 = 0.02;
 
 impl Phase {
@@ -49,24 +49,24 @@ impl Phase {
     }
 }
 
-/// One cycle of a script.
+/// One cycle of the script.
 struct Step {
     phase: Phase,
-    /// What the monitor says before the agent answers.
+    /// Command of the monitor, sent before the agent answers.
     command: Option<&'static str>,
     answer: String,
 }
 
 struct Robot {
     model: &'static str,
-    /// Motor and the angle at which it is held, in degrees.
+    /// Motors and the angles at which they are held, in degrees.
     pose: &'static [(&'static str, f64)],
     gains: (f64, f64),
-    /// Whether it can stand. The ant cannot: it starts half in the ground, from where it is thrown into the air.
+    /// Whether it can stand. The ant cannot: it starts half inside the ground and is thrown into the air.
     can_stand: bool,
-    /// What moves one of its joints far, within a few cycles.
+    /// A command that moves one of its joints far within a few cycles.
     push: &'static str,
-    /// A ball that hits it.
+    /// A ball command that hits the robot.
     ball_against_it: &'static str,
 }
 
@@ -175,14 +175,14 @@ impl Robot {
     }
 }
 
-/// What became of a script in one server.
+/// The messages of one server during the script.
 struct Recording {
     name: &'static str,
-    /// What the agent was told first.
+    /// The agent's first frame.
     first: String,
-    /// From the first frame with which the agent saw something; one more than the script has steps.
+    /// Frames, starting with the first one with vision; one more than the script has steps.
     frames: Vec<String>,
-    /// Their cycles are counted from the first frame.
+    /// Pictures; their cycles are counted from the first frame.
     pictures: Vec<Picture>,
 }
 
@@ -191,7 +191,7 @@ fn play(server: &Server, robot: &Robot, script: &[Step]) -> Recording {
     let mut agent = server.join(&format!("{} Reds 2", robot.model));
     let first = agent.next().unwrap_or_else(ended);
     let mut frame = first.clone();
-    // frames with something seen come every other cycle of the server, whose clock has run before
+    // frames have vision every other cycle of the server, whose clock was already running
     while !frame.contains("(See ") {
         agent.send("(syn)");
         frame = agent.next().unwrap_or_else(ended);
@@ -230,13 +230,13 @@ fn compare(robot: &Robot, flags: &[&str], delays: &Delays) {
 }
 
 fn compare_frames(robot: &Robot, script: &[Step], theirs: &Recording, ours: &Recording, found: &mut Differences) {
-    // whether the first one sees is a matter of luck
+    // whether the first one has vision depends on timing
     let body = |frame: &String| frame.split("(See ").next().expect("a part").to_owned();
     let tolerance = robot.tolerance(Phase::Landing);
     agent_frames::compare("the first frame", &body(&theirs.first), &body(&ours.first), tolerance, found);
     let (their_begin, our_begin) = (agent_frames::cycle(&theirs.frames[0]), agent_frames::cycle(&ours.frames[0]));
     for (index, (theirs, ours)) in theirs.frames.iter().zip(&ours.frames).enumerate() {
-        // what is done in a phase shows a little later
+        // the effect of a command is visible a little later
         let phase = script[index.saturating_sub(3).min(script.len() - 1)].phase;
         let place = format!("frame {index}, {phase:?}");
         agent_frames::compare(&place, theirs, ours, robot.tolerance(phase), found);
@@ -251,7 +251,7 @@ fn compare_frames(robot: &Robot, script: &[Step], theirs: &Recording, ours: &Rec
             found.check_equal(our_game, their_game, &place);
         }
     }
-    // with a collision modes may change a cycle sooner or later, but to the same ones
+    // after a collision modes may change a cycle earlier or later, but in the same order
     let games = |recording: &Recording| {
         let mut games: Vec<_> = recording.frames.iter().map(|frame| agent_frames::game(frame).1).collect();
         games.dedup();
@@ -260,7 +260,7 @@ fn compare_frames(robot: &Robot, script: &[Step], theirs: &Recording, ours: &Rec
     found.check_equal(games(ours), games(theirs), "what happened in the game");
 }
 
-/// That beams and a monitor's placements show as soon as they should.
+/// Checks the delays of beams and of a monitor's placements.
 fn check_delays(script: &[Step], recording: &Recording, delays: &Delays, found: &mut Differences) {
     let name = recording.name;
     let shows = |from: usize, x: f64| {
@@ -279,7 +279,7 @@ fn check_delays(script: &[Step], recording: &Recording, delays: &Delays, found: 
     }
 }
 
-/// That everything in the script has happened: a kick-off, a touch, a kick-in, a goal, and the next kick-off.
+/// Checks that everything in the script happened: a kick-off, a touch, a kick-in, a goal, and the next kick-off.
 fn check_games(recording: &Recording, found: &mut Differences) {
     const MODES: [&str; 6] = ["BeforeKickOff", "KickOff_Left", "PlayOn", "KickIn_Right", "Goal_Right", "KickOff_Left"];
     let mode = |game: &str| game.split("(pm ").nth(1).and_then(|rest| rest.split(')').next()).map(str::to_owned);
@@ -301,7 +301,7 @@ fn compare_pictures(script: &[Step], theirs: &Recording, ours: &Recording, found
     pictures::compare_environments(&environment(theirs), &environment(ours), found);
 
     let by_cycle = |recording: &Recording| {
-        // the first of them comes a cycle sooner or later
+        // the first one comes a cycle earlier or later
         let within = |picture: &&Picture| (4..script.len() as i64 - 2).contains(&picture.cycle);
         let pictures = recording.pictures.iter().filter(within);
         pictures.map(|picture| (picture.cycle, picture.clone())).collect::<BTreeMap<_, _>>()

@@ -55,7 +55,7 @@ fn a_monitor_sees_and_commands_the_game() {
 }
 
 #[test]
-fn killsim_ends_the_server_in_order() {
+fn killsim_shuts_the_server_down() {
     let server = soccer(&[]);
     let mut agent = Agent::join(server.address(AGENTS), "T1 Reds 2");
     watch(&server).send(&[Command::KillSim]).expect("it listens");
@@ -66,7 +66,7 @@ fn killsim_ends_the_server_in_order() {
 }
 
 #[test]
-fn bad_monitors_disturb_nobody() {
+fn faulty_monitors_do_not_disturb_others() {
     let server = soccer(&[]);
     let witness = Witness::new(server.address(AGENTS));
     let address = server.address(MONITORS);
@@ -88,7 +88,7 @@ fn bad_monitors_disturb_nobody() {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
-    // some that never read, and never leave
+    // monitors that never read and never disconnect
     let deaf: Vec<_> = (0..5).map(|_| watch(&server)).collect();
     let mut healthy = watch(&server);
     for _ in 0..50 {
@@ -113,13 +113,13 @@ fn a_k1_may_touch_the_ball() {
     };
     let ball = Command::PlaceBall { position: [-1.5, 0.0, 0.3], velocity: Some([-6.0, 0.0, 0.0]) };
     monitor.command(&[Command::PlaceAgent(place), Command::KickOff(Some(Side::Left)), ball]).expect("it is taken");
-    // whoever touches the ball ends the kick-off
+    // any touch of the ball ends the kick-off
     await_mode(&mut monitor, |mode| mode == PlayMode::PlayOn);
     assert!(witness.end() > 5);
 }
 
 #[test]
-fn a_trainers_game_can_be_played_again() {
+fn a_trainers_game_is_repeatable() {
     let play = || {
         let server = soccer(&["--no-realtime"]);
         let mut agent = Agent::init(server.address(AGENTS), "T1 Reds 2");
@@ -148,7 +148,7 @@ fn a_trainers_game_can_be_played_again() {
 }
 
 #[test]
-fn a_trainer_is_acknowledged_however_much_it_asks_and_missed() {
+fn a_trainer_is_acknowledged_even_after_missed_updates() {
     let server = soccer(&["--no-realtime"]);
     let mut agent = Agent::init(server.address(AGENTS), "T1 Reds 2");
     let mut monitor = watch(&server);
@@ -158,18 +158,18 @@ fn a_trainer_is_acknowledged_however_much_it_asks_and_missed() {
         agent.next().expect("it plays");
         agent.send("(syn)");
     }
-    // far more pictures than are kept for it; the agent waits, so that no more are made
+    // far more updates than its queue holds; the agent waits, so that no more are produced
     agent.next().expect("it plays");
     monitor.command(&[Command::Reset { seed: Some(1) }]).expect("it is taken");
 }
 
 #[test]
-fn a_flood_of_resets_ends_who_sent_it() {
+fn a_flood_of_resets_disconnects_its_sender() {
     let server = soccer(&[]);
     let mut agent = Agent::join(server.address(AGENTS), "T1 Reds 2");
     let mut flooder = watch(&server);
     let resets = vec![Command::Reset { seed: None }; 500];
-    // it may be closed before it is done
+    // the connection may be closed before all are sent
     let _ = (0..200).try_for_each(|_| flooder.send(&resets));
     eventually("its end", || flooder.receive_bytes().is_err().then_some(()));
     for _ in 0..20 {
@@ -178,7 +178,7 @@ fn a_flood_of_resets_ends_who_sent_it() {
 }
 
 #[test]
-fn a_log_is_played_back_as_it_was() {
+fn a_log_is_played_back_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("game.log");
     let file = file.to_str().expect("a path");
@@ -215,7 +215,7 @@ fn several_games_have_their_own_ports() {
     second.command(&[Command::KickOff(Some(Side::Left))]).expect("it is taken");
     await_mode(&mut second, |mode| mode == PlayMode::KickOffLeft);
     for (game, player) in players.iter_mut().enumerate() {
-        // what was on its way is of before
+        // frames in transit are from before
         let mode = (0..50).map(|_| player.next().expect("it plays").game.play_mode).last();
         let wanted = if game == 1 { PlayMode::KickOffLeft } else { PlayMode::BeforeKickOff };
         assert_eq!(mode, Some(wanted), "game {game}");

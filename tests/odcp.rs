@@ -5,7 +5,7 @@ mod running;
 use std::{collections::BTreeMap, fs, path::Path};
 
 use client::odcp::Client;
-use running::{Running, eventually, peer_of, receive};
+use running::{Running, bytes_from_hex, eventually, peer_of, receive};
 use serde_json::Value;
 use wire::{
     Message,
@@ -13,20 +13,16 @@ use wire::{
 };
 
 const GET_MOTORS: &[u8] = &[150];
-/// The tick by which a robot put into the world stands on the ground, with some to spare.
+/// The tick by which a new robot has landed on the ground, with some margin.
 const LANDED: u64 = 25;
 
-fn bytes_from_hex(hex: &str) -> Vec<u8> {
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect()
-}
-
-/// The raw angles of an agent. The client asks again when it asked too often.
+/// The raw angles of an agent. The client retries if it is rate-limited.
 fn raw_angles(client: &mut Client) -> Vec<u16> {
     let angles = client.motors().expect("it answers");
     angles.into_iter().map(|angle| raw_from_normalized_angle(angle).get()).collect()
 }
 
-/// Waits until all motors are this near to their null position, and not by chance.
+/// Waits until all motors stay within `tolerance` of their null position.
 fn await_null_position(client: &mut Client, tolerance: u16) {
     let mut is_there = || raw_angles(client).iter().all(|raw| raw.abs_diff(Raw::NULL_POSITION.get()) <= tolerance);
     eventually("the null position", || (0..50).all(|_| is_there()).then_some(()));
@@ -41,26 +37,26 @@ fn transcripts() {
         let transcript: Value = serde_json::from_str(&fs::read_to_string(&path).expect("text")).expect("JSON");
         let server = Running::serve(&["--scenario", "small"]);
         let address = server.address("ODCP of Rover");
-        // it is put into the world a little above the ground, and its wheels turn as it lands
+        // it spawns slightly above the ground, and its wheels turn as it lands
         server.await_tick(LANDED);
         await_null_position(&mut Client::connect(address).expect("it answers"), 0);
         let mut peers = BTreeMap::new();
         for (number, step) in transcript["steps"].as_array().expect("steps").iter().enumerate() {
-            let place = format!("step {number} of {}", path.display());
+            let context = format!("step {number} of {}", path.display());
             let peer = peers.entry(step["from"].as_str().unwrap_or("a")).or_insert_with(|| peer_of(address));
             let text = |key: &str| step[key].as_str().map(bytes_from_hex);
             if let Some(datagram) = text("send") {
                 peer.send(&datagram).expect("sent");
             } else if let Some(expected) = text("expect") {
-                assert_eq!(receive(peer), expected, "{place}");
+                assert_eq!(receive(peer), expected, "{context}");
             } else if let Some(motors) = step["expect_motors"].as_u64() {
-                assert_eq!(receive(peer).len() as u64, 1 + 4 * motors, "{place}");
+                assert_eq!(receive(peer).len() as u64, 1 + 4 * motors, "{context}");
             }
-            // a reply too many would be the next datagram
+            // after `expect_none`, a surplus reply would be the next datagram
         }
         count += 1;
     }
-    assert!(count >= 6, "only {count} transcripts were found");
+    assert!(count >= 6, "only {count} transcripts found");
 }
 
 #[test]
@@ -75,7 +71,7 @@ fn a_humanoid_raises_its_arm() {
     let mut pose = vec![(0.0, 1.0); motors];
     pose[ELBOW].0 = TARGET;
     client.set_motors(&pose).expect("sent");
-    eventually("the elbow at its place", || {
+    eventually("the elbow at its target", || {
         let angles = client.motors().expect("it answers");
         ((angles[ELBOW] - TARGET).abs() < 0.02).then_some(())
     });
@@ -95,7 +91,7 @@ fn a_humanoid_stands_at_its_null_position() {
 }
 
 #[test]
-fn every_agent_has_its_port() {
+fn every_agent_has_its_own_port() {
     let server = Running::serve(&["--scenario", "orcs"]);
     let mut clients: Vec<_> = [("ASeries", 21), ("Rover1", 2), ("Rover2", 2)]
         .map(|(agent, motors)| {
@@ -129,7 +125,7 @@ fn two_clients_share_an_agent() {
 }
 
 #[test]
-fn nonsense_hurts_nobody_else() {
+fn invalid_datagrams_do_not_disturb_other_clients() {
     let server = Running::serve(&["--scenario", "small"]);
     let address = server.address("ODCP of Rover");
     let mut witness = Client::connect(address).expect("it answers");
@@ -146,13 +142,13 @@ fn nonsense_hurts_nobody_else() {
         ("half a setting", vec![100, 1, 2, 3]),
         ("the largest one", vec![255; largest]),
         ("the largest setting", [vec![100], vec![255; largest - 1]].concat()),
-        ("the largest question", vec![150; largest]),
+        ("the largest request", vec![150; largest]),
     ] {
         hostile.send(&datagram).unwrap_or_else(|error| panic!("{what}: {error}"));
         still_there(what);
     }
-    assert_eq!(receive(&hostile).len(), 9, "the question was one, whatever follows it");
-    // two senders of 10,000 each
+    assert_eq!(receive(&hostile).len(), 9, "trailing bytes of a request are ignored");
+    // two floods of 10,000 datagrams each
     for flood in [GET_MOTORS, &Request::Connect.to_bytes()] {
         let loud = peer_of(address);
         for number in 0..10_000 {

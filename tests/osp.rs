@@ -1,18 +1,16 @@
 //! OSP over sockets, against the built program.
 
+mod lossy;
 mod playing;
 mod running;
 
 use std::{
-    collections::VecDeque,
+    fs,
     io::Write,
-    net::{SocketAddr, UdpSocket},
+    net::UdpSocket,
     path::Path,
     process::Command,
-    sync::{
-        Arc, Barrier,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Barrier},
     thread,
     time::Duration,
 };
@@ -21,27 +19,29 @@ use client::{
     odcp,
     osp::{AgentSummary, Client, ClientError, Dialect, LocalAgent, LocalEvent, LocalValue, Status, ValueInfo},
 };
+use lossy::LossyNetwork;
 use playing::AGENTS;
-use running::{Running, eventually, peer_of, receive, run};
+use running::{Running, bytes_from_hex, eventually, peer_of, receive, run};
+use serde_json::Value;
 use wire::osp::{Reply, Request, Text, Version};
 
-/// A client that is a socket and nothing else.
-struct Plain {
+/// A client without any state except its socket.
+struct RawClient {
     socket: UdpSocket,
     dialect: Dialect,
 }
 
-impl Plain {
+impl RawClient {
     fn connect(server: &Running, dialect: Dialect) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
-        socket.set_read_timeout(Some(running::DEADLINE)).expect("a time-out");
+        socket.set_read_timeout(Some(running::DEADLINE)).expect("a timeout");
         let init = Request::Init { dialect, version: Version::SUPPORTED }.to_bytes_in(dialect);
         socket.send_to(&init, server.address("OSP")).expect("sent");
         let mut buffer = [0; 64];
         let (length, handler) = socket.recv_from(&mut buffer).expect("an answer");
         let wanted: &[u8] = if dialect == Dialect::Document { &[6, 1, 0, 0, 0, 1, 0, 0, 0] } else { &[6, 1, 1, 120] };
         assert_eq!(&buffer[..length], wanted);
-        assert_ne!(handler, server.address("OSP"), "each client has a port of its own");
+        assert_ne!(handler, server.address("OSP"), "each client has its own port");
         socket.connect(handler).expect("connected");
         Self { socket, dialect }
     }
@@ -50,24 +50,24 @@ impl Plain {
         self.socket.send(&request.to_bytes_in(self.dialect)).expect("sent");
     }
 
-    /// The next datagram, which ends as its dialect says.
-    fn hear(&self) -> Reply {
+    /// Receives the next reply and checks that its encoding is canonical.
+    fn receive(&self) -> Reply {
         let datagram = receive(&self.socket);
         let is_original = self.dialect == Dialect::Original;
         let reply = Reply::decode_in(self.dialect, &datagram).expect("a reply");
-        assert_eq!(reply.to_bytes_in(self.dialect), datagram, "nothing else is in it");
+        assert_eq!(reply.to_bytes_in(self.dialect), datagram, "no trailing bytes");
         assert!(!is_original || datagram.ends_with(&[120]), "{datagram:?}");
         reply
     }
 
     fn ask(&self, request: &Request) -> Reply {
         self.send(request);
-        self.hear()
+        self.receive()
     }
 
     fn agents(&self) -> Vec<Reply> {
         let Reply::AgentOverview { count } = self.ask(&Request::GetAgentOverview) else { panic!("no overview") };
-        let agents = (0..count).map(|_| self.hear()).collect();
+        let agents = (0..count).map(|_| self.receive()).collect();
         self.send(&Request::AgentOverviewAck);
         agents
     }
@@ -82,7 +82,7 @@ impl Plain {
     fn find(&self, expression: &str) -> Vec<(LocalValue, String, String)> {
         let expression = Text::from(expression);
         let Reply::ValueIds { count } = self.ask(&Request::GetValueIds { expression }) else { panic!("no list") };
-        let info = |place| match self.hear() {
+        let info = |place| match self.receive() {
             Reply::ValueInfo { index, value, kind, name } => {
                 assert_eq!(index, place);
                 (value, kind.as_str().to_owned(), name.as_str().to_owned())
@@ -96,8 +96,10 @@ impl Plain {
         let agent = LocalAgent(agent);
         let acknowledged = self.ask(&Request::NextStep { agent, inputs: inputs.to_vec() });
         assert_eq!(acknowledged, Reply::NextStepAck { agent });
-        let Reply::StepCompleted { outputs, infos, events, observed, .. } = self.hear() else { panic!("no news") };
-        let value = |_| match self.hear() {
+        let Reply::StepCompleted { outputs, infos, events, observed, .. } = self.receive() else {
+            panic!("no notification")
+        };
+        let value = |_| match self.receive() {
             Reply::Value { content, .. } => content.as_str().to_owned(),
             other => panic!("{other:?}"),
         };
@@ -108,7 +110,7 @@ impl Plain {
 
     fn reset(&self, seed: i32) {
         assert_eq!(self.ask(&Request::ResetSimulation { seed }), Reply::ResetSimulationAck);
-        assert_eq!(self.hear(), Reply::ResetCompleted);
+        assert_eq!(self.receive(), Reply::ResetCompleted);
         self.send(&Request::ResetCompleted);
     }
 }
@@ -117,14 +119,46 @@ fn small() -> Running {
     Running::serve(&["--scenario", "small"])
 }
 
+/// The transcripts in `protocols/osp`. The answer to the init, the first step, opens the port of all further steps.
+#[test]
+fn transcripts() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/osp/transcripts");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("transcripts") {
+        let path = entry.expect("a transcript").path();
+        let transcript: Value = serde_json::from_str(&fs::read_to_string(&path).expect("text")).expect("JSON");
+        let dialect = match transcript["dialect"].as_str() {
+            Some("document") => Dialect::Document,
+            Some("original") => Dialect::Original,
+            other => panic!("{}: unknown dialect {other:?}", path.display()),
+        };
+        let server = small();
+        let steps = transcript["steps"].as_array().expect("steps");
+        let init = Request::Init { dialect, version: Version::SUPPORTED }.to_bytes_in(dialect);
+        assert_eq!(steps[0]["send"].as_str().map(bytes_from_hex), Some(init), "{}", path.display());
+        // sends the init and checks its answer
+        let client = RawClient::connect(&server, dialect);
+        for (number, step) in steps.iter().enumerate().skip(2) {
+            if let Some(datagram) = step["send"].as_str().map(bytes_from_hex) {
+                client.socket.send(&datagram).expect("sent");
+            } else if let Some(expected) = step["expect"].as_str().map(bytes_from_hex) {
+                assert_eq!(receive(&client.socket), expected, "step {number} of {}", path.display());
+            }
+            // after `expect_none`, a surplus reply would be the next datagram
+        }
+        count += 1;
+    }
+    assert!(count >= 2, "only {count} transcripts found");
+}
+
 #[test]
 fn section_4_1_connecting() {
     let server = small();
     let main = server.address("OSP");
     for dialect in Dialect::ALL {
-        let client = Plain::connect(&server, dialect);
+        let client = RawClient::connect(&server, dialect);
         assert_eq!(client.ask(&Request::End), Reply::EndAck);
-        // another version is told which one there is, by the main port
+        // an unsupported version is answered by the main port
         let peer = peer_of(main);
         peer.send(&Request::Init { dialect, version: Version { major: 2, minor: 0 } }.to_bytes_in(dialect))
             .expect("sent");
@@ -134,15 +168,15 @@ fn section_4_1_connecting() {
 }
 
 #[test]
-fn section_4_2_restarting_the_communication() {
+fn section_4_2_resetting_the_communication() {
     for dialect in Dialect::ALL {
         let server = small();
-        let (one, other) = (Plain::connect(&server, dialect), Plain::connect(&server, Dialect::Document));
+        let (one, other) = (RawClient::connect(&server, dialect), RawClient::connect(&server, Dialect::Document));
         one.agents();
         assert_eq!(one.register(1), Status::Done);
         other.send(&Request::ResetCommunication);
-        assert_eq!((one.hear(), other.hear()), (Reply::ResetCommunicationAck, Reply::ResetCommunicationAck));
-        let anew = Plain::connect(&server, dialect);
+        assert_eq!((one.receive(), other.receive()), (Reply::ResetCommunicationAck, Reply::ResetCommunicationAck));
+        let anew = RawClient::connect(&server, dialect);
         // its agent is free as soon as it has ended
         eventually("a free agent", || {
             anew.agents();
@@ -155,7 +189,7 @@ fn section_4_2_restarting_the_communication() {
 fn section_4_3_controlling_agents() {
     let server = Running::serve(&["--scenario", "orcs"]);
     for dialect in Dialect::ALL {
-        let client = Plain::connect(&server, dialect);
+        let client = RawClient::connect(&server, dialect);
         let agents = client.agents();
         for (place, (reply, wanted)) in agents.iter().zip(["ASeries", "Rover1", "Rover2"]).enumerate() {
             let Reply::AgentOverviewNext { index, agent, group_type, available, name } = reply else {
@@ -173,12 +207,12 @@ fn section_4_3_controlling_agents() {
         // the interface of the original robot
         assert_eq!((inputs, outputs, name.as_str()), (42, 37, "ASeries"));
         for place in 0..inputs + outputs + infos {
-            let Reply::AgentInfoNext { index, min, max, name } = client.hear() else { panic!("no value") };
+            let Reply::AgentInfoNext { index, min, max, name } = client.receive() else { panic!("no value") };
             assert!(index == place && max == 1.0 && (min == -1.0 || min == 0.0), "{name:?} {min} {max}");
         }
         client.send(&Request::AgentInfoAck);
 
-        let rival = Plain::connect(&server, dialect);
+        let rival = RawClient::connect(&server, dialect);
         rival.agents();
         assert_eq!(
             (client.register(2), client.register(2), rival.register(2)),
@@ -208,7 +242,7 @@ fn section_4_3_controlling_agents() {
 fn sections_4_4_and_4_7_events_and_steps() {
     for dialect in Dialect::ALL {
         let server = small();
-        let client = Plain::connect(&server, dialect);
+        let client = RawClient::connect(&server, dialect);
         client.agents();
         assert_eq!(client.register(1), Status::Done);
         let register = |name: &str| client.ask(&Request::RegisterForEvent { name: Text::from(name) });
@@ -236,13 +270,13 @@ fn sections_4_4_and_4_7_events_and_steps() {
 fn section_4_5_variables() {
     for dialect in Dialect::ALL {
         let server = small();
-        let client = Plain::connect(&server, dialect);
+        let client = RawClient::connect(&server, dialect);
         let all = client.find(".*");
         assert!(all.len() > 100 && all.is_sorted_by_key(|(_, _, name)| name.clone()));
         let found = client.find("/Sim/Rover/.*Wheel.*Velocity");
         assert!(found.iter().any(|(_, kind, _)| kind == "NormalizedDouble"), "{found:?}");
         assert_eq!(client.find("Rover"), [], "a part is not enough");
-        let id = |name: &str| all.iter().find(|(_, _, other)| other == name).expect("it is there").0;
+        let id = |name: &str| all.iter().find(|(_, _, other)| other == name).expect("present").0;
         let get = |value| client.ask(&Request::GetValue { value });
         let set = |value, text: &str| client.ask(&Request::SetValue { value, content: Text::from(text) });
         let position = id("/Sim/Rover/Position");
@@ -269,8 +303,8 @@ fn section_4_5_variables() {
     }
 }
 
-/// The news of a run, to the bit.
-fn drive(client: &Plain, seed: i32) -> Vec<Vec<u32>> {
+/// The notifications of a run, as bits.
+fn drive(client: &RawClient, seed: i32) -> Vec<Vec<u32>> {
     client.reset(seed);
     let bits = |step: u8| {
         let (outputs, infos, ..) = client.step(1, &[f32::from(step) / 50.0, 0.4]);
@@ -283,7 +317,7 @@ fn drive(client: &Plain, seed: i32) -> Vec<Vec<u32>> {
 fn section_4_6_the_same_seed_gives_the_same_run() {
     let runs = Dialect::ALL.map(|dialect| {
         let server = small();
-        let client = Plain::connect(&server, dialect);
+        let client = RawClient::connect(&server, dialect);
         client.agents();
         assert_eq!(client.register(1), Status::Done);
         let (first, other, again) = (drive(&client, 7), drive(&client, 8), drive(&client, 7));
@@ -295,12 +329,12 @@ fn section_4_6_the_same_seed_gives_the_same_run() {
 }
 
 #[test]
-fn nonsense_costs_nobody_a_step() {
+fn invalid_datagrams_do_not_disturb_other_clients() {
     let server = small();
     let mut witness = Client::connect(server.address("OSP")).expect("it answers");
     let agent = the_agent(&mut witness, "Rover");
     assert!(witness.register(agent).expect("an answer"));
-    let (stranger, hostile) = (peer_of(server.address("OSP")), Plain::connect(&server, Dialect::Document));
+    let (stranger, hostile) = (peer_of(server.address("OSP")), RawClient::connect(&server, Dialect::Document));
     let huge = [54_u8, 0, 0, 0, 0x80, 1, 0, 0, 0];
     let expensive = [&[40][..], b"(((x+x+)+y)*){50}\0"].concat();
     for (what, datagram) in [
@@ -330,7 +364,7 @@ fn nonsense_costs_nobody_a_step() {
     }
     drop(witness);
     // inputs too few, too many, not finite: they step all the same
-    let plain = Plain::connect(&server, Dialect::Original);
+    let plain = RawClient::connect(&server, Dialect::Original);
     plain.agents();
     eventually("a free agent", || (plain.register(1) == Status::Done).then_some(()));
     for inputs in [&[][..], &[0.1], &[0.1; 9], &[f32::NAN, f32::INFINITY]] {
@@ -341,7 +375,7 @@ fn nonsense_costs_nobody_a_step() {
 
 fn the_agent(client: &mut Client, name: &str) -> LocalAgent {
     let agents = client.agents().expect("agents");
-    agents.iter().find(|AgentSummary { name: other, .. }| other == name).expect("it is there").agent
+    agents.iter().find(|AgentSummary { name: other, .. }| other == name).expect("present").agent
 }
 
 fn the_value(client: &mut Client, name: &str) -> LocalValue {
@@ -351,119 +385,43 @@ fn the_value(client: &mut Client, name: &str) -> LocalValue {
     }
 }
 
-/// A link between a client and a server that loses, doubles and reorders this part of all datagrams, both ways.
-struct BadLink {
-    address: SocketAddr,
-    may_end: Arc<AtomicBool>,
-}
-
-impl BadLink {
-    fn start(server: SocketAddr, part: f64, seed: u64) -> Self {
-        let (near, far) =
-            (UdpSocket::bind("127.0.0.1:0").expect("a port"), UdpSocket::bind("127.0.0.1:0").expect("a port"));
-        let (address, may_end) = (near.local_addr().expect("an address"), Arc::new(AtomicBool::new(false)));
-        let ended = Arc::clone(&may_end);
-        thread::spawn(move || relay(&near, &far, server, part, seed, &ended));
-        Self { address, may_end }
-    }
-}
-
-impl Drop for BadLink {
-    fn drop(&mut self) {
-        self.may_end.store(true, Ordering::Relaxed);
-    }
-}
-
-fn relay(near: &UdpSocket, far: &UdpSocket, server: SocketAddr, part: f64, seed: u64, may_end: &AtomicBool) {
-    let mut state = seed;
-    let mut chance = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) as f64 / f64::from(1_u32 << 31)) < part
-    };
-    for socket in [near, far] {
-        socket.set_nonblocking(true).expect("set");
-    }
-    // where each side is, and what is held back on its way there
-    let (mut client, mut handler) = (None, server);
-    let (mut to_client, mut to_server) = (VecDeque::new(), VecDeque::new());
-    let mut buffer = vec![0; 65_535];
-    while !may_end.load(Ordering::Relaxed) {
-        let mut is_idle = true;
-        if let Ok((length, from)) = near.recv_from(&mut buffer) {
-            (client, is_idle) = (Some(from), false);
-            pass(&mut chance, &buffer[..length], &mut to_server, |datagram| {
-                // a first request goes to the main port
-                let to = if datagram.first() == Some(&5) { server } else { handler };
-                let _ = far.send_to(datagram, to);
-            });
-        }
-        if let (Ok((length, from)), Some(client)) = (far.recv_from(&mut buffer), client) {
-            (handler, is_idle) = (from, false);
-            pass(&mut chance, &buffer[..length], &mut to_client, |datagram| {
-                let _ = near.send_to(datagram, client);
-            });
-        }
-        if is_idle {
-            thread::yield_now();
-        }
-    }
-}
-
-/// Passes a datagram on, or not, or twice, or after the next one.
-fn pass(chance: &mut impl FnMut() -> bool, datagram: &[u8], held: &mut VecDeque<Vec<u8>>, send: impl Fn(&[u8])) {
-    if chance() {
-        return;
-    }
-    if chance() {
-        held.push_back(datagram.to_vec());
-        return;
-    }
-    send(datagram);
-    if chance() {
-        send(datagram);
-    }
-    for late in held.drain(..) {
-        send(&late);
-    }
-}
-
-/// What comes of a request in the end.
-fn insist<T>(what: &str, mut request: impl FnMut() -> Result<T, ClientError>) -> T {
+/// Repeats a request until it succeeds.
+fn retry<T>(what: &str, mut request: impl FnMut() -> Result<T, ClientError>) -> T {
     eventually(what, || request().ok())
 }
 
 #[test]
-fn each_step_is_taken_once_on_a_bad_link() {
+fn steps_are_executed_once_on_a_lossy_network() {
     let inputs = |step: u8| [f32::from(step % 20) / 20.0, 0.5];
     for dialect in Dialect::ALL {
         for (percent, steps) in [(1_u32, 200_u8), (10, 60), (30, 25)] {
             let server = small();
             let address = server.address("OSP");
-            let link = BadLink::start(address, f64::from(percent) / 100.0, u64::from(percent));
-            // with this much luck needed, anything may have to be asked for more than once
-            let mut client = insist("a connection", || Client::connect_in(dialect, link.address));
-            // no step stands still for longer
+            let network = LossyNetwork::start(address, f64::from(percent) / 100.0, u64::from(percent));
+            // at these loss rates any request may need several attempts
+            let mut client = retry("a connection", || Client::connect_in(dialect, network.address));
+            // time limit of a step
             client.set_timeout(Duration::from_secs(5));
-            let agent = insist("agents", || client.agents()).first().expect("it is there").agent;
-            assert!(insist("an agent", || client.register(agent)));
-            insist("a reset", || client.reset(9));
+            let agent = retry("agents", || client.agents()).first().expect("present").agent;
+            assert!(retry("an agent", || client.register(agent)));
+            retry("a reset", || client.reset(9));
             let run = |client: &mut Client| -> Vec<Vec<f32>> {
                 let mut step =
                     |step| client.step(&[(agent, &inputs(step))]).expect("a step").completed.remove(0).outputs;
                 (0..steps).map(&mut step).collect()
             };
             let disturbed = run(&mut client);
-            let count = insist("a list", || client.values("/Control/CurrentStep")).first().expect("it is there").value;
-            let counted = insist("a value", || client.get(count));
+            let count = retry("a list", || client.values("/Control/CurrentStep")).first().expect("present").value;
+            let counted = retry("a value", || client.get(count));
             assert_eq!(counted, Some(steps.to_string()), "{percent} % in {dialect:?}");
             drop(client);
 
-            // the same run on a good one
+            // the same run without losses
             let mut client = Client::connect(address).expect("it answers");
             let agent = the_agent(&mut client, "Rover");
             eventually("a free agent", || client.register(agent).expect("an answer").then_some(()));
             client.reset(9).expect("a reset");
-            assert!(run(&mut client) == disturbed, "{percent} % in {dialect:?} gives another run");
+            assert!(run(&mut client) == disturbed, "{percent} % in {dialect:?} differs");
         }
     }
 }
@@ -530,7 +488,7 @@ fn all_protocols_share_one_world() {
     for value in [position, score, ball] {
         assert!(reader.get(value).expect("an answer").is_some());
     }
-    let read = |reader: &mut Client, value| reader.get(value).expect("an answer").expect("it is there");
+    let read = |reader: &mut Client, value| reader.get(value).expect("an answer").expect("present");
     let at_rest = read(&mut reader, head);
     let before = pusher.motors().expect("motors");
     let mut pose = vec![(0.0, 1.0); before.len()];
@@ -546,7 +504,7 @@ fn all_protocols_share_one_world() {
 }
 
 #[test]
-fn the_example_evolves() {
+fn the_example_runs() {
     let server = Running::serve(&["--scenario", "arena"]);
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/osp/evolve.py");
     let output = Command::new("python3")
@@ -561,7 +519,7 @@ fn the_example_evolves() {
 }
 
 #[test]
-fn commands_look_around() {
+fn commands_inspect_the_simulation() {
     let server = small();
     let (osp, odcp) = (server.address("OSP").to_string(), server.address("ODCP of Rover").to_string());
     let page = server.address("Console").to_string();

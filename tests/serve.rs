@@ -1,4 +1,4 @@
-//! `rossum serve`: how it starts, how it ends, what it leaves behind.
+//! `rossum serve`: start, shutdown and recordings.
 
 mod running;
 
@@ -31,7 +31,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn it_answers_until_it_is_asked_to_end() {
+fn it_serves_until_it_is_terminated() {
     for signal in ["TERM", "INT"] {
         let server = Running::serve(&["--scenario", "small"]);
         assert!(server.title().starts_with("Small"), "{}", server.title());
@@ -40,7 +40,7 @@ fn it_answers_until_it_is_asked_to_end() {
         let (status, metrics) = server.page("/metrics");
         assert!(status == 200 && metrics.contains("rossum_tick_seconds"), "{metrics}");
         assert_eq!(server.page_as("/", "evil.example").0, 403);
-        // a client in the middle of something
+        // a client with an incomplete request
         peer_of(server.address("ODCP of Rover")).send(&[100, 0]).expect("sent");
         let mut asking = TcpStream::connect(server.address("Console")).expect("it listens");
         asking.write_all(b"GET / HTTP/1.1\r\nHost:").expect("sent");
@@ -75,7 +75,7 @@ fn a_killed_server_leaves_a_recording_that_replays() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.mcap");
     let server = Running::serve(&["--scenario", "small", "--pace", "fast", "--record", text(&file)]);
-    // it can be read while it is being written, too
+    // it can be replayed while it is still being written
     eventually("a state hash on disk", || (run(&["replay", "--verify", text(&file)]).code == Some(0)).then_some(()));
     server.signal("KILL");
     assert_eq!(server.end().code, None);
@@ -89,7 +89,7 @@ fn a_killed_server_leaves_a_recording_that_replays() {
 fn a_full_disk_ends_the_recording_and_not_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.mcap");
-    // files may have 32 or 64 KiB, depending on the shell; more is an error and not a signal
+    // limits files to 32 or 64 KiB, depending on the shell; exceeding it is an error instead of a signal
     let limited = "trap '' XFSZ; ulimit -f 64; exec \"$@\"";
     let arguments =
         ["serve", "--free-ports", "--json", "--scenario", "small", "--pace", "fast", "--record", text(&file)];
@@ -109,7 +109,7 @@ fn a_full_disk_ends_the_recording_and_not_the_server() {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_sentence() {
+fn errors_are_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let datagrams = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let pages = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -144,7 +144,7 @@ fn what_cannot_be_is_said_in_one_sentence() {
 }
 
 #[test]
-fn other_machines_are_let_in_with_a_list() {
+fn other_machines_need_an_allow_list() {
     let server = Running::serve(&["-s", "small", "--bind", "0.0.0.0", "--allow", "203.0.113.0/24"]);
     assert_eq!(server.page("/health").0, 200);
 }

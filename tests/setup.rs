@@ -1,5 +1,5 @@
-//! Set-up on a machine where something is missing: `scripts/fetch-mujoco` says so in one sentence and leaves nothing
-//! half done.
+//! Set-up on a machine where something is missing: `scripts/fetch-mujoco` fails with a one-line message and leaves no
+//! partial files.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/fetch-mujoco")
 }
 
-/// Runs the script with a cache of its own and no way to any package index.
+/// Runs the script with its own cache and without access to a package index.
 fn fetch(cache: &Path, environment: &[(&str, &Path)]) -> Output {
     Command::new(script())
         .env("ROSSUM_CACHE", cache)
@@ -22,7 +22,7 @@ fn fetch(cache: &Path, environment: &[(&str, &Path)]) -> Output {
         .expect("the script can be started")
 }
 
-/// It failed, its last line is the wanted sentence, and the cache is as empty as before.
+/// Checks that it failed, that its last line is `sentence`, and that the cache is still empty.
 fn check_fails(cache: &Path, output: &Output, sentence: &str) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -33,13 +33,13 @@ fn check_fails(cache: &Path, output: &Output, sentence: &str) {
 }
 
 #[test]
-fn without_a_network_it_says_so() {
+fn a_missing_network_is_reported() {
     let cache = tempfile::tempdir().expect("a temporary folder");
     check_fails(cache.path(), &fetch(cache.path(), &[]), "failed; check the network");
 }
 
 #[test]
-fn without_pip_it_says_so() {
+fn a_missing_pip_is_reported() {
     let (cache, folder) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let python = folder.path().join("python3");
     fs::write(&python, "#!/bin/sh\nexit 1\n").expect("a script is written");
@@ -53,7 +53,7 @@ fn without_pip_it_says_so() {
 }
 
 #[test]
-fn a_wheel_with_another_hash_is_not_used() {
+fn a_wheel_with_a_wrong_hash_is_rejected() {
     let (cache, wheels) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     for platform in ["manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_arm64"] {
         let wheel = wheels.path().join(format!("mujoco-3.17.0-cp312-cp312-{platform}.whl"));
@@ -67,7 +67,7 @@ fn a_wheel_with_another_hash_is_not_used() {
 }
 
 #[test]
-fn what_was_fetched_once_is_found_without_a_network() {
+fn the_cache_works_without_a_network() {
     let output = Command::new(script()).env("PIP_NO_INDEX", "1").output().expect("the script can be started");
     let folder = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -31,18 +31,18 @@ fn transcripts() {
         let (_server, address) = serve();
         let mut agents = BTreeMap::new();
         for (number, step) in transcript["steps"].as_array().expect("steps").iter().enumerate() {
-            let place = format!("step {number} of {}", path.display());
+            let context = format!("step {number} of {}", path.display());
             let name = step["from"].as_str().unwrap_or("a");
             let agent = agents.entry(name).or_insert_with(|| Agent::connect(address));
             if let Some(message) = step["send"].as_str() {
                 agent.send(message);
             } else if let Some(texts) = step["expect"].as_array() {
                 eventually(&place, || {
-                    let told = agent.next_text().unwrap_or_else(|| panic!("{place}: the end"));
+                    let told = agent.next_text().unwrap_or_else(|| panic!("{context}: the end"));
                     texts.iter().all(|text| told.contains(text.as_str().expect("a text"))).then_some(())
                 });
             } else {
-                assert_eq!(step["expect_end"], true, "{place} means nothing");
+                assert_eq!(step["expect_end"], true, "{context} means nothing");
                 agent.await_end();
             }
         }
@@ -52,7 +52,7 @@ fn transcripts() {
 }
 
 #[test]
-fn two_teams_play_and_a_third_does_not() {
+fn two_teams_play_and_a_third_is_rejected() {
     let (_server, address) = serve();
     let mut reds = Agent::join(address, "T1 Reds 2");
     let mut blues = Agent::join(address, "K1 Blues 2");
@@ -75,7 +75,7 @@ fn two_teams_play_and_a_third_does_not() {
 }
 
 #[test]
-fn who_may_not_play_disturbs_nobody_and_the_log_says_why() {
+fn rejected_players_do_not_disturb_others_and_are_logged() {
     let (server, address) = serve();
     let witness = Witness::new(address);
     let mut reds = Agent::join(address, "T1 Reds 2");
@@ -94,7 +94,7 @@ fn who_may_not_play_disturbs_nobody_and_the_log_says_why() {
 }
 
 #[test]
-fn in_sync_mode_silence_costs_only_the_silent() {
+fn in_sync_mode_only_the_silent_agent_is_disconnected() {
     let server = Running::start(running::rossum().args(["soccer", "--free-ports", "--json", "--no-realtime"]));
     let address = server.address(AGENTS);
     let mut silent = Agent::init(address, "T1 Reds 2");
@@ -109,7 +109,7 @@ fn in_sync_mode_silence_costs_only_the_silent() {
             other.send("(he1 10 0 5 1 0)(syn)");
         }
     };
-    // the silent one answers for a while, then no more
+    // it answers for a while, then falls silent
     silent.send("(syn)");
     play(&mut other, 1);
     silent.await_end();
@@ -117,18 +117,18 @@ fn in_sync_mode_silence_costs_only_the_silent() {
 }
 
 #[test]
-fn who_does_not_read_is_closed_and_nobody_else_feels_it() {
+fn a_client_that_does_not_read_is_disconnected() {
     let (_server, address) = serve();
     let witness = Witness::new(address);
     let mut deaf = Agent::join(address, "T1 Reds 2");
-    // the connection takes messages until it is full; then its number is free again
+    // messages are sent until its buffers are full; then its number becomes free
     deaf.send("(beam -3 3 0)");
     Agent::join(address, "T1 Reds 2").next().expect("it plays");
     assert!(witness.end() > 100);
 }
 
 #[test]
-fn frames_may_come_in_any_pieces() {
+fn frames_may_be_fragmented() {
     let (_server, address) = serve();
     let witness = Witness::new(address);
     let mut agent = Agent::connect(address);
@@ -143,7 +143,7 @@ fn frames_may_come_in_any_pieces() {
         message[12] = b'0' + x as u8;
         let (first, second) = message.split_at(cut);
         agent.stream.write_all(first).expect("it listens");
-        // a cycle later, so that the pieces do not arrive as one
+        // a cycle later, so that the fragments arrive separately
         agent.next().expect("it plays");
         agent.stream.write_all(second).expect("it listens");
         agent.await_place(x as f64);
@@ -155,7 +155,7 @@ fn frames_may_come_in_any_pieces() {
 }
 
 #[test]
-fn bad_peers_disturb_nobody() {
+fn faulty_clients_do_not_disturb_others() {
     let (server, address) = serve();
     let witness = Witness::new(address);
     let parentheses = "(".repeat(1_000_000);
@@ -196,7 +196,7 @@ fn bad_peers_disturb_nobody() {
 }
 
 #[test]
-fn a_number_is_free_again_when_its_agent_has_gone() {
+fn a_number_becomes_free_when_its_agent_leaves() {
     let (_server, address) = serve();
     let witness = Witness::new(address);
     for round in 0..5 {
@@ -204,19 +204,19 @@ fn a_number_is_free_again_when_its_agent_has_gone() {
         let [x, y, _] = agent.next().expect("it plays").positions[0].values.map(|value| value.get());
         assert!((x - 15.0).abs() < 0.2 && (y - 37.0).abs() < 0.2, "round {round}: {x} {y}");
         agent.send("(beam -3 0 0)");
-        // gone in the middle of a word, with messages that nobody has read
+        // it leaves in the middle of a frame, with unread messages
         agent.send_frame(100, b"(beam ");
     }
     assert!(witness.end() >= 5, "each round takes a cycle");
 }
 
 #[test]
-fn silent_connections_keep_nobody_out() {
+fn silent_connections_do_not_block_others() {
     let (_server, address) = serve();
     let witness = Witness::new(address);
     let mut silent: Vec<_> = (0..200).map(|_| Agent::connect(address)).collect();
     for agent in silent.iter_mut().skip(100) {
-        // whoever found no place has been sent away
+        // connections beyond the limit have been closed
         let _ = agent.stream.write_all(b"\0\0\0\x10(init");
     }
     let mut agent = Agent::join(address, "T1 Reds 2");
@@ -228,7 +228,7 @@ fn silent_connections_keep_nobody_out() {
 }
 
 #[test]
-fn two_equal_games_in_lockstep_are_equal() {
+fn lockstep_games_are_repeatable() {
     let folder = tempfile::tempdir().expect("a folder");
     let play = |sequential: bool| {
         let path = folder.path().join("lockstep.toml");

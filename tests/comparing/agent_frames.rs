@@ -1,4 +1,4 @@
-//! What an agent is told by one server and by the other.
+//! Comparison of the frames that agents receive from two servers.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use super::{
     expression::{Node, check_digits, numbers, shape},
 };
 
-/// How far apart two servers may be. They run different versions of the engine, and what touches, diverges.
+/// Tolerances between two servers. They run different versions of the engine, and contacts diverge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tolerance {
-    /// Of the torso and of distances seen, in m.
+    /// Positions of the torso and distances of detections, in m.
     pub(crate) position: f64,
-    /// Of joints and of directions seen, in degrees.
+    /// Joint angles and directions of detections, in degrees.
     pub(crate) angle_deg: f64,
-    /// Of joints and gyro, in deg/s.
+    /// Joint velocities and gyro rates, in deg/s.
     pub(crate) rate_deg: f64,
-    /// Of the accelerometer, in m/s².
+    /// Accelerations, in m/s².
     pub(crate) acceleration: f64,
 }
 
-/// Everything that is written, in its order, and how.
+/// Checks the structure and formatting of a frame.
 pub(crate) fn check_style(frame: &str) {
     let (body, see) = split_see(frame);
     for part in body.split_inclusive("))") {
@@ -30,7 +30,7 @@ pub(crate) fn check_style(frame: &str) {
     check_digits(see.unwrap_or_default(), 2);
 }
 
-/// The same parts in the same order with about the same numbers.
+/// Checks that both frames have the same parts in the same order, with numbers within the tolerance.
 pub(crate) fn compare(place: &str, theirs: &str, ours: &str, tolerance: Tolerance, found: &mut Differences) {
     check_style(theirs);
     check_style(ours);
@@ -55,7 +55,7 @@ pub(crate) fn compare(place: &str, theirs: &str, ours: &str, tolerance: Toleranc
     }
 }
 
-/// How much the numbers of a part may differ. Those of time and game are compared elsewhere.
+/// Tolerance of the numbers of a part. Time and game are compared elsewhere.
 fn most_off(part: &Node, tolerance: Tolerance) -> Option<f64> {
     Some(match part.head() {
         "quat" => tolerance.angle_deg.to_radians(),
@@ -72,7 +72,7 @@ fn values(part: &Node) -> Vec<f64> {
     numbers.filter_map(|node| node.word().parse().ok()).collect()
 }
 
-/// Of two values of a part, of which an attitude may be written with either sign.
+/// Difference of two values of a part; quaternions may have either sign.
 fn difference(head: &str, one: f64, other: f64) -> f64 {
     if head == "quat" { (one - other).abs().min((one + other).abs()) } else { (one - other).abs() }
 }
@@ -84,7 +84,7 @@ fn split_see(frame: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What is seen, and distance, azimuth and elevation as they are written.
+/// A detection with its encoded distance, azimuth and elevation.
 type Seen = (String, String);
 
 fn seen(see: &str) -> Vec<Seen> {
@@ -109,13 +109,13 @@ fn polar(thing: &Node) -> String {
     pol.list()[1..].iter().map(Node::word).collect::<Vec<_>>().join(" ")
 }
 
-/// The same things in the same order at about the same places.
+/// Checks that both have the same detections in the same order, within the tolerance.
 fn compare_seen(place: &str, theirs: &[Seen], ours: &[Seen], tolerance: Tolerance, found: &mut Differences) {
     const EDGE_DEG: f64 = 60.0;
     let names = |seen: &[Seen]| seen.iter().map(|(name, _)| name.clone()).collect::<BTreeSet<_>>();
     let (their_names, our_names) = (names(theirs), names(ours));
     let is_common = |(name, _): &&Seen| their_names.contains(name) && our_names.contains(name);
-    // what only one of them sees must be at the edge of the picture
+    // objects that only one of them sees must be at the edge of the field of view
     for (name, polar) in theirs.iter().chain(ours).filter(|seen| !is_common(seen)) {
         let [_, azimuth, elevation] = triple(polar);
         let from_edge = EDGE_DEG - azimuth.abs().max(elevation.abs());
@@ -127,7 +127,7 @@ fn compare_seen(place: &str, theirs: &[Seen], ours: &[Seen], tolerance: Toleranc
         found.check_equal(our_name, name, &format!("{place}: the order of what is seen"));
         let ([distance, azimuth, elevation], [our_distance, our_azimuth, our_elevation]) =
             (triple(theirs), triple(ours));
-        // what is near is seen elsewhere from a place that is a little off
+        // a small position error changes the direction of near objects
         let angle = tolerance.angle_deg + (tolerance.position / distance.max(0.01)).atan().to_degrees();
         let turned = (azimuth - our_azimuth).abs().max((elevation - our_elevation).abs());
         let is_there = (distance - our_distance).abs() <= 2.0 * tolerance.position && turned <= angle;
@@ -139,7 +139,7 @@ fn triple(polar: &str) -> [f64; 3] {
     numbers(polar).try_into().unwrap_or_else(|_| panic!("`{polar}` is no direction"))
 }
 
-/// The world's time of a frame, in cycles of 20 ms. It is written a little too low.
+/// The world's time of a frame, in cycles of 20 ms. It is encoded slightly too low.
 pub(crate) fn cycle(frame: &str) -> i64 {
     let time = numbers(frame)[0];
     (time * 50.0 - 0.25).ceil() as i64
@@ -153,7 +153,7 @@ pub(crate) fn game(frame: &str) -> (f64, String) {
     (time.parse().expect("a time"), rest[..=end].to_owned())
 }
 
-/// Where the torso is.
+/// Position of the torso.
 pub(crate) fn position(frame: &str) -> [f64; 3] {
     let (_, rest) = frame.split_once("_pos) (p ").expect("a position");
     let (text, _) = rest.split_once(')').expect("an end");

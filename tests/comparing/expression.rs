@@ -1,4 +1,4 @@
-//! S-expressions, read with no idea of what they mean.
+//! S-expressions without interpretation.
 
 /// A word or a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// All that is in a text.
+    /// Parses a text.
     pub(crate) fn read(text: &str) -> Vec<Self> {
         let mut open = vec![Vec::new()];
         let mut rest = text;
@@ -57,7 +57,7 @@ impl Node {
     }
 }
 
-/// A text with `#` for every number with a point and `%` for every whole one.
+/// The text with `#` for every decimal number and `%` for every integer.
 pub(crate) fn shape(text: &str) -> String {
     let mut shape = String::new();
     for piece in text.split_inclusive([' ', '(', ')']) {
@@ -78,7 +78,7 @@ pub(crate) fn numbers(text: &str) -> Vec<f64> {
     text.split([' ', '(', ')']).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// That every number with a point has at most so many digits after it, and none too many.
+/// Checks that every decimal number has at most `most` fractional digits and no trailing zeros.
 pub(crate) fn check_digits(text: &str, most: usize) {
     for word in text.split([' ', '(', ')']).filter(|word| word.parse::<f64>().is_ok()) {
         let Some((_, digits)) = word.split_once('.') else { continue };

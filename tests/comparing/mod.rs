@@ -1,11 +1,11 @@
-//! Two servers that play the same script, and what they say about it.
+//! Helpers to compare the messages of two servers that play the same script.
 
 pub(crate) mod agent_frames;
 pub(crate) mod expression;
 pub(crate) mod pictures;
 pub(crate) mod servers;
 
-/// What is not as it should be. All of it is told at the end, as one difference often explains another.
+/// Collected differences, reported together because one often explains another.
 #[derive(Default)]
 pub(crate) struct Differences(Vec<String>);
 
@@ -20,7 +20,7 @@ impl Differences {
         self.check(ours == theirs, || format!("{what}:\n  ours:      {ours:?}\n  reference: {theirs:?}"));
     }
 
-    /// Fails if there are any.
+    /// Panics if there are any.
     pub(crate) fn end(self) {
         const SHOWN: usize = 20;
         let shown = self.0.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("\n");

@@ -1,29 +1,29 @@
-//! What a monitor is shown by one server and by the other.
+//! The pictures that monitors receive.
 
 use super::{
     Differences,
     expression::{Node, check_digits, numbers, shape},
 };
 
-/// A picture, without the looks of robots, which are each server's own.
+/// A picture without the appearance of the robots, which differs between servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     /// The world's time, in cycles of 20 ms.
     pub(crate) cycle: i64,
     pub(crate) is_full: bool,
-    /// Where the ball is.
+    /// Position of the ball.
     pub(crate) ball: [f64; 3],
     /// Team and number, in the order of the tree. Only in full pictures.
     pub(crate) agents: Vec<String>,
     /// Game time, in s.
     pub(crate) game_time: f64,
-    /// The rest of the game's state, as it is written.
+    /// The rest of the game's state, as encoded.
     pub(crate) game: String,
-    /// The environment, as it is written. Only in full pictures.
+    /// The environment, as encoded. Only in full pictures.
     pub(crate) environment: Option<String>,
 }
 
-/// Reads pictures in the order in which they came: most of them say only what has changed.
+/// Parses pictures in order of arrival: most of them contain only changes.
 pub(crate) fn read_all(texts: &[String]) -> Vec<Picture> {
     let (mut ball, mut way_to_ball) = ([f64::NAN; 3], Vec::new());
     let mut pictures = Vec::new();

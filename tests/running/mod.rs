@@ -1,6 +1,6 @@
-//! The built program, run as a user runs it.
+//! Runs the built program as a user would.
 
-#![allow(dead_code, reason = "each test uses what it needs")]
+#![allow(dead_code, reason = "each test file uses only some of this")]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -13,69 +13,69 @@ use std::{
 
 use serde_json::Value;
 
-/// Far longer than anything here takes, also on a busy machine.
+/// Time limit of every wait, sufficient for a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The program, to be given arguments.
+/// A command that runs the program.
 pub(crate) fn rossum() -> Command {
     Command::new(env!("CARGO_BIN_EXE_rossum"))
 }
 
-/// What a program that has ended left behind.
+/// The result of a program.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// `None` when a signal ended it.
+    /// `None` if it was terminated by a signal.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// Runs the program to its end.
+/// Runs the program until it exits.
 pub(crate) fn run(arguments: &[&str]) -> Ended {
     let mut child = Process::start(rossum().args(arguments));
-    let stdout = read_aside(child.0.stdout.take().expect("it is piped"));
-    let stderr = read_aside(child.0.stderr.take().expect("it is piped"));
+    let stdout = read_in_background(child.0.stdout.take().expect("it is piped"));
+    let stderr = read_in_background(child.0.stderr.take().expect("it is piped"));
     let text = |from: Receiver<String>| from.recv_timeout(DEADLINE).expect("it ends");
     let (stdout, stderr) = (text(stdout), text(stderr));
     Ended { code: child.wait().code(), stdout, stderr }
 }
 
-/// A process that does not outlive its test.
+/// A process that is killed on drop.
 struct Process(Child);
 
 impl Process {
     fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // a developer's own settings are not for tests
+        // tests must not depend on the developer's settings
         Self(command.env_remove("ROSSUM_LOG").env_remove("RUST_BACKTRACE").spawn().expect("the program starts"))
     }
 
     fn wait(&mut self) -> ExitStatus {
-        self.0.wait().expect("it can be waited for")
+        self.0.wait().expect("waited for")
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // one that has ended cannot be killed
+        // killing a process that has exited fails
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Reads to the end on another thread. The end comes with that of the process.
-fn read_aside(mut from: impl Read + Send + 'static) -> Receiver<String> {
+/// Reads to the end of the stream on another thread.
+fn read_in_background(mut from: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = sync_channel(1);
     thread::spawn(move || {
         let mut text = String::new();
-        // what was read before an error is kept
+        // keep what was read before an error
         let _ = from.read_to_string(&mut text);
         let _ = sender.send(text);
     });
     receiver
 }
 
-/// A server that has said where it listens.
+/// A running server that has printed its addresses.
 pub(crate) struct Running {
     process: Process,
     stderr: Receiver<String>,
@@ -88,10 +88,10 @@ impl Running {
         Self::start(rossum().args(["serve", "--free-ports", "--json"]).args(arguments))
     }
 
-    /// Runs a command that becomes a server.
+    /// Runs a command that starts a server.
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut process = Process::start(command);
-        let stderr = read_aside(process.0.stderr.take().expect("it is piped"));
+        let stderr = read_in_background(process.0.stderr.take().expect("it is piped"));
         let mut stdout = BufReader::new(process.0.stdout.take().expect("it is piped"));
         let (sender, first_line) = sync_channel(1);
         thread::spawn(move || {
@@ -99,15 +99,15 @@ impl Running {
             let _ = stdout.read_line(&mut line);
             let _ = sender.send(line);
         });
-        let line = first_line.recv_timeout(DEADLINE).expect("the server says where it listens");
+        let line = first_line.recv_timeout(DEADLINE).expect("the server prints its addresses");
         let greeting = serde_json::from_str(&line).unwrap_or_else(|error| {
-            let said = stderr.recv_timeout(DEADLINE).unwrap_or_default();
-            panic!("`{line}` is no greeting ({error}); it said: {said}")
+            let stderr = stderr.recv_timeout(DEADLINE).unwrap_or_default();
+            panic!("`{line}` is not a valid first line ({error}); standard error: {stderr}")
         });
         Self { process, stderr, greeting }
     }
 
-    /// All that it said.
+    /// The first line of its output.
     pub(crate) fn greeting(&self) -> &Value {
         &self.greeting
     }
@@ -116,27 +116,27 @@ impl Running {
         self.greeting["title"].as_str().expect("a title")
     }
 
-    /// Where something listens, by its title.
+    /// The address of the endpoint with this title.
     pub(crate) fn address(&self, title: &str) -> SocketAddr {
         let found = self.addresses(title);
         *found.first().unwrap_or_else(|| panic!("no `{title}` in {}", self.greeting))
     }
 
-    /// Where all of that title listen.
+    /// The addresses of all endpoints with this title.
     pub(crate) fn addresses(&self, title: &str) -> Vec<SocketAddr> {
         let addresses = self.greeting["addresses"].as_array().expect("a list of addresses");
         let found = addresses.iter().filter(|address| address["title"] == title);
         found.map(|found| found["address"].as_str().expect("a text").parse().expect("an address")).collect()
     }
 
-    /// Status and body of one of its pages.
+    /// Fetches a page; returns status and body.
     pub(crate) fn page(&self, path: &str) -> (u16, String) {
         self.page_as(path, "localhost")
     }
 
-    /// The same, asked for under the name of a host.
+    /// Fetches a page with this `Host` header.
     pub(crate) fn page_as(&self, path: &str, host: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.address("Console")).expect("the page is there");
+        let mut stream = TcpStream::connect(self.address("Console")).expect("the console listens");
         stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it listens");
         let mut answer = String::new();
@@ -146,19 +146,19 @@ impl Running {
         (status, body.to_owned())
     }
 
-    /// How many ticks have passed.
+    /// The current tick.
     pub(crate) fn tick(&self) -> u64 {
         let (_, page) = self.page("/status");
         let number = page.split_once("\ntick ").and_then(|(_, rest)| rest.split_once(','));
         number.and_then(|(number, _)| number.parse().ok()).unwrap_or_else(|| panic!("no tick in {page}"))
     }
 
-    /// Waits until so many ticks have passed.
+    /// Waits until the world has reached this tick.
     pub(crate) fn await_tick(&self, tick: u64) {
         eventually("ticks", || (self.tick() >= tick).then_some(()));
     }
 
-    /// Its process.
+    /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.process.0.id()
     }
@@ -169,14 +169,14 @@ impl Running {
         assert!(sent.is_ok_and(|status| status.success()), "{name} could not be sent");
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has exited.
     pub(crate) fn end(mut self) -> Ended {
         let stderr = self.stderr.recv_timeout(DEADLINE).expect("it ends");
         Ended { code: self.process.wait().code(), stdout: String::new(), stderr }
     }
 }
 
-/// Tries until there is something, which must not take for ever. The tries themselves wait for the server.
+/// Retries until `attempt` succeeds, up to [`DEADLINE`]. The attempts themselves wait for the server.
 pub(crate) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let begin = now();
     loop {
@@ -187,12 +187,12 @@ pub(crate) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) 
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "deadlines are in wall time")]
+#[expect(clippy::disallowed_methods, reason = "deadlines are in wall-clock time")]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// A socket of one's own that talks to one port and waits for its answers.
+/// A new socket, connected to `address`.
 pub(crate) fn peer_of(address: SocketAddr) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.connect(address).expect("a way there");
@@ -200,10 +200,14 @@ pub(crate) fn peer_of(address: SocketAddr) -> UdpSocket {
     socket
 }
 
-/// The next datagram.
+/// Receives the next datagram.
 pub(crate) fn receive(socket: &UdpSocket) -> Vec<u8> {
     let mut buffer = vec![0; 65_535];
     let length = socket.recv(&mut buffer).expect("a datagram");
     buffer.truncate(length);
     buffer
+}
+
+pub(crate) fn bytes_from_hex(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect()
 }

@@ -67,7 +67,7 @@ fn a_recording_is_closed_at_the_end_and_replays() {
 
     let verified = run(&["replay", "--verify", text(&file)]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
-    assert!(verified.stdout.contains("all equal") && !verified.stdout.contains("cut off"), "{}", verified.stdout);
+    assert!(verified.stdout.contains("all equal") && !verified.stdout.contains("truncated"), "{}", verified.stdout);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_killed_server_leaves_a_recording_that_replays() {
 
     let verified = run(&["replay", "--verify", text(&file)]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
-    assert!(verified.stdout.contains("cut off") && verified.stdout.contains("all equal"), "{}", verified.stdout);
+    assert!(verified.stdout.contains("truncated") && verified.stdout.contains("all equal"), "{}", verified.stdout);
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn transcripts() {
             if let Some(message) = step["send"].as_str() {
                 agent.send(message);
             } else if let Some(texts) = step["expect"].as_array() {
-                eventually(&place, || {
+                eventually(&context, || {
                     let told = agent.next_text().unwrap_or_else(|| panic!("{context}: the end"));
                     texts.iter().all(|text| told.contains(text.as_str().expect("a text"))).then_some(())
                 });

@@ -1,0 +1,84 @@
+//! Links and paths in the documentation lead to files that exist.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Folders that hold documentation, besides the root itself.
+const FOLDERS: [&str; 7] = ["bench", "docs", "examples", "fuzz", "models", "protocols", "scripts"];
+
+fn pages() -> Vec<PathBuf> {
+    fn collect(folder: &Path, deep: bool, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("the folder is readable") {
+            let path = entry.expect("the folder is readable").path();
+            if path.is_dir() {
+                if deep {
+                    collect(&path, deep, found);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    collect(&root(), false, &mut found);
+    for folder in FOLDERS {
+        collect(&root().join(folder), true, &mut found);
+    }
+    found
+}
+
+/// The texts between `open` and the next `close`, outside code blocks.
+fn between<'a>(page: &'a str, open: &'a str, close: char) -> impl Iterator<Item = &'a str> {
+    let mut is_code = false;
+    let lines = page.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    });
+    lines.flat_map(move |line| {
+        line.match_indices(open)
+            .filter_map(move |(at, _)| line.get(at + open.len()..)?.split_once(close))
+            .map(|(text, _)| text)
+    })
+}
+
+/// Applies `check` to each page; it returns the broken references in the page's text.
+fn check_pages(check: impl Fn(&Path, &str) -> Vec<String>) {
+    let mut broken = Vec::new();
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("pages are UTF-8");
+        let name = page.strip_prefix(root()).expect("pages are below the root").display().to_string();
+        broken.extend(check(&page, &text).into_iter().map(|reference| format!("{name}: {reference}")));
+    }
+    assert!(broken.is_empty(), "broken references:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn links_lead_to_files() {
+    check_pages(|page, text| {
+        let folder = page.parent().expect("a page is in a folder");
+        let is_broken = |link: &&str| {
+            let file = link.split('#').next().unwrap_or_default();
+            !link.contains("://") && !file.is_empty() && !folder.join(file).exists()
+        };
+        between(text, "](", ')').filter(is_broken).map(str::to_owned).collect()
+    });
+}
+
+/// Paths below one of the source folders, such as `crates/wire/src`; those with placeholders or globs are skipped.
+#[test]
+fn paths_lead_to_files() {
+    const SOURCES: [&str; 7] = ["crates/", "docs/", "examples/", "protocols/", "scenarios/", "scripts/", "tests/"];
+    check_pages(|_, text| {
+        let paths = between(text, "`", '`').filter(|path| SOURCES.iter().any(|folder| path.starts_with(folder)));
+        let files = paths.filter_map(|path| path.split([' ', ':']).next());
+        let is_broken = |file: &&str| !file.contains(['<', '*', '{', '#']) && !root().join(file).exists();
+        files.filter(is_broken).map(str::to_owned).collect()
+    });
+}

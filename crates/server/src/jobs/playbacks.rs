@@ -1,14 +1,14 @@
-//! Recordings and logs in a folder, and films made from them.
+//! Recordings and logs in a folder, and their playbacks.
 //!
-//! A recording is run again; a log of a soccer game is shown as it is. Either is read once, on a thread of its own, into
-//! frames that can be asked for in any order, and is let go when nobody looks at it any more.
+//! A recording is simulated again; a soccer log is shown as it is. Either is loaded once, on a thread of its own, into
+//! frames that can be requested in any order, and is freed when the last client closes it.
 
 mod log;
 mod playback;
 mod recording;
+mod scene_tree;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 use std::{
     collections::BTreeMap,
@@ -16,128 +16,129 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Weak,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::SystemTime,
 };
 
+use parking_lot::Mutex;
 use wire::console::{PlaybackEntry, PlaybackKind};
 
 pub use self::playback::OpenPlayback;
 use self::playback::PlaybackWriter;
 use super::{checked_name, is_name};
 
-/// Playbacks that are being read at once.
-pub const MAX_READ: usize = 3;
-/// Playbacks that are kept.
-pub const MAX_FILMS: usize = 8;
-/// Bytes of frames of all films.
+/// Playbacks that may be loading at once.
+pub const MAX_LOADING: usize = 3;
+/// Playbacks that may be open at once.
+pub const MAX_OPEN: usize = 8;
+/// Memory for the frames and scenes of all playbacks, in bytes.
 pub const MAX_BYTES: usize = 512 << 20;
-/// Most films in the list.
+/// Entries in the list of recordings and logs.
 pub const MAX_LISTED: usize = 500;
 
-/// How every line of a log begins.
+/// Start of every line of a log.
 const LOG_START: &[u8] = b"((RSMP";
 
-/// Recordings and logs in a folder, and films made from them. Cheap to clone.
+/// The recordings and logs in a folder, and the playbacks opened from it. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Playbacks(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     folder: PathBuf,
-    /// By their names, as long as somebody looks at them.
+    /// Open playbacks by name; entries of closed ones are removed by the next [`Playbacks::open`].
     open: Mutex<BTreeMap<String, Weak<OpenPlayback>>>,
-    /// How many are being read.
-    reading: Arc<AtomicUsize>,
-    /// Bytes of all frames.
+    /// Number of playbacks being loaded.
+    loading: Arc<AtomicUsize>,
+    /// Memory in use by all playbacks.
     bytes: Arc<AtomicUsize>,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl Playbacks {
-    /// Those in this folder, and in none below.
+    /// Playbacks of the files directly in this folder, which need not exist.
     pub fn new(folder: PathBuf) -> Self {
-        Self::with_room(folder, MAX_BYTES)
+        Self::with_max_bytes(folder, MAX_BYTES)
     }
 
-    fn with_room(folder: PathBuf, most_bytes: usize) -> Self {
-        // for people, who want to find it
+    fn with_max_bytes(folder: PathBuf, max_bytes: usize) -> Self {
+        // absolute, because it is shown to people
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        let (open, reading, bytes) = (Mutex::default(), Arc::default(), Arc::default());
-        Self(Arc::new(Inner { folder, open, reading, bytes, most_bytes }))
+        let (open, loading, bytes) = (Mutex::default(), Arc::default(), Arc::default());
+        Self(Arc::new(Inner { folder, open, loading, bytes, max_bytes }))
     }
 
-    /// The folder, and what is in it, the latest first, [`MAX_LISTED`] at most.
+    /// The folder and its recordings and logs, newest first, at most [`MAX_LISTED`].
     pub fn list(&self) -> (String, Vec<PlaybackEntry>) {
         let shown = self.0.folder.display().to_string();
-        // there need not be a folder
+        // the folder may be missing
         let Ok(entries) = fs::read_dir(&self.0.folder) else { return (shown, Vec::new()) };
         let of_entry = |entry: fs::DirEntry| {
             let name = entry.file_name().into_string().ok().filter(|name| is_name(name))?;
-            // no links: they may lead anywhere
+            // no symbolic links: they may lead out of the folder
             let found = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let kind = kind_of(&entry.path())?;
             Some((found.modified().ok(), PlaybackEntry { name, bytes: found.len(), kind }))
         };
-        let mut films: Vec<(Option<SystemTime>, PlaybackEntry)> =
+        let mut found: Vec<(Option<SystemTime>, PlaybackEntry)> =
             entries.filter_map(|entry| of_entry(entry.ok()?)).collect();
-        films.sort_by(|(a, a_card), (b, b_card)| b.cmp(a).then_with(|| a_card.name.cmp(&b_card.name)));
-        (shown, films.into_iter().map(|(_, card)| card).take(MAX_LISTED).collect())
+        found.sort_by(|(a, a_entry), (b, b_entry)| b.cmp(a).then_with(|| a_entry.name.cmp(&b_entry.name)));
+        (shown, found.into_iter().map(|(_, entry)| entry).take(MAX_LISTED).collect())
     }
 
-    /// Begins to read one. The same is shared as long as somebody looks at it; when nobody does any more, it is no longer
-    /// read.
+    /// Opens a playback and starts to load it. Clients that open the same file share one playback; loading stops when the
+    /// last of them drops it.
     pub fn open(&self, name: &str) -> Result<Arc<OpenPlayback>, String> {
         let name = checked_name(name)?;
-        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|_, film| film.strong_count() > 0);
-        if let Some(film) = open.get(name).and_then(Weak::upgrade) {
-            return Ok(film);
+        let mut open = self.0.open.lock();
+        open.retain(|_, playback| playback.strong_count() > 0);
+        if let Some(playback) = open.get(name).and_then(Weak::upgrade) {
+            return Ok(playback);
         }
-        if open.len() >= MAX_FILMS {
-            return Err(format!("{MAX_FILMS} films are being looked at already; somebody has to close one"));
+        if open.len() >= MAX_OPEN {
+            return Err(format!("{MAX_OPEN} playbacks are open already; close one first"));
         }
-        if self.0.reading.load(Ordering::Relaxed) >= MAX_READ {
-            return Err(format!("{MAX_READ} films are being read already; try again in a moment"));
+        if self.0.loading.load(Ordering::Relaxed) >= MAX_LOADING {
+            return Err(format!("{MAX_LOADING} playbacks are loading already; try again in a moment"));
         }
         let path = self.0.folder.join(name);
-        let missing = || format!("there is no film {name} in {}", self.0.folder.display());
-        // no links: they may lead anywhere
+        let missing = || format!("no file named `{name}` in `{}`", self.0.folder.display());
+        // no symbolic links: they may lead out of the folder
         path.symlink_metadata().ok().filter(fs::Metadata::is_file).ok_or_else(missing)?;
-        let kind = kind_of(&path).ok_or_else(|| format!("{name} is neither a recording nor a log of a game"))?;
-        let (film, playback) = OpenPlayback::new(name, self.0.bytes.clone(), self.0.most_bytes);
-        let turn = Turn::new(&self.0.reading);
-        let read = move || {
-            read(&path, kind, playback);
-            drop(turn);
+        let kind = kind_of(&path).ok_or_else(|| format!("`{name}` is neither a recording nor a soccer log"))?;
+        let (playback, writer) = OpenPlayback::new(name, self.0.bytes.clone(), self.0.max_bytes);
+        let guard = LoadingGuard::new(&self.0.loading);
+        let load = move || {
+            load(&path, kind, writer);
+            drop(guard);
         };
-        let begun = thread::Builder::new().name("film".into()).spawn(read);
-        begun.map_err(|error| format!("the film could not be read: {error}"))?;
-        open.insert(name.to_owned(), Arc::downgrade(&film));
-        Ok(film)
+        let started = thread::Builder::new().name("playback".into()).spawn(load);
+        started.map_err(|error| format!("failed to start loading `{name}`: {error}"))?;
+        open.insert(name.to_owned(), Arc::downgrade(&playback));
+        Ok(playback)
     }
 }
 
-/// One that is being read.
-struct Turn(Arc<AtomicUsize>);
+/// Counts a playback as loading until it is dropped.
+struct LoadingGuard(Arc<AtomicUsize>);
 
-impl Turn {
-    fn new(reading: &Arc<AtomicUsize>) -> Self {
-        reading.fetch_add(1, Ordering::Relaxed);
-        Self(reading.clone())
+impl LoadingGuard {
+    fn new(loading: &Arc<AtomicUsize>) -> Self {
+        loading.fetch_add(1, Ordering::Relaxed);
+        Self(loading.clone())
     }
 }
 
-impl Drop for Turn {
+impl Drop for LoadingGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// What a file is, by its name and beginning.
+/// The kind of a file, by its extension and, for logs, its first bytes.
 fn kind_of(path: &Path) -> Option<PlaybackKind> {
     match path.extension()?.to_str()? {
         "mcap" => Some(PlaybackKind::Recording),
@@ -150,12 +151,12 @@ fn kind_of(path: &Path) -> Option<PlaybackKind> {
     }
 }
 
-fn read(path: &Path, kind: PlaybackKind, mut playback: PlaybackWriter) {
-    // computing is not urgent, ticks are
+fn load(path: &Path, kind: PlaybackKind, mut writer: PlaybackWriter) {
+    // ticks are urgent, loading is not
     crate::cpu_affinity::avoid_first();
     let outcome = match kind {
-        PlaybackKind::Recording => recording::read(path, &mut playback),
-        PlaybackKind::Log => log::read(path, &mut playback),
+        PlaybackKind::Recording => recording::load(path, &mut writer),
+        PlaybackKind::Log => log::load(path, &mut writer),
     };
-    playback.end(outcome);
+    writer.finish(outcome);
 }

@@ -1,4 +1,4 @@
-//! Small programs to start, and waiting for them with a deadline.
+//! Test helpers: shell scripts as programs, and waiting with a deadline.
 
 use std::{
     io::Write,
@@ -10,26 +10,26 @@ use std::{
 
 use crate::testing::DEADLINE;
 
-/// How often somebody looks.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Waits until something is so.
-pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+/// Polls a condition until it holds. Panics after [`DEADLINE`].
+pub(crate) fn until(what: &str, mut is_met: impl FnMut() -> bool) {
     let (_never, wait) = sync_channel::<()>(0);
-    for _ in 0..DEADLINE.as_millis() / LOOK.as_millis() {
-        if is_so() {
+    for _ in 0..DEADLINE.as_millis() / POLL_INTERVAL.as_millis() {
+        if is_met() {
             return;
         }
-        // there is nobody who sends anything
-        let _ = wait.recv_timeout(LOOK);
+        // nothing is ever sent: this is a sleep
+        let _ = wait.recv_timeout(POLL_INTERVAL);
     }
     panic!("{what}: not within {DEADLINE:?}");
 }
 
-/// A program that is a script of the shell.
+/// Creates an executable shell script.
 pub(crate) fn program(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("program");
-    // written by another process: a file that this one writes may be busy for whoever another test starts meanwhile
+    // written by another process: a process that another test forks meanwhile would inherit this one's descriptor, and a
+    // file open for writing cannot be executed
     let mut writer = Command::new("/bin/sh")
         .args(["-c", r#"cat > "$0" && chmod 755 "$0""#])
         .arg(&path)

@@ -1,4 +1,4 @@
-//! A log of a soccer game: what its monitors were sent, a line each.
+//! Loads a soccer log: the monitor messages of a game, one per line.
 
 use std::{
     fs::File,
@@ -9,156 +9,162 @@ use std::{
 use wire::{
     Message,
     console::encode_poses,
-    soccer::{Graph, MAX_UPDATE_FRAME, MonitorMessage, MonitorUpdate},
+    soccer::{Graph, MAX_UPDATE_FRAME, MonitorMessage, MonitorUpdate, Name, Teams},
 };
 
 use super::{
-    playback::{Marker, PlaybackWriter, RATE, ReadEnd},
-    tree::{Moving, Tree},
+    playback::{GameMarks, LoadError, PlaybackWriter, RATE},
+    scene_tree::{MovingNodes, SceneTree},
 };
 
-/// A gap in the log's time that is longer, or goes back, is none: another game begins. In s.
+/// Longest gap between two updates, in s. If the log's time jumps further, or backwards, another game starts.
 const LONGEST_GAP: f64 = 10.0;
-/// Lines that are looked through for what moves, before the first frame is made.
-const LOOKED_AHEAD: usize = 300;
+/// Updates scanned for moving nodes before the first frame is written.
+const LOOKAHEAD: usize = 300;
 
-/// Playbacks a log. Gives what is odd about it.
-pub(super) fn read(path: &Path, playback: &mut PlaybackWriter) -> Result<Option<String>, ReadEnd> {
-    let mut scene = Scene::default();
-    scene.look_ahead(path)?;
-    let mut lines = Lines::open(path)?;
-    while let Some(update) = lines.next()? {
-        scene.take(update, playback, &mut lines.passed_over)?;
+/// Writes the frames of a log. Returns a warning if lines were skipped.
+pub(super) fn load(path: &Path, writer: &mut PlaybackWriter) -> Result<Option<String>, LoadError> {
+    let mut scene = LogScene::default();
+    scene.find_moving(path)?;
+    let mut updates = Updates::open(path)?;
+    while let Some(update) = updates.next()? {
+        scene.apply(update, writer, &mut updates.skipped)?;
     }
-    if playback.length() == 0 {
-        return Err(ReadEnd::new("there is no whole picture of a game in this log"));
+    if writer.length() == 0 {
+        return Err(LoadError::new("the log contains no complete scene graph"));
     }
-    Ok(match lines.passed_over {
+    Ok(match updates.skipped {
         0 => None,
-        1 => Some("one line is no picture of a game and was passed over".to_owned()),
-        several => Some(format!("{several} lines are no pictures of a game and were passed over")),
+        1 => Some("skipped 1 invalid line".to_owned()),
+        several => Some(format!("skipped {several} invalid lines")),
     })
 }
 
-/// The pictures of a log.
-struct Lines {
+/// The updates in a log.
+struct Updates {
     reader: BufReader<File>,
     line: Vec<u8>,
-    passed_over: usize,
+    /// Lines that are not monitor messages, or that do not fit the scene.
+    skipped: usize,
 }
 
-impl Lines {
-    fn open(path: &Path) -> Result<Self, ReadEnd> {
-        let file = File::open(path).map_err(|error| ReadEnd::Trouble(format!("the log cannot be read: {error}")))?;
-        Ok(Self { reader: BufReader::new(file), line: Vec::new(), passed_over: 0 })
+impl Updates {
+    fn open(path: &Path) -> Result<Self, LoadError> {
+        let file = File::open(path).map_err(|error| LoadError::Failed(format!("failed to open the log: {error}")))?;
+        Ok(Self { reader: BufReader::new(file), line: Vec::new(), skipped: 0 })
     }
 
-    /// The next picture, whatever is between; none at the end.
-    fn next(&mut self) -> Result<Option<MonitorUpdate>, ReadEnd> {
+    /// The next update, or `None` at the end. Other lines are skipped.
+    fn next(&mut self) -> Result<Option<MonitorUpdate>, LoadError> {
         loop {
             self.line.clear();
             let mut limited = (&mut self.reader).take(MAX_UPDATE_FRAME as u64 + 2);
             limited
                 .read_until(b'\n', &mut self.line)
-                .map_err(|error| ReadEnd::Trouble(format!("the log cannot be read any further: {error}")))?;
-            // whoever wrote the log may not have come to the end of its last line
+                .map_err(|error| LoadError::Failed(format!("failed to read the log: {error}")))?;
+            // the last line may be incomplete, if the log is still being written or its writer was killed
             if !self.line.ends_with(b"\n") && self.line.len() <= MAX_UPDATE_FRAME {
                 return Ok(None);
             }
             match MonitorMessage::decode(self.line.trim_ascii_end()) {
                 Ok(MonitorMessage::Update(update)) => return Ok(Some(*update)),
                 Ok(MonitorMessage::Acknowledged(_)) => {}
-                Err(_) => self.passed_over += 1,
+                Err(_) => self.skipped += 1,
             }
         }
     }
 }
 
-/// What is to be seen by now.
+/// State of the game at the current line.
 #[derive(Default)]
-struct Scene {
-    tree: Option<Tree>,
-    moving: Moving,
+struct LogScene {
+    tree: Option<SceneTree>,
+    moving: MovingNodes,
     generation: u32,
-    /// Whether the film knows how it looks.
-    is_told: bool,
+    /// Whether the playback has the current scene.
+    is_scene_written: bool,
     teams: [String; 2],
-    marker: Marker,
-    /// Of the log and of the film, in s.
+    marks: GameMarks,
+    /// Time of the log and of the playback, in s.
     time: Option<(f64, f64)>,
-    pictures: u64,
+    /// Number of updates applied.
+    updates: u64,
 }
 
-impl Scene {
-    /// Finds out what moves, so that the film need not begin with a dozen scenes.
-    fn look_ahead(&mut self, path: &Path) -> Result<(), ReadEnd> {
-        let mut lines = Lines::open(path)?;
-        for _ in 0..LOOKED_AHEAD {
-            let Some(update) = lines.next()? else { break };
-            self.see(&update.graph);
+impl LogScene {
+    /// Finds the moving nodes in the first updates, so that the playback does not start with a dozen scenes.
+    fn find_moving(&mut self, path: &Path) -> Result<(), LoadError> {
+        let mut updates = Updates::open(path)?;
+        for _ in 0..LOOKAHEAD {
+            let Some(update) = updates.next()? else { break };
+            self.apply_graph(&update.graph);
         }
         self.tree = None;
         Ok(())
     }
 
-    /// Takes in what a picture shows; false if that does not fit what was there before.
-    fn see(&mut self, graph: &Graph) -> bool {
+    /// Applies a scene graph; returns false if it does not fit the current one.
+    fn apply_graph(&mut self, graph: &Graph) -> bool {
         let (Graph::Full { root, .. } | Graph::Diff { root }) = graph;
         if let Graph::Full { environment, .. } = graph {
-            // there is a whole picture every few seconds, mostly of the same
-            if !self.tree.as_ref().is_some_and(|tree| tree.is_like(root)) {
-                self.tree = Some(Tree::new(root, environment.as_deref()));
-                self.is_told = false;
+            // a full graph comes every few seconds, mostly with the same nodes
+            if !self.tree.as_ref().is_some_and(|tree| tree.has_same_nodes(root)) {
+                self.tree = Some(SceneTree::new(root, environment.as_deref()));
+                self.is_scene_written = false;
             }
         }
-        // a log that goes on in another file begins with changes
-        let Some(has_more) = self.tree.as_mut().and_then(|tree| tree.change(root, &mut self.moving)) else {
+        // a log continued from another file starts with changes, which have no tree to apply to
+        let Some(has_new) = self.tree.as_mut().and_then(|tree| tree.apply(root, &mut self.moving)) else {
             return false;
         };
-        self.is_told &= !has_more;
+        self.is_scene_written &= !has_new;
         true
     }
 
-    fn take(
+    fn apply(
         &mut self,
         update: MonitorUpdate,
-        playback: &mut PlaybackWriter,
-        passed_over: &mut usize,
-    ) -> Result<(), ReadEnd> {
-        if !self.see(&update.graph) {
-            *passed_over += 1;
+        writer: &mut PlaybackWriter,
+        skipped: &mut usize,
+    ) -> Result<(), LoadError> {
+        if !self.apply_graph(&update.graph) {
+            *skipped += 1;
             return Ok(());
         }
-        self.pictures += 1;
+        self.updates += 1;
         if let Graph::Full { teams, .. } = &update.graph {
-            let name = |team: &Option<wire::soccer::Name>, side: &str| {
-                team.as_ref().map_or_else(|| format!("the {side} team"), |team| team.as_str().to_owned())
-            };
-            self.teams = [name(&teams.left, "left"), name(&teams.right, "right")];
+            self.teams = team_titles(teams);
         }
         let now = update.time.get();
-        let film = match self.time {
+        let playback_time = match self.time {
             None => 0.0,
-            Some((before, film)) if (0.0..=LONGEST_GAP).contains(&(now - before)) => film + now - before,
-            Some((_, film)) => film + 1.0 / RATE,
+            Some((before, time)) if (0.0..=LONGEST_GAP).contains(&(now - before)) => time + now - before,
+            Some((_, time)) => time + 1.0 / RATE,
         };
-        self.time = Some((now, film));
-        if !playback.wants(film)? {
+        self.time = Some((now, playback_time));
+        if !writer.advance_to(playback_time)? {
             return Ok(());
         }
         let Some(tree) = &mut self.tree else { return Ok(()) };
-        if !self.is_told {
-            self.is_told = true;
+        if !self.is_scene_written {
+            self.is_scene_written = true;
             self.generation = self.generation.wrapping_add(1);
-            playback.scene(tree.scene(self.generation, &self.moving))?;
+            writer.push_scene(tree.scene(self.generation, &self.moving))?;
         }
         let game = &update.game;
         let score = [game.score_left.into(), game.score_right.into()];
         let [left, right] = &self.teams;
-        for mark in self.marker.look(game.play_mode.name(), score, [left, right]) {
-            playback.mark(mark);
+        for mark in self.marks.update(game.play_mode.name(), score, [left, right]) {
+            writer.push_mark(mark);
         }
         let poses = tree.poses();
-        playback.add(encode_poses(self.generation, self.pictures, now, poses.into_iter()))
+        writer.push_frame(encode_poses(self.generation, self.updates, now, poses.into_iter()))
     }
+}
+
+fn team_titles(Teams { left, right }: &Teams) -> [String; 2] {
+    let title = |team: &Option<Name>, side: &str| {
+        team.as_ref().map_or_else(|| format!("the {side} team"), |team| team.as_str().to_owned())
+    };
+    [title(left, "left"), title(right, "right")]
 }

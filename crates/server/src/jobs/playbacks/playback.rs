@@ -1,37 +1,40 @@
-//! The frames of a film, and whoever adds to them.
+//! The frames of an open playback, and the writer that fills it.
 
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::{Mutex, MutexGuard};
 use wire::console::{self, PlaybackScene, Scene, TimelineMark};
 
-/// Frames a second.
+/// Frames per second of a playback.
 pub(super) const RATE: f64 = 25.0;
-/// Most marks on a time line.
+/// Marks on a timeline; later ones are dropped.
 const MAX_MARKS: usize = 10_000;
-/// What a frame takes besides its bytes, and a look of a scene in all.
-const FRAME_ROOM: usize = 32;
-const LOOK_ROOM: usize = 256;
+/// Memory accounted for a frame in addition to its bytes.
+const FRAME_OVERHEAD: usize = 32;
+/// Memory accounted for a body or visual of a scene.
+const VISUAL_BYTES: usize = 256;
 
-/// A film, as far as it is read. It is no longer read when this goes.
+/// A playback, as far as it is loaded. Dropping it cancels the loading.
 #[derive(Debug)]
 pub struct OpenPlayback(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     name: String,
-    is_left: AtomicBool,
+    is_closed: AtomicBool,
     version: AtomicU64,
     content: Mutex<Content>,
-    /// Bytes of this film, and of all.
-    own: AtomicUsize,
-    all: Arc<AtomicUsize>,
-    most: usize,
+    /// Memory in use by this playback.
+    own_bytes: AtomicUsize,
+    /// Memory in use by all playbacks.
+    all_bytes: Arc<AtomicUsize>,
+    max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -44,15 +47,15 @@ struct Content {
 }
 
 impl OpenPlayback {
-    pub(super) fn new(name: &str, all: Arc<AtomicUsize>, most: usize) -> (Arc<Self>, PlaybackWriter) {
+    pub(super) fn new(name: &str, all_bytes: Arc<AtomicUsize>, max_bytes: usize) -> (Arc<Self>, PlaybackWriter) {
         let shared = Arc::new(Shared {
             name: name.to_owned(),
-            is_left: AtomicBool::default(),
+            is_closed: AtomicBool::default(),
             version: AtomicU64::default(),
             content: Mutex::default(),
-            own: AtomicUsize::default(),
-            all,
-            most,
+            own_bytes: AtomicUsize::default(),
+            all_bytes,
+            max_bytes,
         });
         (Arc::new(Self(shared.clone())), PlaybackWriter { shared, due: 0, last: None })
     }
@@ -83,13 +86,13 @@ impl session::console::Playback for OpenPlayback {
 
 impl Drop for OpenPlayback {
     fn drop(&mut self) {
-        self.0.is_left.store(true, Ordering::Relaxed);
+        self.0.is_closed.store(true, Ordering::Relaxed);
     }
 }
 
 impl Shared {
     fn content(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+        self.content.lock()
     }
 
     fn change(&self, change: impl FnOnce(&mut Content)) {
@@ -100,80 +103,82 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.all.fetch_sub(self.own.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.all_bytes.fetch_sub(self.own_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
-/// Why a film is not read any further.
+/// Why loading stopped before the end of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum ReadEnd {
-    /// Nobody looks at it.
-    Left,
-    /// For a reason.
-    Trouble(String),
+pub(super) enum LoadError {
+    /// Every client has closed the playback.
+    Closed,
+    /// Human-readable cause, shown with the frames loaded so far.
+    Failed(String),
 }
 
-impl ReadEnd {
-    pub(super) fn new(reason: impl ToString) -> Self {
-        Self::Trouble(reason.to_string())
+impl LoadError {
+    pub(super) fn new(cause: impl ToString) -> Self {
+        Self::Failed(cause.to_string())
     }
 }
 
-/// Takes what is read into a film.
+/// Appends frames, scenes and marks to a playback while it is loaded.
 #[derive(Debug)]
 pub(super) struct PlaybackWriter {
     shared: Arc<Shared>,
-    /// Frames there are by now, or should be.
+    /// Number of frames up to the current time.
     due: usize,
+    /// The last frame, repeated over gaps in time.
     last: Option<Arc<[u8]>>,
 }
 
 impl PlaybackWriter {
-    /// Whether a frame is due at a time of the film, in s. Those before it that are missing are filled up.
-    pub(super) fn wants(&mut self, seconds: f64) -> Result<bool, ReadEnd> {
-        if self.shared.is_left.load(Ordering::Relaxed) {
-            return Err(ReadEnd::Left);
+    /// Advances to a time of the playback, in s, and returns whether a frame is due then. Earlier frames that are missing
+    /// are filled with copies of the last one.
+    pub(super) fn advance_to(&mut self, seconds: f64) -> Result<bool, LoadError> {
+        if self.shared.is_closed.load(Ordering::Relaxed) {
+            return Err(LoadError::Closed);
         }
-        // a little early is better than a whole frame late
+        // rounding errors must not delay a frame by a whole interval
         self.due = self.due.max((seconds * RATE + 1e-6).max(0.0) as usize + 1);
         let is_due = self.length() < self.due;
         while let (true, Some(last)) = (self.length() + 1 < self.due, self.last.clone()) {
-            self.push(last, FRAME_ROOM)?;
+            self.push(last, FRAME_OVERHEAD)?;
         }
         Ok(is_due)
     }
 
-    /// Frames that are there.
+    /// Number of frames so far.
     pub(super) fn length(&self) -> usize {
         self.shared.content().frames.len()
     }
 
-    /// Adds a frame.
-    pub(super) fn add(&mut self, frame: Vec<u8>) -> Result<(), ReadEnd> {
-        let room = frame.len() + FRAME_ROOM;
+    /// Appends a frame.
+    pub(super) fn push_frame(&mut self, frame: Vec<u8>) -> Result<(), LoadError> {
+        let bytes = frame.len() + FRAME_OVERHEAD;
         let frame: Arc<[u8]> = frame.into();
         self.last = Some(frame.clone());
-        self.push(frame, room)
+        self.push(frame, bytes)
     }
 
-    fn push(&self, frame: Arc<[u8]>, room: usize) -> Result<(), ReadEnd> {
-        self.take_room(room)?;
+    fn push(&self, frame: Arc<[u8]>, bytes: usize) -> Result<(), LoadError> {
+        self.reserve(bytes)?;
         self.shared.change(|content| content.frames.push(frame));
         Ok(())
     }
 
-    /// From the next frame on it looks like this.
-    pub(super) fn scene(&mut self, scene: Scene) -> Result<(), ReadEnd> {
+    /// Sets the scene of the frames from the next one on.
+    pub(super) fn push_scene(&mut self, scene: Scene) -> Result<(), LoadError> {
         let meshes: usize = scene.meshes.iter().map(|mesh| 4 * (mesh.vertices.len() + mesh.faces.len())).sum();
-        self.take_room(LOOK_ROOM * (scene.looks.len() + scene.bodies.len()) + meshes)?;
+        self.reserve(VISUAL_BYTES * (scene.looks.len() + scene.bodies.len()) + meshes)?;
         self.shared.change(|content| {
             content.scenes.push(PlaybackScene { from: content.frames.len(), scene });
         });
         Ok(())
     }
 
-    /// Something happens at the next frame.
-    pub(super) fn mark(&self, text: String) {
+    /// Marks the next frame on the timeline.
+    pub(super) fn push_mark(&self, text: String) {
         self.shared.change(|content| {
             if content.marks.len() < MAX_MARKS {
                 content.marks.push(TimelineMark { frame: content.frames.len(), text });
@@ -181,41 +186,41 @@ impl PlaybackWriter {
         });
     }
 
-    /// All that there is has been read, or something came in between.
-    pub(super) fn end(self, outcome: Result<Option<String>, ReadEnd>) {
+    /// Ends the loading, with a warning if the file was loaded completely.
+    pub(super) fn finish(self, outcome: Result<Option<String>, LoadError>) {
         self.shared.change(|content| match outcome {
-            Ok(trouble) => (content.is_complete, content.trouble) = (true, trouble),
-            Err(ReadEnd::Trouble(trouble)) => content.trouble = Some(trouble),
-            Err(ReadEnd::Left) => {}
+            Ok(warning) => (content.is_complete, content.trouble) = (true, warning),
+            Err(LoadError::Failed(cause)) => content.trouble = Some(cause),
+            Err(LoadError::Closed) => {}
         });
     }
 
-    fn take_room(&self, bytes: usize) -> Result<(), ReadEnd> {
-        let Shared { own, all, most, .. } = &*self.shared;
-        if all.fetch_add(bytes, Ordering::Relaxed) + bytes > *most {
-            all.fetch_sub(bytes, Ordering::Relaxed);
-            let most = most >> 20;
-            return Err(ReadEnd::Trouble(format!(
-                "films may take {most} MB of memory, and that is used up; the rest is cut off"
+    fn reserve(&self, bytes: usize) -> Result<(), LoadError> {
+        let Shared { own_bytes, all_bytes, max_bytes, .. } = &*self.shared;
+        if all_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes > *max_bytes {
+            all_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return Err(LoadError::Failed(format!(
+                "truncated: all playbacks together may use {} MB of memory; close others and open it again",
+                max_bytes >> 20
             )));
         }
-        own.fetch_add(bytes, Ordering::Relaxed);
+        own_bytes.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// What is to be marked on the time line of a game.
+/// Finds the goals and play mode changes of a game for its timeline.
 #[derive(Debug, Default)]
-pub(super) struct Marker {
+pub(super) struct GameMarks {
     mode: Option<String>,
     score: Option<[u32; 2]>,
-    /// Names of the play modes, for people.
-    words: BTreeMap<String, String>,
+    /// Human-readable names of the play modes seen so far.
+    titles: BTreeMap<String, String>,
 }
 
-impl Marker {
-    /// Looks at a game; gives what has changed, for people.
-    pub(super) fn look(&mut self, mode: &str, score: [u32; 2], teams: [&str; 2]) -> Vec<String> {
+impl GameMarks {
+    /// Compares the game with its last state; returns the texts of the marks to set.
+    pub(super) fn update(&mut self, mode: &str, score: [u32; 2], teams: [&str; 2]) -> Vec<String> {
         let mut marks = Vec::new();
         if let Some([left, right]) = self.score.replace(score)
             && (score[0] > left || score[1] > right)
@@ -226,15 +231,15 @@ impl Marker {
         let before = self.mode.replace(mode.to_owned());
         let is_goal = !marks.is_empty() && mode.to_lowercase().starts_with("goal_") && !mode.contains("kick");
         if before.is_some_and(|before| before != mode) && !is_goal {
-            let words = self.words.entry(mode.to_owned()).or_insert_with(|| mode_words(mode));
-            marks.push(words.clone());
+            let title = self.titles.entry(mode.to_owned()).or_insert_with(|| mode_title(mode));
+            marks.push(title.clone());
         }
         marks
     }
 }
 
-/// `corner_kick_left` and `KickIn_Left` as people say it.
-fn mode_words(mode: &str) -> String {
+/// `corner kick left` for `corner_kick_left`, `kick in left` for `KickIn_Left`.
+fn mode_title(mode: &str) -> String {
     let mut words = String::new();
     for letter in mode.chars() {
         match letter {

@@ -1,4 +1,4 @@
-//! A recording, run again.
+//! Loads a recording by simulating it again.
 
 use std::{fs, path::Path};
 
@@ -6,88 +6,90 @@ use session::console::scene::{poses, scene};
 use soccer::game::GameView;
 use world::{World, record::RecordReader};
 
-use super::playback::{Marker, PlaybackWriter, ReadEnd};
+use super::playback::{GameMarks, LoadError, PlaybackWriter};
 use crate::protocol::restore_director;
 
-/// Longest recording that is read, in bytes.
+/// Largest recording that can be played, in bytes.
 const MAX_FILE: u64 = 512 << 20;
 
-/// Runs a recording again, and films it. Gives what is odd about it.
-pub(super) fn read(path: &Path, playback: &mut PlaybackWriter) -> Result<Option<String>, ReadEnd> {
-    let length = fs::metadata(path).map_err(ReadEnd::new)?.len();
+/// Simulates a recording again and writes its frames. Returns a warning if the recording is incomplete.
+pub(super) fn load(path: &Path, writer: &mut PlaybackWriter) -> Result<Option<String>, LoadError> {
+    let length = fs::metadata(path).map_err(LoadError::new)?.len();
     if length > MAX_FILE {
-        return Err(ReadEnd::Trouble(format!("the recording has {} MB; {} are read", length >> 20, MAX_FILE >> 20)));
+        let (found, max) = (length >> 20, MAX_FILE >> 20);
+        return Err(LoadError::Failed(format!("the recording has {found} MB; at most {max} MB can be played")));
     }
-    let bytes = fs::read(path).map_err(|error| ReadEnd::Trouble(format!("the recording cannot be read: {error}")))?;
-    let mut records = RecordReader::new(&bytes).map_err(ReadEnd::new)?;
+    let bytes = fs::read(path).map_err(|error| LoadError::Failed(format!("failed to read the recording: {error}")))?;
+    let mut records = RecordReader::new(&bytes).map_err(LoadError::new)?;
     let directors = records.setup.directors.iter().map(|description| restore_director(description));
-    let directors = directors.collect::<Result<_, _>>().map_err(ReadEnd::new)?;
-    let mut camera = Camera::new(World::with_directors(&records.setup, directors).map_err(ReadEnd::new)?);
-    camera.shoot(playback)?;
+    let directors = directors.collect::<Result<_, _>>().map_err(LoadError::new)?;
+    let mut replay = Replay::new(World::with_directors(&records.setup, directors).map_err(LoadError::new)?);
+    replay.write_frame(writer)?;
     for record in records.by_ref() {
-        let record = record.map_err(ReadEnd::new)?;
-        while camera.world.tick_count().0 < record.tick {
-            camera.tick(playback)?;
+        let record = record.map_err(LoadError::new)?;
+        while replay.world.tick_count().0 < record.tick {
+            replay.tick(writer)?;
         }
         for entry in record.entries {
-            camera.world.apply(entry).map_err(ReadEnd::new)?;
+            replay.world.apply(entry).map_err(LoadError::new)?;
         }
         if let Some(hash) = record.hash {
-            camera.tick(playback)?;
-            if camera.world.state_hash() != hash {
+            replay.tick(writer)?;
+            if replay.world.state_hash() != hash {
                 let tick = record.tick;
-                return Err(ReadEnd::Trouble(format!(
-                    "run again, the world differs from the recording at tick {tick}; it was made by another version, or \
-                     on another kind of machine"
+                return Err(LoadError::Failed(format!(
+                    "the replay differs from the recording at tick {tick}; it was made by another version or on \
+                     another kind of machine"
                 )));
             }
         }
     }
-    Ok((!records.complete).then(|| "the recording was cut off; what is there is shown".to_owned()))
+    Ok((!records.complete).then(|| "the recording is cut off; playing its complete part".to_owned()))
 }
 
-struct Camera {
+/// The world being simulated again, and how far the playback follows it.
+struct Replay {
     world: World,
-    /// Time of the film, in s.
+    /// Time of the playback, in s; a reset does not set it back.
     time: f64,
     generation: Option<u64>,
     tries: u64,
-    marker: Marker,
+    marks: GameMarks,
 }
 
-impl Camera {
+impl Replay {
     fn new(world: World) -> Self {
         let tries = world.snapshot().tries;
-        Self { world, time: 0.0, generation: None, tries, marker: Marker::default() }
+        Self { world, time: 0.0, generation: None, tries, marks: GameMarks::default() }
     }
 
-    /// Lets a tick pass, and takes a frame if one is due.
-    fn tick(&mut self, playback: &mut PlaybackWriter) -> Result<(), ReadEnd> {
+    /// Simulates a tick, and writes a frame if one is due.
+    fn tick(&mut self, writer: &mut PlaybackWriter) -> Result<(), LoadError> {
         self.world.tick();
         self.time += self.world.tick_seconds();
-        self.shoot(playback)
+        self.write_frame(writer)
     }
 
-    fn shoot(&mut self, playback: &mut PlaybackWriter) -> Result<(), ReadEnd> {
-        if !playback.wants(self.time)? {
+    fn write_frame(&mut self, writer: &mut PlaybackWriter) -> Result<(), LoadError> {
+        if !writer.advance_to(self.time)? {
             return Ok(());
         }
-        let seen = self.world.snapshot();
-        if self.generation != Some(seen.catalogue.generation) {
-            self.generation = Some(seen.catalogue.generation);
-            playback.scene(scene(&seen.catalogue))?;
+        let snapshot = self.world.snapshot();
+        if self.generation != Some(snapshot.catalogue.generation) {
+            self.generation = Some(snapshot.catalogue.generation);
+            writer.push_scene(scene(&snapshot.catalogue))?;
         }
-        if self.tries != seen.tries {
-            self.tries = seen.tries;
-            playback.mark("reset".to_owned());
+        if self.tries != snapshot.tries {
+            self.tries = snapshot.tries;
+            writer.push_mark("reset".to_owned());
         }
-        if let Some(game) = seen.view::<GameView>() {
+        if let Some(game) = snapshot.view::<GameView>() {
             let [left, right] = &game.teams;
             let teams = [left.as_deref().unwrap_or("the left team"), right.as_deref().unwrap_or("the right team")];
-            for mark in self.marker.look(game.mode.name(), game.score, teams) {
-                playback.mark(mark);
+            for mark in self.marks.update(game.mode.name(), game.score, teams) {
+                writer.push_mark(mark);
             }
         }
-        playback.add(poses(&seen))
+        writer.push_frame(poses(&snapshot))
     }
 }

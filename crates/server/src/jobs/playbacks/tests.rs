@@ -25,7 +25,7 @@ use crate::{
 
 const TICKS: u64 = 200;
 
-/// A recording of the small world, with a reset in the middle.
+/// Records the small world, with a reset in the middle. `tamper` may change each record.
 fn recorded(tamper: impl Fn(&mut TickRecord)) -> Vec<u8> {
     let setup = small_setup();
     let mut world = World::new(&setup).unwrap();
@@ -52,60 +52,60 @@ fn recorded(tamper: impl Fn(&mut TickRecord)) -> Vec<u8> {
     bytes.into_inner()
 }
 
-fn films(files: &[(&str, &[u8])]) -> (TempDir, Playbacks) {
+fn playbacks(files: &[(&str, &[u8])]) -> (TempDir, Playbacks) {
     let folder = TempDir::new().unwrap();
     for (name, content) in files {
         fs::write(folder.path().join(name), content).unwrap();
     }
-    let films = Playbacks::new(folder.path().to_owned());
-    (folder, films)
+    let playbacks = Playbacks::new(folder.path().to_owned());
+    (folder, playbacks)
 }
 
-/// The film, once it has been read.
-fn read(films: &Playbacks, name: &str) -> (Arc<OpenPlayback>, wire::console::PlaybackState) {
-    let film = films.open(name).unwrap();
-    until("the end of a film", || {
-        let state = film.state(0, 0);
+/// Opens a playback and waits until it has loaded or failed.
+fn load(playbacks: &Playbacks, name: &str) -> (Arc<OpenPlayback>, wire::console::PlaybackState) {
+    let playback = playbacks.open(name).unwrap();
+    until("the playback to load", || {
+        let state = playback.state(0, 0);
         state.complete || state.trouble.is_some()
     });
-    let state = film.state(0, 0);
-    (film, state)
+    let state = playback.state(0, 0);
+    (playback, state)
 }
 
-/// Where the bodies of a frame are.
-fn poses(film: &OpenPlayback, number: usize) -> Vec<wire::console::Pose> {
-    let bytes = film.frame(number).unwrap();
-    let Ok(Frame::Poses { poses, .. }) = Frame::decode(&bytes) else { panic!("frame {number} is none") };
+/// Poses of the bodies in a frame.
+fn poses(playback: &OpenPlayback, number: usize) -> Vec<wire::console::Pose> {
+    let bytes = playback.frame(number).unwrap();
+    let Ok(Frame::Poses { poses, .. }) = Frame::decode(&bytes) else { panic!("frame {number} has no poses") };
     poses
 }
 
 #[test]
-fn a_recording_becomes_a_film() {
-    let (_folder, films) = films(&[("run.mcap", &recorded(|_| ()))]);
-    let (film, state) = read(&films, "run.mcap");
+fn a_recording_is_played() {
+    let (_folder, playbacks) = playbacks(&[("run.mcap", &recorded(|_| ()))]);
+    let (playback, state) = load(&playbacks, "run.mcap");
     assert_eq!((state.complete, state.trouble), (true, None));
     let seconds = TICKS as f64 * World::new(&small_setup()).unwrap().tick_seconds();
     assert_eq!(state.ready, (seconds * state.rate + 1e-6) as usize + 1);
     let [only] = state.scenes.as_slice() else { panic!("{:?}", state.scenes.len()) };
     assert!(only.from == 0 && !only.scene.looks.is_empty() && only.scene.agents.len() == 1);
-    assert_eq!(poses(&film, 0).len(), only.scene.bodies.len() - 1);
+    assert_eq!(poses(&playback, 0).len(), only.scene.bodies.len() - 1);
     // the wheel turns
-    assert_ne!(poses(&film, 0), poses(&film, state.ready / 2 - 2));
+    assert_ne!(poses(&playback, 0), poses(&playback, state.ready / 2 - 2));
     let [reset] = state.marks.as_slice() else { panic!("{:?}", state.marks) };
     assert_eq!(reset.text, "reset");
     assert!(reset.frame.abs_diff(state.ready / 2) <= 1, "{reset:?} of {}", state.ready);
-    assert_eq!(film.frame(state.ready), None);
-    let later = film.state(1, 1);
-    assert!(later.scenes.is_empty() && later.marks.is_empty() && film.version() > 0);
-    assert!(film.state(usize::MAX, usize::MAX).scenes.is_empty());
+    assert_eq!(playback.frame(state.ready), None);
+    let later = playback.state(1, 1);
+    assert!(later.scenes.is_empty() && later.marks.is_empty() && playback.version() > 0);
+    assert!(playback.state(usize::MAX, usize::MAX).scenes.is_empty());
 }
 
 #[test]
-fn what_is_wrong_with_a_recording_is_said() {
+fn a_damaged_recording_is_reported() {
     let good = recorded(|_| ());
     let differs = recorded(|record| record.hash = record.hash.map(|hash| hash ^ u64::from(record.tick > TICKS / 2)));
     let cut = good.get(..good.len() * 3 / 4).unwrap();
-    let (_folder, films) = films(&[
+    let (_folder, playbacks) = playbacks(&[
         ("cut.mcap", cut),
         ("differs.mcap", &differs),
         ("empty.mcap", b""),
@@ -115,11 +115,11 @@ fn what_is_wrong_with_a_recording_is_said() {
     for (name, expected, has_frames) in [
         ("cut.mcap", "cut off", true),
         ("differs.mcap", "differs from the recording at tick 149", true),
-        ("empty.mcap", "what the world was made of", false),
-        ("junk.mcap", "what the world was made of", false),
-        ("other.mcap", "what the world was made of", false),
+        ("empty.mcap", "has no setup", false),
+        ("junk.mcap", "has no setup", false),
+        ("other.mcap", "has no setup", false),
     ] {
-        let (_film, state) = read(&films, name);
+        let (_playback, state) = load(&playbacks, name);
         let trouble = state.trouble.unwrap_or_default();
         assert!(trouble.contains(expected), "{name}: {trouble}");
         assert_eq!(state.ready > 0, has_frames, "{name}");
@@ -140,7 +140,7 @@ fn mesh(shape: &str, surface: Surface, scale: Option<[f64; 3]>) -> Node {
     Node::leaf(NodeKind::Mesh(Mesh { is_visible: true, shape: Name::new(shape).unwrap(), surface, scale }))
 }
 
-/// A robot with an arm, whose hand is a shape that nobody knows, and the ball.
+/// The full graph of a robot with an arm, whose hand has an unknown shape, and the ball.
 fn whole(robot: f64) -> Node {
     let red = || Surface::Material(Name::new("matLeft").unwrap());
     let hand = moved(0.1, vec![mesh("models/X9/hand.STL", red(), None)]);
@@ -152,7 +152,7 @@ fn whole(robot: f64) -> Node {
     moved(0.0, vec![robot, ball])
 }
 
-/// The same with nothing said but where the robot and its arm are.
+/// A change of the same graph that moves the robot and, if given, its arm.
 fn changed(robot: f64, arm: Option<f64>) -> Node {
     let same = |children| node(NodeKind::Same, children);
     let leaf = || Node::leaf(NodeKind::Same);
@@ -187,13 +187,13 @@ fn log() -> Vec<u8> {
 }
 
 #[test]
-fn a_log_becomes_a_film() {
-    let (_folder, films) = films(&[("game.log", &log())]);
-    let (film, state) = read(&films, "game.log");
+fn a_log_is_played() {
+    let (_folder, playbacks) = playbacks(&[("game.log", &log())]);
+    let (playback, state) = load(&playbacks, "game.log");
     assert_eq!((state.complete, &state.trouble), (true, &None));
-    // 5.0, 5.04, three that nothing was said about, 5.2, and the other game
+    // 5.0, 5.04, three without an update, 5.2, and the other game
     assert_eq!(state.ready, 7);
-    let xs = |number: usize| -> Vec<f64> { poses(&film, number).iter().map(|(position, _)| position[0]).collect() };
+    let xs = |number: usize| -> Vec<f64> { poses(&playback, number).iter().map(|(position, _)| position[0]).collect() };
     let close = |found: Vec<f64>, expected: [f64; 3]| {
         assert!(found.len() == 3 && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3), "{found:?}");
     };
@@ -207,8 +207,12 @@ fn a_log_becomes_a_film() {
     assert_eq!(scene.parents, [0, 0, 1, 0]);
     let robot = &scene.agents[0];
     assert_eq!((robot.name.as_str(), robot.robot.as_str(), robot.body), ("Reds 3", "X9", 1));
-    let seen: Vec<_> = scene.looks.iter().filter(|look| look.body > 0).collect();
-    let found: Vec<_> = seen.iter().map(|look| (look.body, look.shape, look.position[0], look.size[0])).collect();
+    let found: Vec<_> = scene
+        .looks
+        .iter()
+        .filter(|visual| visual.body > 0)
+        .map(|visual| (visual.body, visual.shape, visual.position[0], visual.size[0]))
+        .collect();
     let expected = [
         (1, VisualShape::Sphere, 0.25, 0.1),
         (2, VisualShape::Box, 0.0, 0.1),
@@ -216,9 +220,9 @@ fn a_log_becomes_a_film() {
         (3, VisualShape::Sphere, 0.0, 0.11),
     ];
     assert_eq!(found, expected);
-    // our own field, as the log has none
-    assert!(scene.looks.iter().any(|look| look.body == 0 && look.shape == VisualShape::Plane));
-    assert!(scene.looks.iter().filter(|look| look.body == 0).count() > 10);
+    // the log has no field: ours is shown
+    assert!(scene.looks.iter().any(|visual| visual.body == 0 && visual.shape == VisualShape::Plane));
+    assert!(scene.looks.iter().filter(|visual| visual.body == 0).count() > 10);
     // the other game has the same robots
     assert_eq!(state.scenes.len(), 1);
     let marks: Vec<_> = state.marks.iter().map(|mark| (mark.frame, mark.text.as_str())).collect();
@@ -226,7 +230,7 @@ fn a_log_becomes_a_film() {
 }
 
 #[test]
-fn what_is_wrong_with_a_log_is_said() {
+fn a_damaged_log_is_reported() {
     let good = log();
     let cut = good.get(..good.len() - 20).unwrap();
     let first = good.split_inclusive(|byte| *byte == b'\n').next().unwrap();
@@ -234,7 +238,7 @@ fn what_is_wrong_with_a_log_is_said() {
     let other = line(6.0, Graph::Diff { root: Node::leaf(NodeKind::Same) }, PlayMode::PlayOn, 0);
     let headless = [other.as_slice(), b"x\n"].concat();
     let misfit = [first, other.as_slice(), first].concat();
-    let (_folder, films) = films(&[
+    let (_folder, playbacks) = playbacks(&[
         ("cut.log", cut),
         ("odd.txt", &odd),
         ("misfit.log", &misfit),
@@ -243,12 +247,12 @@ fn what_is_wrong_with_a_log_is_said() {
     ]);
     for (name, expected, ready) in [
         ("cut.log", None, 6),
-        ("odd.txt", Some("2 lines are no pictures"), 1),
-        ("misfit.log", Some("one line is no picture"), 1),
-        ("headless.log", Some("no whole picture"), 0),
-        ("start.log", Some("no whole picture"), 0),
+        ("odd.txt", Some("skipped 2 invalid lines"), 1),
+        ("misfit.log", Some("skipped 1 invalid line"), 1),
+        ("headless.log", Some("no complete scene graph"), 0),
+        ("start.log", Some("no complete scene graph"), 0),
     ] {
-        let (_film, state) = read(&films, name);
+        let (_playback, state) = load(&playbacks, name);
         assert_eq!(state.trouble.is_some(), expected.is_some(), "{name}: {:?}", state.trouble);
         assert!(state.trouble.unwrap_or_default().contains(expected.unwrap_or_default()), "{name}");
         assert_eq!(state.ready, ready, "{name}");
@@ -256,7 +260,7 @@ fn what_is_wrong_with_a_log_is_said() {
 }
 
 #[test]
-fn only_films_are_in_the_list() {
+fn only_recordings_and_logs_are_listed() {
     let files: [(&str, &[u8]); 6] = [
         ("a.mcap", b"1"),
         ("b.log", b"((RSMP 1 0) ...\n"),
@@ -265,60 +269,60 @@ fn only_films_are_in_the_list() {
         (".hidden.mcap", b""),
         ("e f.mcap", b""),
     ];
-    let (folder, films) = films(&files);
+    let (folder, playbacks) = playbacks(&files);
     fs::create_dir(folder.path().join("g.mcap")).unwrap();
     fs::write(folder.path().join("g.mcap/inner.mcap"), "").unwrap();
     std::os::unix::fs::symlink("/etc/passwd", folder.path().join("link.mcap")).unwrap();
-    let (shown, mut list) = films.list();
+    let (shown, mut list) = playbacks.list();
     list.sort_by(|a, b| a.name.cmp(&b.name));
     assert_eq!(shown, folder.path().display().to_string());
-    let found: Vec<_> = list.iter().map(|card| (card.name.as_str(), card.bytes, card.kind)).collect();
+    let found: Vec<_> = list.iter().map(|entry| (entry.name.as_str(), entry.bytes, entry.kind)).collect();
     assert_eq!(found, [("a.mcap", 1, PlaybackKind::Recording), ("b.log", 16, PlaybackKind::Log)]);
-    let said = |name: &str| films.open(name).unwrap_err();
+    let refusal = |name: &str| playbacks.open(name).unwrap_err();
     for name in ["", "..", "../x.mcap", "/etc/passwd", ".hidden.mcap", "e f.mcap", "g.mcap/inner.mcap"] {
-        assert!(said(name).contains("this is no name"), "{name}: {}", said(name));
+        assert!(refusal(name).contains("invalid name"), "{name}: {}", refusal(name));
     }
     for name in ["link.mcap", "g.mcap", "nothing.mcap"] {
-        assert!(said(name).contains("there is no film"), "{name}: {}", said(name));
+        assert!(refusal(name).contains("no file named"), "{name}: {}", refusal(name));
     }
-    assert!(said("c.log").contains("neither a recording nor a log"));
+    assert!(refusal("c.log").contains("neither a recording nor a soccer log"));
     let nowhere = Playbacks::new(folder.path().join("nowhere"));
-    assert!(nowhere.list().1.is_empty() && nowhere.open("a.mcap").unwrap_err().contains("there is no film"));
+    assert!(nowhere.list().1.is_empty() && nowhere.open("a.mcap").unwrap_err().contains("no file named"));
 }
 
 #[test]
-fn films_are_shared_limited_and_let_go() {
+fn playbacks_are_shared_limited_and_freed() {
     let recording = recorded(|_| ());
-    let names: Vec<String> = (0..=MAX_FILMS).map(|number| format!("{number}.mcap")).collect();
+    let names: Vec<String> = (0..=MAX_OPEN).map(|number| format!("{number}.mcap")).collect();
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), recording.as_slice())).collect();
-    let (folder, films) = films(&files);
-    let (first, state) = read(&films, "0.mcap");
-    assert!(Arc::ptr_eq(&first, &films.open("0.mcap").unwrap()));
-    let bytes = || films.0.bytes.load(Ordering::Relaxed);
+    let (folder, playbacks) = playbacks(&files);
+    let (first, state) = load(&playbacks, "0.mcap");
+    assert!(Arc::ptr_eq(&first, &playbacks.open("0.mcap").unwrap()));
+    let bytes = || playbacks.0.bytes.load(Ordering::Relaxed);
     let one = bytes();
     assert!(one > state.ready * wire::console::BODY_BYTES, "{one}");
 
-    films.0.reading.fetch_add(MAX_READ, Ordering::Relaxed);
-    assert!(films.open("1.mcap").unwrap_err().contains("3 films are being read"));
-    assert!(films.open("0.mcap").is_ok());
-    films.0.reading.fetch_sub(MAX_READ, Ordering::Relaxed);
+    playbacks.0.loading.fetch_add(MAX_LOADING, Ordering::Relaxed);
+    assert!(playbacks.open("1.mcap").unwrap_err().contains("3 playbacks are loading"));
+    assert!(playbacks.open("0.mcap").is_ok());
+    playbacks.0.loading.fetch_sub(MAX_LOADING, Ordering::Relaxed);
 
     let mut kept = vec![first];
-    for name in names.get(1..MAX_FILMS).unwrap() {
-        kept.push(read(&films, name).0);
-        until("the end of the thread", || films.0.reading.load(Ordering::Relaxed) == 0);
+    for name in names.get(1..MAX_OPEN).unwrap() {
+        kept.push(load(&playbacks, name).0);
+        until("the end of the thread", || playbacks.0.loading.load(Ordering::Relaxed) == 0);
     }
-    assert!(films.open("8.mcap").unwrap_err().contains("8 films are being looked at"));
+    assert!(playbacks.open("8.mcap").unwrap_err().contains("8 playbacks are open"));
     kept.pop();
-    assert!(films.open("8.mcap").is_ok());
+    assert!(playbacks.open("8.mcap").is_ok());
     kept.clear();
-    // also of what was being read
-    until("the end of all films", || bytes() == 0);
+    // including the one that was loading
+    until("all playbacks to be freed", || bytes() == 0);
 
-    let small = Playbacks::with_room(folder.path().to_owned(), one - 1);
-    let (film, cut) = read(&small, "0.mcap");
+    let small = Playbacks::with_max_bytes(folder.path().to_owned(), one - 1);
+    let (playback, cut) = load(&small, "0.mcap");
     assert!(cut.trouble.as_ref().is_some_and(|trouble| trouble.contains("of memory")), "{cut:?}");
     assert!(!cut.complete && cut.ready + 1 == state.ready, "{}", cut.ready);
-    drop(film);
-    until("the end of the film", || small.0.bytes.load(Ordering::Relaxed) == 0);
+    drop(playback);
+    until("the playback to be freed", || small.0.bytes.load(Ordering::Relaxed) == 0);
 }

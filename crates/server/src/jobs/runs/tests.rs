@@ -212,7 +212,7 @@ fn names_lead_nowhere_else() {
             runs.detail(name).unwrap_err(),
             runs.replay(name, None).unwrap_err(),
         ] {
-            assert!(error.to_string().contains("this is no name"), "{name:?}: {error}");
+            assert!(error.to_string().contains("invalid name"), "{name:?}: {error}");
         }
     }
     for error in [

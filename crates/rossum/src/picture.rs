@@ -1,4 +1,4 @@
-//! Pictures: written as SVG, and drawn as PNG where the file's name asks for it.
+//! Pictures as SVG or, by the file name's extension, as PNG.
 
 pub(crate) mod arena;
 pub(crate) mod chart;
@@ -16,24 +16,24 @@ use resvg::{
     usvg::{self, fontdb},
 };
 
-/// Most pixels of a side of a PNG.
+/// Maximum side of a PNG, in pixels.
 const MAX_SIDE: f32 = 8_000.0;
-/// Pixels of a PNG for a unit of the SVG: sharp on screens of today.
+/// Pixels of a PNG per unit of the SVG.
 const SCALE: f32 = 2.0;
 
-/// An SVG picture that is being drawn. Shapes that come later cover those before.
+/// An SVG picture. Later shapes cover earlier ones.
 pub(crate) struct Svg {
     width: f64,
     height: f64,
     body: String,
 }
 
-/// Where the text at a point is.
+/// Alignment of a text at a point.
 #[derive(Clone, Copy)]
 pub(crate) enum Anchor {
-    /// Begins there.
+    /// Starts there.
     Start,
-    /// Is in the middle of it.
+    /// Centred there.
     Middle,
     /// Ends there.
     End,
@@ -44,7 +44,7 @@ impl Svg {
         Self { width, height, body: String::new() }
     }
 
-    /// Adds an element, ready as it is.
+    /// Adds an SVG element verbatim.
     pub(crate) fn push(&mut self, element: fmt::Arguments<'_>) {
         // writing into memory does not fail
         let _ = self.body.write_fmt(element);
@@ -69,7 +69,7 @@ impl Svg {
         self.push(format_args!(r#"<polygon points="{points}" {attributes}/>"#));
     }
 
-    /// An open line with these attributes; a single point is none.
+    /// An open line with these attributes; nothing for a single point.
     pub(crate) fn line(&mut self, points: impl IntoIterator<Item = [f64; 2]>, attributes: &str) {
         let points = joined(points);
         if points.split_whitespace().count() < 2 {
@@ -78,7 +78,7 @@ impl Svg {
         self.push(format_args!(r#"<polyline points="{points}" fill="none" {attributes}/>"#));
     }
 
-    /// The picture's text.
+    /// The SVG text.
     pub(crate) fn finish(&self) -> String {
         let Self { width, height, body } = self;
         format!(
@@ -88,7 +88,7 @@ impl Svg {
         )
     }
 
-    /// Writes the picture, as what the file's name ends in.
+    /// Writes the picture in the format of the file name's extension.
     pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = self.finish();
         let bytes = match path.extension().and_then(|extension| extension.to_str()) {
@@ -112,12 +112,12 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Colour as SVG writes it.
+/// A colour in SVG notation.
 pub(crate) fn hex([red, green, blue]: [u8; 3]) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A picture drawn, two pixels for each unit of it.
+/// Renders an SVG, with two pixels per unit.
 pub(crate) fn png_from_svg(text: &str) -> anyhow::Result<Vec<u8>> {
     let mut fonts = fontdb::Database::new();
     // a font of our own, so that a picture looks the same on a machine without any

@@ -2,13 +2,13 @@ use super::{ClientError, TIMEOUT, connection::Connection};
 use std::net::ToSocketAddrs;
 use wire::evo::{Beam, FromWorld, Layer, Line as _, Pose, Position, RobotId, ToWorld, VisualReading};
 
-/// Requests are sent in pieces of about so many bytes, each after the answers to the one before: however little the
-/// system keeps for a connection, both sides never wait for each other to read.
+/// Approximate size of a batch of requests, in bytes. Each is sent after the answers to the previous one, so that full socket
+/// buffers cannot deadlock both sides.
 const PIECE: usize = 16 * 1024;
 
-/// A Robot Simulator's link to a World Simulator. Every call that awaits an answer blocks for up to [`TIMEOUT`].
+/// A Robot Simulator's connection to a World Simulator. Calls that await an answer block for up to [`TIMEOUT`].
 ///
-/// The robots of a link die with it.
+/// Its robots are removed when it is dropped.
 #[derive(Debug)]
 pub struct World {
     connection: Connection,
@@ -19,16 +19,16 @@ impl World {
     ///
     /// # Errors
     ///
-    /// When nobody listens there.
+    /// The connection fails.
     pub fn connect(address: impl ToSocketAddrs) -> Result<Self, ClientError> {
         Ok(Self { connection: Connection::connect(address, TIMEOUT)? })
     }
 
-    /// A new robot.
+    /// Creates a robot.
     ///
     /// # Errors
     ///
-    /// When the connection ends or the answer does not come.
+    /// The connection closes, or there is no answer.
     pub fn create(&mut self) -> Result<RobotId, ClientError> {
         match self.ask(ToWorld::CreateRobot)? {
             FromWorld::YourIdentifier(id) => Ok(id),
@@ -36,25 +36,25 @@ impl World {
         }
     }
 
-    /// The end of a robot. There is no answer.
+    /// Removes a robot. There is no answer.
     ///
     /// # Errors
     ///
-    /// When the connection has ended.
+    /// The connection is closed.
     pub fn kill(&mut self, robot: RobotId) -> Result<(), ClientError> {
         self.exchange(&[ToWorld::KillRobot(robot)], &mut Vec::new())
     }
 
-    /// Says what a robot looks like, from the bottom layer to the topmost, and where the world has put it.
+    /// Sets the shape of a robot, from bottom to top; returns where the world has placed it.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create); a shape that is refused ends the connection.
+    /// As [`create`](Self::create); the world closes the connection after an invalid shape.
     pub fn shape(&mut self, robot: RobotId, layers: Vec<Layer>) -> Result<Position, ClientError> {
         self.position(ToWorld::BodyShape(robot, layers))
     }
 
-    /// Puts a robot somewhere else. Without room for it there, the stress is 1 and the position the old one.
+    /// Places a robot. If the pose is not free, the stress is 1 and the position is unchanged.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl World {
         self.position(ToWorld::JumpTo(robot, to))
     }
 
-    /// Moves a robot as far as it goes.
+    /// Moves a robot until it arrives or is blocked.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl World {
         self.position(ToWorld::MoveTo(robot, to))
     }
 
-    /// What a visual sensor sees.
+    /// Reads a visual sensor.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl World {
         }
     }
 
-    /// How far a sonic sensor hears, in mm.
+    /// Reads a sonic sensor: a distance, in mm.
     ///
     /// # Errors
     ///
@@ -96,12 +96,12 @@ impl World {
         }
     }
 
-    /// Asks many things at once and waits for all answers, which are appended to `answers` in the order of `asked`.
+    /// Sends many requests and waits for all answers, which are appended to `answers` in the order of `asked`.
     /// [`ToWorld::KillRobot`] has none.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create). What was answered before that is in `answers`.
+    /// As [`create`](Self::create). Earlier answers are in `answers`.
     pub fn exchange(&mut self, asked: &[ToWorld], answers: &mut Vec<FromWorld>) -> Result<(), ClientError> {
         // before the first piece is sent, so that nothing is if one of them cannot be
         let mut lines = Vec::new();
@@ -155,7 +155,7 @@ fn name(request: &ToWorld) -> &'static str {
     }
 }
 
-/// Answers have no number; that each is of the right kind and robot is all that can be checked.
+/// Answers have no number, so only their kind and robot can be checked.
 fn checked(request: &ToWorld, answer: FromWorld) -> Result<FromWorld, ClientError> {
     let fits = match (request, &answer) {
         (ToWorld::CreateRobot, FromWorld::YourIdentifier(_)) => true,

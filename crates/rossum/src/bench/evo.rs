@@ -1,7 +1,7 @@
-//! `rossum bench evo`: the world of the evolving robots beside Enki and navground, over TCP, and an evolution.
+//! `rossum bench evo`: the World Simulator compared with Enki and navground, over TCP, and in an evolutionary run.
 //!
-//! Peers run in processes of their own and take turns with ours, a second of processor time each, so that a noisy machine
-//! is noisy for all. What they have to do is in `bench/evo/task.txt`.
+//! Peers run in separate processes and take turns with Rossum, one second of processor time each, so that a noisy machine
+//! affects all alike. The task is in `bench/evo/task.txt`.
 
 mod evolution;
 mod peer;
@@ -22,16 +22,16 @@ use crate::interrupt;
 /// Options of `rossum bench evo`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The program that drives Enki, from `scripts/fetch-enki`; without it Enki is left out
+    /// The program that drives Enki, from `scripts/fetch-enki`; without it Enki is skipped
     #[arg(long, value_name = "PATH")]
     enki: Option<PathBuf>,
-    /// A Python that has navground, from `scripts/fetch-python navground`; without it navground is left out
+    /// A Python that has navground, from `scripts/fetch-python navground`; without it navground is skipped
     #[arg(long, value_name = "PATH")]
     navground: Option<PathBuf>,
-    /// Fewer and shorter rounds, for a first look
+    /// Fewer and shorter rounds
     #[arg(long)]
     quick: bool,
-    /// Look for the best fitness there is, for so many seconds a seed, and measure nothing
+    /// Search for the best possible fitness, for this many seconds per seed, and measure nothing
     #[arg(long, value_name = "SECONDS")]
     search_best: Option<u64>,
     /// Print one JSON object per figure
@@ -40,12 +40,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// How often all take turns; an odd number, so that one round is the median.
+    /// Number of rounds; odd, so that one round is the median.
     fn rounds(&self) -> usize {
         if self.quick { 3 } else { 9 }
     }
 
-    /// How long a turn is.
+    /// Duration of a turn.
     fn block(&self) -> Duration {
         Duration::from_millis(if self.quick { 300 } else { 1_000 })
     }

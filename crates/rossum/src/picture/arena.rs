@@ -1,4 +1,4 @@
-//! An arena from above, with what robots did in it.
+//! The plan view of an arena with the paths of robots.
 
 use arena::{
     Body, Pose,
@@ -13,22 +13,22 @@ const MARGIN: f64 = 30.0;
 const TOP: f64 = 64.0;
 /// Thickness of the walls, in pixels.
 const WALL: f64 = 8.0;
-/// Bodies drawn along a path.
+/// Number of bodies drawn along a path.
 const BODIES: usize = 12;
-/// Contour lines are so far apart, in mm.
+/// Distance of contour lines, in mm.
 const CONTOUR: f64 = 20.0;
 
-/// The way of a robot.
+/// The path of a robot in one trial.
 pub(crate) struct TrialPath {
-    /// Where it was after each step, the start first.
+    /// The start and the pose after each step.
     pub(crate) poses: Vec<Pose>,
-    /// Whether a step was blocked, as long as `poses`.
+    /// Whether each step was blocked; as long as `poses`.
     pub(crate) bumps: Vec<bool>,
     /// Whether it died at the end.
     pub(crate) died: bool,
 }
 
-/// The arena, with the paths of a robot of this shape.
+/// Draws the arena with the paths of a robot of this shape.
 pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, paths: &[TrialPath]) -> Svg {
     let mut svg = Svg::new(SIDE + 2.0 * MARGIN, SIDE + TOP + 52.0);
     svg.text([MARGIN, 30.0], 19.0, "#111", Anchor::Start, title);
@@ -50,7 +50,7 @@ pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, pa
     svg
 }
 
-/// From the arena, in mm and with y up, to the picture.
+/// Maps arena coordinates, in mm with y up, to the picture.
 fn at([x, y]: [f64; 2]) -> [f64; 2] {
     [MARGIN + x / ARENA_SIZE * SIDE, TOP + (1.0 - y / ARENA_SIZE) * SIDE]
 }
@@ -85,7 +85,7 @@ fn ground(svg: &mut Svg, plan: &Plan) {
     }
 }
 
-/// High ground is light, low ground dark, with a line every so many millimetres.
+/// Draws terrain: high ground is light, low ground dark, with contour lines.
 fn terrain(svg: &mut Svg, patch: &Patch) {
     let mean = patch.heights.iter().sum::<f64>() / patch.heights.len().max(1) as f64;
     let base = patch.color.map_or([214, 205, 186], |color| color.0);
@@ -112,7 +112,7 @@ fn centre(outline: &Polygon) -> [f64; 2] {
     [sum[0] / count, sum[1] / count]
 }
 
-/// Where the patch's edges are at this height.
+/// The points of the patch's edges at this height.
 fn contour(patch: &Patch, level: f64) -> Vec<[f64; 2]> {
     let corners: Vec<([f64; 2], f64)> = patch.outline.iter().copied().zip(patch.heights.iter().copied()).collect();
     let next = corners.iter().cycle().skip(1);
@@ -168,7 +168,7 @@ fn draw_way(svg: &mut Svg, way: &TrialPath, body: Option<&Body>, body_color: &st
     }
 }
 
-/// The robot's layers at a pose, and where its front is.
+/// Draws the robot's layers at a pose, with its front marked.
 fn outline(svg: &mut Svg, body: &Body, pose: &Pose, color: &str) {
     let (sin, cos) = pose.dir.sin_cos();
     // +y of the body points along the direction of travel

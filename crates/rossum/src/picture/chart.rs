@@ -1,4 +1,4 @@
-//! The chart of an evolutionary run: fitness over the generations, and how different the individuals are.
+//! The chart of an evolutionary run: fitness and diversity by generation.
 
 use evolve::run::Generation;
 
@@ -14,7 +14,7 @@ const MEAN: &str = "#0f766e";
 const BAND: &str = "#0f766e";
 const DIVERSITY: &str = "#6d28d9";
 
-/// A chart of these generations.
+/// Draws the chart of these generations.
 pub(crate) fn draw(title: &str, history: &[Generation]) -> Svg {
     let mut svg = Svg::new(WIDTH, 560.0);
     svg.text([LEFT, 32.0], 19.0, "#111", Anchor::Start, title);
@@ -58,7 +58,7 @@ fn legend(svg: &mut Svg, last: Option<&Generation>) {
     }
 }
 
-/// Values from `low` to `high`, never of no extent, with a tick every `step`.
+/// An axis from `low` to `high`, never empty, with a tick every `step`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Axis {
     low: f64,
@@ -87,7 +87,7 @@ impl Axis {
         Self { low: (low / step).floor() * step, high: (high / step).ceil() * step, step }
     }
 
-    /// The steps and where they are.
+    /// The ticks and their positions.
     fn ticks(self) -> impl Iterator<Item = (f64, f64)> {
         let step = self.step;
         let (first, last) = ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
@@ -95,7 +95,7 @@ impl Axis {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, such that some five steps fit into the extent.
+/// 1, 2 or 5 times a power of ten, such that about five steps fit into the extent.
 fn round_step(extent: f64) -> f64 {
     let rough = extent / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
@@ -129,7 +129,7 @@ impl Panel {
     }
 }
 
-/// With as many places as the step between such numbers has.
+/// Formats a number with as many decimal places as the step has.
 fn number(value: f64, step: f64) -> String {
     if step >= 1e6 {
         return format!("{value:.1e}");

@@ -7,10 +7,10 @@ use std::{
 };
 use wire::evo::{Individual, NetParameters};
 
-/// Most individuals that one simulator is given at a time, whatever it says.
+/// Maximum number of individuals that one simulator gets at a time, whatever it announces.
 pub(super) const MAX_SHARE: usize = 4_096;
 
-/// An individual that was submitted; each has its own.
+/// Identifies a submitted individual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
@@ -18,26 +18,26 @@ pub struct Ticket(pub u64);
 pub(super) struct Job {
     pub(super) ticket: Ticket,
     pub(super) individual: Arc<Individual>,
-    /// How often it was given to a simulator.
+    /// Number of simulators it was sent to.
     pub(super) attempts: u32,
 }
 
-/// Each job is in exactly one place: it waits, or one simulator has it.
+/// Each job is either queued or assigned to exactly one simulator.
 #[derive(Debug, Default)]
 pub(super) struct Roster {
-    /// What the first simulator said. All others must agree.
+    /// The nets of the first simulator. All others must agree.
     parameters: Option<NetParameters>,
     members: Vec<Option<Member>>,
     waiting: VecDeque<Job>,
     tickets: u64,
 }
 
-/// A simulator that is there.
+/// A connected simulator.
 #[derive(Debug)]
 struct Member {
-    /// Which of its connections this is.
+    /// Number of the connection.
     connection: u64,
-    /// How many individuals it tests at once.
+    /// Number of concurrent evaluations.
     share: usize,
     jobs: VecDeque<Job>,
     /// When it said something, or was given something while it had nothing to do.
@@ -133,7 +133,7 @@ impl Roster {
         member.jobs.remove(place)
     }
 
-    /// A simulator is gone. What it had waits again, before all others, but for what was tried too often.
+    /// Removes a simulator. Its jobs return to the front of the queue, except for those with too many attempts.
     pub(super) fn lose(&mut self, simulator: usize, connection: u64, max_attempts: u32) -> Option<Loss> {
         self.member(simulator, connection)?;
         let member = self.members.get_mut(simulator)?.take()?;
@@ -144,7 +144,7 @@ impl Roster {
         Some(Loss { resent, failed })
     }
 
-    /// A simulator that has something to do and has said nothing for so long.
+    /// A simulator with assigned jobs that has been silent for this long.
     pub(super) fn stuck(&self, now: Instant, timeout: Duration) -> Option<(usize, u64)> {
         let is_stuck =
             |member: &Member| !member.jobs.is_empty() && now.saturating_duration_since(member.heard) >= timeout;

@@ -1,4 +1,4 @@
-//! How soon obstacle avoidance evolves from random nets.
+//! Time until obstacle avoidance evolves from random nets.
 
 use std::{io::Write, sync::Arc, time::Duration};
 
@@ -15,28 +15,28 @@ use super::{
 
 /// Ten obstacles, with room between them.
 const WORLD: &str = include_str!("../../../../../bench/evo/avoidance.toml");
-/// A robot that comes with the program, with its own fitness.
+/// A built-in robot with its own fitness.
 const BODY: &str = "platine";
 const ALGORITHM: Algorithm = Algorithm::CmaEs;
 const SEEDS: [u64; 3] = [1, 2, 3];
 const THREADS: usize = 2;
-/// The best fitness that anybody has seen in this world with this body, to be found again whenever either changes: that of
+/// The best known fitness in this world with this body, to be determined again whenever either changes: that of
 /// `neat` with seed 3 in 254 generations, out of nine runs of `--search-best 60` on a busy machine, November 2026.
 const BEST_KNOWN: f64 = 0.754;
-/// The share of it that is to be reached, and when.
+/// The fraction of it to be reached, and the time limit.
 const SHARE: f64 = 0.9;
 const GOAL: Duration = Duration::from_secs(60);
-/// When a seed is given up.
+/// Time after which a seed is given up.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A search, and what it searches in.
+/// A search and its environment.
 struct Evolution {
     design: Arc<Design>,
     plan: Arc<Plan>,
     search: Search,
 }
 
-/// How far a search got.
+/// The result of a search.
 struct Reached {
     fitness: f64,
     generations: u64,
@@ -53,7 +53,7 @@ impl Evolution {
         Ok(Self { design, plan, search })
     }
 
-    /// Generations until the fitness is reached or the time is over.
+    /// Runs generations until the fitness is reached or the time is up.
     fn run(&mut self, wanted: f64, limit: Duration) -> anyhow::Result<Reached> {
         let (began, mut steps) = (now(), 0);
         loop {
@@ -110,7 +110,7 @@ pub(super) fn measure(_: &Options) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-/// Looks for a better fitness than the best known, with some algorithms and seeds.
+/// Searches for a better fitness than the best known, with several algorithms and seeds.
 pub(super) fn search_best(limit: Duration, out: &mut dyn Write) -> anyhow::Result<()> {
     for seed in SEEDS {
         for algorithm in [Algorithm::CmaEs, Algorithm::Ga, Algorithm::Neat] {

@@ -1,4 +1,4 @@
-//! A peer as a process of its own, which runs when it is told to.
+//! A peer in a separate process, which runs on command.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use super::task::{self, Stint};
 /// The program that drives navground.
 const NAVGROUND: &str = include_str!("../../../../../bench/evo/peer_navground.py");
 
-/// The task as a file, for the peers; gone when this is.
+/// The task as a temporary file for the peers.
 pub(super) struct TaskFile(PathBuf);
 
 impl TaskFile {
@@ -52,7 +52,7 @@ impl Peer {
         Self::start("Enki", Command::new(program), file, block, range, shape)
     }
 
-    /// `lidars` is how many of how many rays, such as `8x3`.
+    /// `lidars` is the number of lidars and of their rays, such as `8x3`.
     pub(super) fn navground(
         python: &Path,
         file: &TaskFile,

@@ -9,10 +9,10 @@ use super::{
     task::{FAR, NEAR, Rover, Stint, Task},
 };
 
-/// Readings that are farther off than this are counted, in mm.
+/// Readings that differ by more than this are counted, in mm.
 const OFF: f64 = 10.0;
 
-/// Who takes turns.
+/// The contestants.
 enum Contestant {
     Ours(Box<Rover>),
     Peer(Peer),
@@ -20,7 +20,7 @@ enum Contestant {
 
 struct Entry {
     contestant: Contestant,
-    /// Robot-steps per second of processor time, one for each round.
+    /// Robot-steps per second of processor time, by round.
     rates: Vec<f64>,
 }
 
@@ -43,7 +43,7 @@ impl Entry {
         median(self.rates.clone()) / 1e3
     }
 
-    /// How many times as fast as another one, in the median of the rounds.
+    /// Speed relative to another contestant, as the median of the rounds.
     fn over(&self, other: &Self) -> f64 {
         median(self.rates.iter().zip(&other.rates).map(|(own, other)| own / other).collect())
     }

@@ -1,4 +1,4 @@
-//! The task that all are measured on, and our robot in it.
+//! The task of all contestants, and Rossum's robot.
 
 use std::{f64::consts::PI, sync::Arc, time::Duration};
 
@@ -7,12 +7,12 @@ use arena::{Arena, Beam, BeamHit, Body, Layer, Plan, Pose, Position, Request, Re
 
 use super::super::cpu_time;
 
-/// What stands where, also for the peers.
+/// The obstacles, also for the peers.
 pub(super) const TEXT: &str = include_str!("../../../../../bench/evo/task.txt");
 
 /// Sees everything in the arena, in mm.
 pub(super) const FAR: f64 = 3000.0;
-/// As far as infrared sensors see, and as things matter to the robot, in mm.
+/// Range of infrared sensors, within which the robot reacts, in mm.
 pub(super) const NEAR: f64 = 200.0;
 
 /// The robot's size, in mm.
@@ -22,22 +22,22 @@ const HEIGHT: f64 = 50.0;
 /// In mm above the ground.
 const SENSOR_HEIGHT: f64 = 25.0;
 const SENSORS: usize = 8;
-/// Whole angle, both ways.
+/// Full opening angle, horizontal and vertical.
 const OPENING: f64 = PI / 6.0;
-/// How far a wheel goes in a step, in mm.
+/// Distance of a wheel per step, in mm.
 const REACH: f64 = 8.0;
 const STEPS_OF_A_TRIAL: u64 = 500;
-/// Nobody else is connected.
+/// The only connection.
 const CONNECTION: u64 = 0;
 
-/// What somebody did in a while.
+/// The result of one turn.
 pub(super) struct Stint {
     pub(super) steps: u64,
     /// Processor time, in s.
     pub(super) cpu: f64,
 }
 
-/// The task, read.
+/// The parsed task.
 pub(super) struct Task {
     /// Centre, radius and turn, in mm and degrees.
     obstacles: Vec<[f64; 4]>,
@@ -82,7 +82,7 @@ struct Mount {
     direction: f64,
 }
 
-/// Our robot in an arena of its own.
+/// Rossum's robot in its own arena.
 pub(super) struct Rover {
     arena: Arena,
     id: RobotId,
@@ -111,7 +111,7 @@ impl Rover {
         Ok(Self { arena, id, starts: task.starts.clone(), mounts })
     }
 
-    /// Trials, one after the other, for this much processor time.
+    /// Runs trials for this much processor time.
     pub(super) fn run(&mut self, block: Duration) -> anyhow::Result<Stint> {
         let (began, mut steps) = (cpu_time(), 0);
         loop {

@@ -1,7 +1,7 @@
-//! Writes corpora to start from: for the decoder a file for each vector and each datagram of the transcripts, for the
-//! session a file for each transcript.
+//! Writes seed corpora: for decoders a file per vector and per datagram of the transcripts, for sessions a file per
+//! transcript.
 //!
-//! `cargo run --example seeds` makes `corpus/`, which is not kept in the repository.
+//! `cargo run --example seeds` creates `corpus/`, which is not committed.
 
 use serde_json::Value;
 use std::error::Error;
@@ -101,18 +101,18 @@ const CONSOLE: [&str; 40] = [
     r#"{"do":"save","key":"hotkeys","value":{"a":[1,2]},"id":19}"#,
 ];
 
-/// What is first said in `oz_session`.
+/// The first message of `oz_session`.
 const OZ_VERSION: &[u8] = &[0, 0, 0, 1, 1, 0, 0, 0];
 
-/// What says in `oz_session` that time passes.
+/// Marks the passing of time in `oz_session`.
 const OZ_WORLD: u8 = 2;
 
-/// A piece of a stream, as `oz_session` reads it: peer, length, bytes.
+/// A fragment of a stream in the format of `oz_session`: peer, length, bytes.
 fn oz_piece(peer: u8, bytes: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok([&[peer, u8::try_from(bytes.len())?], bytes].concat())
 }
 
-/// What says in `osp_session` that a datagram follows.
+/// Marks a datagram in `osp_session`.
 const OSP_DATAGRAM: u8 = 7;
 
 fn write_corpus(target: &str, mut seeds: Vec<Vec<u8>>) -> Result<(), Box<dyn Error>> {
@@ -127,7 +127,7 @@ fn write_corpus(target: &str, mut seeds: Vec<Vec<u8>>) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// What is sent in a transcript, as `odcp_session` reads it: peer, length, bytes.
+/// The datagrams of a transcript in the format of `odcp_session`: peer, length, bytes.
 fn conversation(transcript: &Value) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut bytes = Vec::new();
     for step in transcript["steps"].as_array().ok_or("a transcript without steps")? {

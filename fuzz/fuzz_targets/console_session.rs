@@ -17,7 +17,7 @@ use wire::console::{Component, Frame as BinaryFrame, Gauge, LogLine, Message, Ro
 use world::variable::VariableError;
 use world::{Answer, Command, SessionId, Snapshot, Value};
 
-/// A server without anything but a world.
+/// A server with a world and nothing else.
 struct Bare;
 
 impl Backend for Bare {

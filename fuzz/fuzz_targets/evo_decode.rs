@@ -1,5 +1,5 @@
-//! Any bytes decode or err, line by line and in all four directions; what decodes, encoded, decodes the same; and it does
-//! not matter where the stream is cut.
+//! Any bytes decode or err, line by line and in all four directions; decoded messages round-trip; and fragmentation of
+//! the stream does not matter.
 
 #![no_main]
 

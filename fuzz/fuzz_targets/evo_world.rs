@@ -1,8 +1,8 @@
 //! Arbitrary bytes in arbitrary pieces from several Robot Simulators of one world, with time passing in between: nothing
 //! panics, every reply is a complete line that decodes, and a client that leaves leaves no robot behind.
 //!
-//! The input is a list of a peer, a length and that many bytes. One peer is the clock, one leaves. The first byte of all
-//! says what kind of world it is.
+//! The input is a list of a peer, a length and that many bytes. One peer is the clock, one disconnects. The very first
+//! byte selects the kind of world.
 
 #![no_main]
 
@@ -69,7 +69,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(world.arena().is_empty());
 });
 
-/// Takes all lines of a peer; says whether the connection is over.
+/// Handles all lines of a peer; returns whether the connection is closed.
 fn take(world: &mut WorldSimulator, buffer: &mut LineBuffer, number: u64, now: Duration) -> bool {
     loop {
         let turn = world.receive(number, buffer, || now);

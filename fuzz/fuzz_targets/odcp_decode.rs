@@ -1,4 +1,4 @@
-//! Any bytes decode or err, in both directions; what decodes, encoded, decodes the same.
+//! Any bytes decode or err, in both directions; decoded messages round-trip.
 
 #![no_main]
 

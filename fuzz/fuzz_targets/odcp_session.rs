@@ -1,5 +1,5 @@
-//! Any datagrams from several peers, and answers of the world in between: nothing panics, every reply goes to whoever
-//! asked, and no number that is not finite reaches the world.
+//! Any datagrams from several peers, and answers of the world in between: nothing panics, every reply goes to the
+//! sender of the request, and no infinite or NaN number reaches the world.
 //!
 //! The input is a list of a peer, a length and that many bytes. The last peer is the world.
 

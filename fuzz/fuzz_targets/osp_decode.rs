@@ -1,6 +1,6 @@
-//! Any bytes decode or err, in both directions and both dialects; what decodes, encoded, decodes the same.
+//! Any bytes decode or err, in both directions and both dialects; decoded messages round-trip.
 //!
-//! Bytes are compared, as a float that is not a number equals nothing.
+//! Compares bytes because NaN is not equal to itself.
 
 #![no_main]
 

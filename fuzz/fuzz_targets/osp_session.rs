@@ -1,5 +1,5 @@
-//! Any datagrams from a client, with answers, ticks and time of the world in between: nothing panics, every reply goes to
-//! whoever asked and fits a datagram, and no number that is not finite reaches the world.
+//! Any datagrams from a client, with answers, ticks and time of the world in between: nothing panics, every reply goes
+//! to the sender of the request and fits into a datagram, and no infinite or NaN number reaches the world.
 //!
 //! The input is a list of a kind, a length and that many bytes.
 

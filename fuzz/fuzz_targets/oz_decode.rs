@@ -1,5 +1,5 @@
-//! Any bytes are a stream of messages in both directions, up to where they err; what decodes comes back byte by byte; and
-//! it does not matter where the stream is cut.
+//! Any bytes are a stream of messages in both directions, up to the first error; decoded messages round-trip byte by
+//! byte; and fragmentation of the stream does not matter.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 use wire::oz::{Event, MAX_FACES_READ, MAX_OPTIONS_READ, MAX_REQUEST, Reply, Request, Text, Welcome};
 use wire::{DecodeError, Message, StreamMessage};
 
-/// The messages that arrive, as bytes, and why there can be no more.
+/// The encoded messages of a stream, and the error that ended it.
 type Arrived = (Vec<Option<Vec<u8>>>, Option<DecodeError>);
 
 fn arrive<M: StreamMessage>(pieces: impl Iterator<Item = impl AsRef<[u8]>>) -> Arrived {

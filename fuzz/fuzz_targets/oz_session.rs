@@ -1,6 +1,5 @@
-//! Any bytes in any pieces from two operators, with ticks and answers of the world in between: nothing panics, every reply
-//! goes to whoever asked, every order is one that the puppet can read, and whatever it is told, its servos stay within
-//! their stops.
+//! Any bytes in any pieces from two operators, with ticks and answers of the world in between: nothing panics, every
+//! reply goes to the sender of the request, the puppet can parse every order, and its servos stay within their limits.
 //!
 //! The input is a list of a peer, a length and that many bytes. The last peer is the world.
 

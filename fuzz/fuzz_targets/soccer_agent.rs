@@ -1,4 +1,4 @@
-//! The agents' port: any bytes decode or err, in both directions and dialects; what decodes, encoded, decodes the same.
+//! The agents' port: any bytes decode or err, in both directions and dialects; decoded messages round-trip.
 
 #![no_main]
 

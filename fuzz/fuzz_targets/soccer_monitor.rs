@@ -1,4 +1,4 @@
-//! The monitors' port: any bytes decode or err, in both directions; what decodes, encoded, decodes the same.
+//! The monitors' port: any bytes decode or err, in both directions; decoded messages round-trip.
 
 #![no_main]
 

@@ -90,7 +90,7 @@ impl Client {
         // from now on the system drops datagrams of other senders
         socket.connect(address)?;
         let mut client = Self { socket, buffer: vec![0; udp::MAX_DATAGRAM_BYTES] };
-        client.ask("connect", &Request::Connect, |reply| matches!(reply, Reply::Connected).then_some(()))?;
+        client.exchange(&Request::Connect, "connect", |reply| matches!(reply, Reply::Connected).then_some(()))?;
         Ok(client)
     }
 
@@ -104,7 +104,7 @@ impl Client {
     ///
     /// [`ClientError::NoReply`], [`ClientError::BadReply`] or [`ClientError::Io`].
     pub fn motors(&mut self) -> Result<Vec<f64>, ClientError> {
-        self.ask("get motors", &Request::GetMotors, |reply| match reply {
+        self.exchange(&Request::GetMotors, "get motors", |reply| match reply {
             Reply::Motors(angles) => Some(angles.as_slice().iter().copied().map(normalized_angle_from_raw).collect()),
             Reply::Connected | Reply::Disconnected => None,
         })
@@ -142,14 +142,14 @@ impl Client {
     ///
     /// [`ClientError::NoReply`], [`ClientError::BadReply`] or [`ClientError::Io`].
     pub fn disconnect(mut self) -> Result<(), ClientError> {
-        self.ask("disconnect", &Request::Disconnect, |reply| matches!(reply, Reply::Disconnected).then_some(()))
+        self.exchange(&Request::Disconnect, "disconnect", |reply| matches!(reply, Reply::Disconnected).then_some(()))
     }
 
     /// Retries a request until `accept` recognises a reply. All requests with replies are idempotent.
-    fn ask<T>(
+    fn exchange<T>(
         &mut self,
-        name: &'static str,
         request: &Request,
+        request_name: &'static str,
         accept: impl Fn(&Reply) -> Option<T>,
     ) -> Result<T, ClientError> {
         self.clear_late_replies()?;
@@ -159,7 +159,7 @@ impl Client {
                 return Ok(answer);
             }
         }
-        Err(ClientError::NoReply { request: name })
+        Err(ClientError::NoReply { request: request_name })
     }
 
     /// `None` on timeout. Ignores other replies, which are late ones.

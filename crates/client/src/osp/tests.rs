@@ -22,7 +22,7 @@ const TWO: LocalAgent = LocalAgent(2);
 struct Seen {
     request: Request,
     number: Option<SequenceNumber>,
-    /// How often exactly this has come before.
+    /// Number of earlier requests with the same bytes.
     before: usize,
 }
 
@@ -80,7 +80,7 @@ fn connected(dialect: Dialect, mut answer: impl FnMut(&Seen) -> Vec<Sent> + Send
                 if let Some(number) = number {
                     number.append_to(&mut bytes);
                 }
-                // the client may have gone
+                // the client may have disconnected
                 let _ = own.send(&bytes);
             }
             if seen.request == Request::End {
@@ -317,7 +317,7 @@ fn requests_are_retransmitted() {
 
 #[test]
 fn missing_items_of_lists_are_requested_again() {
-    // every third is lost, and another third the next time
+    // a third is lost, and another third the next time
     let (mut client, log) = connected(Document, |seen| {
         let lost = |(index, sent)| (index % 3 != seen.before).then_some(sent);
         answer_all(seen).into_iter().enumerate().filter_map(lost).collect()
@@ -337,7 +337,7 @@ fn a_list_that_changes_is_requested_again() {
     let head = |count| (Reply::ValueIds { count }, None);
     let lists = move |seen: &Seen| match seen.before {
         0 => vec![head(3), item(0, 1), item(7, 7), item(2, 3)],
-        // one came before the first
+        // an item arrives before the head
         _ => vec![item(0, 9), head(4), item(1, 1), item(2, 2), item(3, 3)],
     };
     let (mut client, _) = connected(Document, lists);

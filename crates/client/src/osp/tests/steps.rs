@@ -24,7 +24,7 @@ fn check_steps(answer: impl Fn(&Seen, f32) -> Vec<Sent> + Clone + Send + 'static
 #[test]
 fn a_lost_acknowledgement() {
     check_steps(|seen, output| vec![completed(ONE, output, seen.number)]);
-    // of a server without numbers, it has to be asked for again
+    // without sequence numbers, it has to be requested again
     check_steps(|seen, output| match seen.before {
         0 => vec![completed(ONE, output, None)],
         _ => vec![acknowledged(ONE, None), completed(ONE, output, None)],
@@ -62,7 +62,7 @@ fn late_answers_to_the_previous_step() {
         vec![
             acknowledged(ONE, last),
             completed(ONE, output - 1.0, last),
-            // and of a server that would not number this one
+            // and one without a number
             completed(ONE, -1.0, None),
             acknowledged(ONE, seen.number),
             completed(ONE, output - 1.0, last),
@@ -156,7 +156,7 @@ fn waiting_for_a_step_can_be_continued() {
     let error = client.step(&[(ONE, &[0.7])]).unwrap_err();
     assert!(matches!(error, ClientError::StillStepping { agent: ONE }), "{error}");
     client.set_timeout(STEP_TIMEOUT);
-    // the first wait of this one repeats nothing: it may have been asked for just now
+    // the first wait of this call retransmits nothing
     assert_eq!(outputs(&client.await_step().unwrap()), [1.0]);
     assert_eq!(client.await_step().unwrap(), Step::default());
     client.end().unwrap();
@@ -192,7 +192,7 @@ fn a_reset_is_requested_for_each_agent() {
                 vec![(Reply::ResetSimulationAck, seen.number), (Reply::ResetCompleted, seen.number)]
             }
             (Request::ResetSimulation { .. }, number) => {
-                // a copy of an earlier notification besides
+                // plus a copy of an earlier notification
                 vec![(Reply::ResetCompleted, Some(SequenceNumber(0))), (Reply::ResetSimulationAck, number)]
             }
             _ => vec![],
@@ -267,7 +267,7 @@ fn steps_are_performed_exactly_once() {
         }
         out.retain(|_| !chance(5));
         let copies = out.iter().filter(|_| chance(3)).cloned().collect::<Vec<_>>();
-        // what was kept back overtakes, or is overtaken
+        // held-back datagrams are reordered
         let late = std::mem::replace(&mut delayed, copies);
         let (first, then) = if chance(2) { (late, out) } else { (out, late) };
         first.into_iter().chain(then).collect()

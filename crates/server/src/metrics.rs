@@ -1,4 +1,4 @@
-//! Typed counters, gauges and histograms. The console reads their values; [`render`] writes them for Prometheus.
+//! Typed counters, gauges and histograms. The console reads their values; `render` writes them for Prometheus.
 //!
 //! Servers in one process share them.
 

@@ -1,7 +1,7 @@
 //! The driver of conversations: datagram protocols in which each peer gets a socket of its own.
 //!
-//! A task, the [acceptor], listens on the port at which peers begin. The conversations themselves run on one [thread of
-//! their own](worker), which drives the world ([`SimHandle::drive`]): between a peer's vote and the report of its tick
+//! A task, the acceptor, listens on the port at which peers begin. The conversations themselves run on one thread of
+//! their own, the worker, which drives the world ([`SimHandle::drive`]): between a peer's vote and the report of its tick
 //! no other thread has to wake up.
 
 mod acceptor;

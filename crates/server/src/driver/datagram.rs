@@ -107,8 +107,8 @@ impl Driver {
     /// Executes the session's output. False when the world has ended.
     fn execute(&mut self, out: DatagramOutbox<Vec<u8>>) -> bool {
         let Outbox { replies, commands, mut refusals, actions } = out;
-        for action in actions {
-            match action {}
+        if let Some(never) = actions.into_iter().next() {
+            match never {}
         }
         for command in commands {
             match self.commands.send(command) {

@@ -139,7 +139,7 @@ async fn a_flood_stops_neither_the_world_nor_another_peer() {
     let (loud, quiet) = (served.client().await, served.client().await);
     let mut snapshots = served.sim.handle().watch();
     let first = served.sim.handle().latest().tick.0;
-    let began = Instant::now();
+    let began = tokio::time::Instant::now();
     let (mut echoes, mut buffer) = (0, [0; 64]);
     let flood = async {
         for number in 0..FLOOD {

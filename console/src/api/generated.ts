@@ -787,7 +787,7 @@ export type WorldState = {
   tick: number,
   /** Ticks since the last reset. */
   step: number,
-  /** Number of resets. */
+  /** Number of episodes started; a reset starts a new one. */
   tries: number,
   /** Simulated time since the last reset, in s. */
   time: number,

@@ -139,9 +139,7 @@ fn taken_ports() -> anyhow::Result<Vec<u16>> {
     };
     let mut taken = Vec::new();
     for (_, service) in &scenario.services {
-        for endpoint in
-            service.endpoints(world.catalogue(), scenario.base.world.pace).map_err(anyhow::Error::msg)?
-        {
+        for endpoint in service.endpoints(world.catalogue(), scenario.base.world.pace).map_err(anyhow::Error::msg)? {
             if !is_free(endpoint.port, &endpoint.kind) {
                 taken.push(endpoint.port);
             }

@@ -18,7 +18,7 @@ export interface DemoGame {
 
 export function demoGame(connection: Connection, soccer: SoccerInfo): DemoGame {
   const most = Math.max(1, soccer.players_per_team)
-  const count = numberField('Players per team', {
+  const count = numberField('Team size', {
     value: Math.min(PLAYERS, most),
     min: 1,
     max: most,

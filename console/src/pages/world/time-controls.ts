@@ -39,7 +39,7 @@ class TimeControls {
   readonly #readings = {
     time: reading('time', 'Time'),
     tick: reading('tick', 'Tick'),
-    tries: reading('tries', 'Resets'),
+    tries: reading('tries', 'Episode'),
     pace: reading('pace', 'Pace'),
     rate: reading('rate', 'Ticks per second'),
   }

@@ -128,7 +128,7 @@ pub struct WorldState {
     pub tick: u64,
     /// Ticks since the last reset.
     pub step: u64,
-    /// Number of resets.
+    /// Number of episodes started; a reset starts a new one.
     pub tries: u64,
     /// Simulated time since the last reset, in s.
     pub time: f64,

@@ -1,7 +1,7 @@
 //! Scenarios: one TOML file per runnable world.
 //!
-//! This module has the sections that no protocol owns, with their defaults; each protocol defines its own section, and
-//! the defaults in it. Unknown keys are refused, with the nearest known name.
+//! This module defines the sections that no protocol owns, with their defaults; each protocol defines its own section.
+//! Unknown keys are refused with a suggestion.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -28,7 +28,7 @@ pub struct Scenario {
     pub base: Base,
     /// The protocols that are switched on, by name.
     pub services: Vec<(&'static str, Box<dyn Service>)>,
-    /// Where relative paths start.
+    /// Base of relative paths.
     folder: PathBuf,
 }
 
@@ -36,18 +36,18 @@ pub struct Scenario {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Base {
-    /// One line that says what it is.
+    /// One-line description.
     pub title: String,
     /// The world and its time.
     pub world: WorldConfig,
-    /// How the server meets the outside.
+    /// Sockets and folders of the server.
     pub server: ServerConfig,
-    /// Robots that are there from the start.
+    /// Robots that the world starts with.
     #[serde(rename = "robot")]
     pub robots: Vec<RobotConfig>,
     /// Variables drawn at each reset.
     pub randomise: Vec<RandomiseConfig>,
-    /// Events to look out for.
+    /// Events to detect.
     pub watch: Vec<WatchConfig>,
     /// Variables written at the start.
     pub settings: toml::Table,
@@ -73,18 +73,18 @@ impl Default for Base {
 pub struct WorldConfig {
     /// Name of a field, or path of an MJCF file.
     pub field: String,
-    /// Physics step, in s; the field's own if it is left out.
+    /// Physics step, in s. Default: the field's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestep: Option<f64>,
-    /// Physics steps in a tick.
+    /// Physics steps per tick.
     pub steps_per_tick: u32,
-    /// Seed of the first try.
+    /// Seed until the first reset.
     pub seed: u64,
-    /// What sets the speed.
+    /// What the simulation's speed depends on.
     pub pace: Pace,
     /// A lockstep client silent for this long, in s, no longer holds up the world.
     pub silence: f64,
-    /// A recording notes the hash of the state every so many ticks.
+    /// Interval at which a recording contains a hash of the state, in ticks.
     pub hash_every: u64,
 }
 
@@ -108,11 +108,11 @@ impl Default for WorldConfig {
 pub struct ServerConfig {
     /// Address of all sockets.
     pub bind: IpAddr,
-    /// Networks that may talk to the server, besides this machine.
+    /// Networks that may connect, in addition to this machine.
     pub allow: Vec<IpNet>,
-    /// Port of the status page and the metrics; 0 for any free one.
+    /// Port of the console, the status page and the metrics; 0 for any free one.
     pub http_port: u16,
-    /// Listen on any free ports instead of those that are named.
+    /// Listen on any free ports instead of the configured ones.
     pub free_ports: bool,
     /// Folder of the evolutionary runs that the console shows.
     pub runs: PathBuf,
@@ -134,7 +134,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// A `[[robot]]`.
+/// A `[[robot]]` section.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RobotConfig {
@@ -142,21 +142,21 @@ pub struct RobotConfig {
     pub name: String,
     /// Name of a robot, or path of an MJCF or URDF file.
     pub model: String,
-    /// Where the model's origin goes, in m.
+    /// World position of the model's origin, in m.
     #[serde(default)]
     pub position: [f64; 3],
-    /// Which way it faces, in degrees, counter-clockwise from the x axis.
+    /// Heading in degrees, counter-clockwise from the x axis.
     #[serde(default)]
     pub heading: f64,
 }
 
-/// A `[[randomise]]`.
+/// A `[[randomise]]` section.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RandomiseConfig {
     /// Full name of the variable.
     pub variable: String,
-    /// Smallest value, as text of the variable's kind; in a file a number will do.
+    /// Smallest value, as text of the variable's kind. A file may also contain a number.
     #[serde(deserialize_with = "text_from_any")]
     pub min: String,
     /// Largest value.
@@ -164,7 +164,7 @@ pub struct RandomiseConfig {
     pub max: String,
 }
 
-/// A `[[watch]]`: either `between` two groups, or a `variable` with bounds.
+/// A `[[watch]]` section: either `between` two groups, or a `variable` with bounds.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatchConfig {
@@ -184,61 +184,61 @@ pub struct WatchConfig {
     pub max: Option<f64>,
 }
 
-/// Why a scenario is no good.
+/// Why a scenario is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file could not be read.
-    #[error("cannot read the scenario {path}: {cause}")]
+    #[error("failed to read the scenario `{path}`: {cause}", path = .path.display())]
     Read {
-        /// Where.
+        /// The scenario's file.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         cause: std::io::Error,
     },
-    /// It is not TOML, or it has a key that does not exist, or a value of the wrong kind.
-    #[error("{place}: {message}")]
+    /// It is not TOML, or contains an unknown key or a value of the wrong kind.
+    #[error("{scenario}: {message}")]
     Syntax {
         /// Name of the scenario.
-        place: String,
-        /// What is wrong.
+        scenario: String,
+        /// Position and cause.
         message: String,
     },
-    /// A name is not in the library.
+    /// The library has no scenario or model of this name.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// Other machines would be let in.
+    /// The server would listen to other machines without an allow-list.
     #[error(transparent)]
     OpenBind(#[from] OpenBind),
-    /// A value is outside what makes sense.
+    /// A value is out of range.
     #[error("{key} is {value}; it must be {must}")]
     Value {
-        /// Which.
+        /// Key of the value.
         key: &'static str,
-        /// What it is.
+        /// The value found.
         value: String,
-        /// What it must be.
+        /// Range of the key.
         must: &'static str,
     },
-    /// There is nothing to draw from.
-    #[error("`{variable}` cannot be randomised from {min} to {max}: no number of `min` may be above that of `max`")]
+    /// A range to draw from is empty.
+    #[error("`{variable}` cannot be randomised from {min} to {max}: `min` must not exceed `max` in any component")]
     Randomise {
-        /// Full name.
+        /// Full name of the variable.
         variable: String,
         /// Smallest value.
         min: String,
         /// Largest value.
         max: String,
     },
-    /// A watch is neither of the two kinds.
+    /// A watch has neither or both of `between` and `variable`, or no bounds.
     #[error("the watch `{name}` needs either `between` (two groups of names) or `variable` with `min` or `max`")]
     Watch {
-        /// Its name.
+        /// Name of the watch.
         name: String,
     },
 }
 
 impl Scenario {
-    /// Reads a scenario by its name in the library, or from a file if the name ends in `.toml`.
+    /// Loads a scenario from the library, or from a file if the name ends in `.toml`.
     pub fn load(name: &str) -> Result<Self, ConfigError> {
         if name.ends_with(".toml") {
             let path = Path::new(name);
@@ -250,9 +250,9 @@ impl Scenario {
         }
     }
 
-    /// Reads a scenario from text. Relative paths in it start at `folder`.
+    /// Parses a scenario. Relative paths in it are relative to `folder`.
     pub fn parse(name: &str, text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let syntax = |message: String| ConfigError::Syntax { place: name.to_owned(), message };
+        let syntax = |message: String| ConfigError::Syntax { scenario: name.to_owned(), message };
         let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| syntax(error.to_string()))?;
         check_sections(&table).map_err(syntax)?;
         let mut services = Vec::new();
@@ -270,7 +270,7 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Checks what types cannot say. To be called again after a change.
+    /// Checks the ranges of values. Call it again after a change.
     pub fn check(&self) -> Result<(), ConfigError> {
         let Base { world, server, .. } = &self.base;
         check_bind(server.bind, &server.allow)?;
@@ -318,7 +318,7 @@ impl Scenario {
         Duration::from_secs_f64(self.base.world.silence)
     }
 
-    /// What the world is made of.
+    /// The setup of the scenario's world.
     pub fn setup(&self) -> Result<Setup, ConfigError> {
         let Base { world, robots, randomise, watch, settings, .. } = &self.base;
         let mut setup = Setup::new(library::model(ModelKind::Field, &world.field, &self.folder)?);
@@ -355,7 +355,7 @@ fn watch_from_config(config: &WatchConfig) -> Result<Watch, ConfigError> {
     }
 }
 
-/// A setting may be written as a TOML number or boolean as well as text.
+/// The text of a TOML string, or of any other value as it is written.
 fn text_of(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -364,7 +364,7 @@ fn text_from_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D
     toml::Value::deserialize(deserializer).map(|value| text_of(&value))
 }
 
-/// Whether a number, or one of a point's, is larger in the first text. What is neither is for the world to refuse.
+/// Whether a number, or a component of a point, is larger in `min` than in `max`. The world refuses all other texts.
 fn is_above(min: &str, max: &str) -> bool {
     let both = |kind: ValueKind| kind.parse(min).ok().zip(kind.parse(max).ok());
     match both(ValueKind::Double).or_else(|| both(ValueKind::Point3D)) {
@@ -374,7 +374,7 @@ fn is_above(min: &str, max: &str) -> bool {
     }
 }
 
-/// Refuses what no part of the server reads. The protocols have sections beside those of [`Base`].
+/// Refuses sections that belong neither to [`Base`] nor to a protocol.
 fn check_sections(table: &toml::Table) -> Result<(), String> {
     let base = toml::Table::try_from(Base::default()).unwrap_or_default();
     let known = || base.keys().map(String::as_str).chain(PROTOCOLS.iter().map(|protocol| protocol.name));
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_a_remedy() {
+    fn errors_name_the_key_and_suggest_a_fix() {
         for (text, wanted) in [
             ("[wrold]\nseed = 1", "did you mean `world`?"),
             ("[world]\nsede = 1", "did you mean `seed`?"),
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_printed_is_refused() {
+    fn a_seed_too_large_for_toml_is_refused() {
         let mut scenario = parse("").unwrap();
         scenario.base.world.seed = i64::MAX as u64;
         scenario.check().unwrap();
@@ -487,7 +487,7 @@ mod tests {
     </mujoco>"#;
 
     #[test]
-    fn a_users_own_model_is_found_beside_the_scenario() {
+    fn a_model_is_found_relative_to_the_scenario() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("robots")).unwrap();
         std::fs::write(folder.path().join("robots/arm.xml"), ARM).unwrap();
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn models_reach_no_files_outside_their_folder() {
+    fn models_cannot_include_files_outside_their_folder() {
         let folder = tempfile::tempdir().unwrap();
         let inside = folder.path().join("inside");
         std::fs::create_dir(&inside).unwrap();

@@ -1,5 +1,5 @@
-//! Drivers: sockets on one side, sessions on the other. One for datagrams, one for streams, one for datagrams with a
-//! socket for each peer, for all protocols; and one for files that are written to.
+//! Drivers: they connect sockets and files to sessions. There is one for datagrams, one for streams, one for datagrams
+//! with a socket for each peer, and one for log files, each for all protocols; the console, evo and Oz have their own.
 
 pub(crate) mod connections;
 pub mod console;
@@ -18,22 +18,24 @@ use session::Refusal;
 
 use crate::{limits, metrics::METRICS};
 
-/// Counts refusals and logs each with its reason. Of a flood it logs the first ones, the number of the
-/// others, and the reason of the last.
+/// Counts refusals and logs each with its reason. Of a flood it logs the first ones, the number of the rest, and the
+/// reason of the last.
 #[derive(Debug)]
 pub(crate) struct RefusalLog {
     protocol: &'static str,
-    /// When the interval began in which these were logged and those not.
+    /// Start of the current interval.
     since: Option<Instant>,
+    /// Refusals logged in the current interval.
     logged: usize,
-    silent: usize,
-    /// Why the last of those was refused.
+    /// Refusals not logged in the current interval.
+    suppressed: usize,
+    /// Reason of the last suppressed refusal.
     last: String,
 }
 
 impl RefusalLog {
     pub(crate) fn new(protocol: &'static str) -> Self {
-        Self { protocol, since: None, logged: 0, silent: 0, last: String::new() }
+        Self { protocol, since: None, logged: 0, suppressed: 0, last: String::new() }
     }
 
     pub(crate) fn note(&mut self, refusals: &[Refusal], now: Instant) {
@@ -42,38 +44,38 @@ impl RefusalLog {
         }
         METRICS.refusals.add(self.protocol, refusals.len() as u64);
         if self.since.is_none_or(|since| now.duration_since(since) >= limits::LOG_INTERVAL) {
-            self.tell_of_silent();
+            self.log_suppressed();
             (self.since, self.logged) = (Some(now), 0);
         }
-        for Refusal { from, reason } in self.worth_telling(refusals) {
+        for Refusal { from, reason } in self.take_loggable(refusals) {
             let from = from.map(|peer| peer.to_string()).unwrap_or_default();
             warn!(protocol = self.protocol, from, "refused: {reason}");
         }
     }
 
-    /// Those that may still be logged in this interval.
-    fn worth_telling<'a>(&mut self, refusals: &'a [Refusal]) -> &'a [Refusal] {
+    /// Counts the refusals; returns those that may still be logged in this interval.
+    fn take_loggable<'a>(&mut self, refusals: &'a [Refusal]) -> &'a [Refusal] {
         let room = limits::LOGGED_REFUSALS.saturating_sub(self.logged);
-        let (told, silent) = refusals.split_at(room.min(refusals.len()));
-        self.logged += told.len();
-        self.silent += silent.len();
-        if let Some(Refusal { reason, .. }) = silent.last() {
+        let (loggable, suppressed) = refusals.split_at(room.min(refusals.len()));
+        self.logged += loggable.len();
+        self.suppressed += suppressed.len();
+        if let Some(Refusal { reason, .. }) = suppressed.last() {
             reason.clone_into(&mut self.last);
         }
-        told
+        loggable
     }
 
-    fn tell_of_silent(&mut self) {
-        let silent = std::mem::take(&mut self.silent);
-        if silent > 0 {
-            warn!(protocol = self.protocol, "refused: {silent} more, too many to log; the last: {}", self.last);
+    fn log_suppressed(&mut self) {
+        let suppressed = std::mem::take(&mut self.suppressed);
+        if suppressed > 0 {
+            warn!(protocol = self.protocol, "refused: {suppressed} more, not logged individually; last: {}", self.last);
         }
     }
 }
 
 impl Drop for RefusalLog {
     fn drop(&mut self) {
-        self.tell_of_silent();
+        self.log_suppressed();
     }
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Waits for a time to come.
+/// Blocks the thread until `time`.
 pub(crate) fn rest_until(time: Instant) {
     while let Some(left) = time.checked_duration_since(now()).filter(|left| !left.is_zero()) {
         std::thread::park_timeout(left);
@@ -100,12 +102,12 @@ mod tests {
         let start = now();
         log.note(&refusals(3), start);
         log.note(&refusals(2), start);
-        assert_eq!((log.logged, log.silent), (5, 0), "each one");
+        assert_eq!((log.logged, log.suppressed), (5, 0), "each one");
         log.note(&refusals(limits::LOGGED_REFUSALS), start);
-        assert_eq!((log.logged, log.silent, log.last.as_str()), (limits::LOGGED_REFUSALS, 5, "a reason"));
-        assert!(log.worth_telling(&refusals(1)).is_empty());
-        // the number of the others comes with the next interval, or with the end
+        assert_eq!((log.logged, log.suppressed, log.last.as_str()), (limits::LOGGED_REFUSALS, 5, "a reason"));
+        assert!(log.take_loggable(&refusals(1)).is_empty());
+        // the suppressed ones are logged with the next interval, or when the log is dropped
         log.note(&refusals(1), start + limits::LOG_INTERVAL);
-        assert_eq!((log.logged, log.silent), (1, 0));
+        assert_eq!((log.logged, log.suppressed), (1, 0));
     }
 }

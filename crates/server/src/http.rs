@@ -43,30 +43,30 @@ use crate::{
     user_data::Tokens,
 };
 
-/// What a browser may load, and from where: nothing from elsewhere, and nothing that a page has not brought with it.
+/// Browsers load nothing from other sites and run no inline scripts.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; \
                               connect-src 'self'; media-src 'self' blob:; font-src 'self'; worker-src 'self'; \
                               base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What the pages say that does not change.
+/// Facts about the server that the pages show.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What runs.
+    /// Title of the scenario.
     pub title: String,
-    /// Everything that listens.
+    /// All listening sockets.
     pub addresses: Vec<Address>,
-    /// How the parts are doing.
+    /// Condition of the companions.
     pub health: Health,
 }
 
-/// What the pages show.
+/// State that the HTTP server is built from.
 #[derive(Clone)]
 pub struct Pages {
-    /// The world.
+    /// Handle of the sim thread.
     pub sim: SimHandle,
-    /// What does not change.
+    /// Facts about the server.
     pub about: About,
-    /// The console.
+    /// Access to the console.
     pub console: Console,
 }
 
@@ -77,21 +77,20 @@ struct Shared {
     console: Console,
     /// Permits for operators and for viewers.
     permits: [Arc<Semaphore>; 2],
-    /// Browsers that are connected.
+    /// Tasks of the console connections.
     browsers: TaskTracker,
     stop: CancellationToken,
 }
 
-/// What the console needs.
+/// Access to the console and the state its connections share.
 #[derive(Clone, Debug)]
 pub struct Console {
-    /// Who may come in.
+    /// Tokens of operators and viewers.
     pub tokens: Tokens,
-    /// What its connections need.
     pub(crate) server: ConsoleServer,
 }
 
-/// Answers for the console, for `/status`, `/agents`, `/health` and `/metrics`, until the server stops.
+/// Serves the console, `/status`, `/agents`, `/health` and `/metrics` until the server stops.
 pub async fn run(
     listener: TcpListener,
     Pages { sim, about, console }: Pages,
@@ -110,53 +109,54 @@ pub async fn run(
         .route("/health", get(health))
         .route("/metrics", get(async || metrics::render()))
         .fallback(get(file))
-        .layer(middleware::from_fn(own_name_only))
-        .layer(middleware::from_fn(guarded))
+        .layer(middleware::from_fn(check_host))
+        .layer(middleware::from_fn(add_headers))
         .with_state(shared);
     let stopping = stop.clone();
-    let serve = |stream, peer| Ok(answer(stream, peer, pages.clone(), stopping.clone()));
+    let serve = |stream, peer| Ok(serve_request(stream, peer, pages.clone(), stopping.clone()));
     accept(listener, "http", &allow, &limit, stop, serve).await;
-    // each is told that the server goes
+    // they notify their browsers of the shutdown
     browsers.close();
     browsers.wait().await;
 }
 
-/// Answers one request. A peer that is slow to ask, or to read, is given up; so is everyone when the server stops.
-async fn answer(stream: TcpStream, peer: SocketAddr, pages: Router, stop: CancellationToken) {
+/// Serves one request. A peer that is slow to send or to read is dropped, as are all when the server stops.
+async fn serve_request(stream: TcpStream, peer: SocketAddr, pages: Router, stop: CancellationToken) {
     let pages = pages.layer(Extension(peer));
-    let answered = http1::Builder::new()
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::FIRST_MESSAGE_TIMEOUT)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages))
-        // a WebSocket goes on without this
+        // a WebSocket outlives this function
         .with_upgrades();
     tokio::select! {
         () = stop.cancelled() => {}
-        answered = timeout(limits::FIRST_MESSAGE_TIMEOUT + limits::WRITE_TIMEOUT, answered) => match answered {
+        served = timeout(limits::FIRST_MESSAGE_TIMEOUT + limits::WRITE_TIMEOUT, served) => match served {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => debug!(%peer, "a page was not asked for in order: {error}"),
-            Err(_) => debug!(%peer, "a page was not read in time"),
+            Ok(Err(error)) => debug!(%peer, "HTTP request failed: {error}"),
+            Err(_) => debug!(%peer, "HTTP request timed out"),
         },
     }
 }
 
-/// What a link may say.
+/// Query of a link to the console.
 #[derive(Debug, Deserialize)]
 struct Link {
     token: Option<String>,
 }
 
-fn refused(why: &'static str) -> Response {
-    (StatusCode::FORBIDDEN, format!("{why}\n")).into_response()
+fn forbidden(reason: &'static str) -> Response {
+    (StatusCode::FORBIDDEN, format!("{reason}\n")).into_response()
 }
 
-const WRONG_TOKEN: &str = "this link does not open the console: its token is not this server's; use the one that `rossum \
-                           serve` prints";
+const WRONG_TOKEN: &str = "wrong token: open the console with the link that `rossum serve` prints";
 
-/// The console. Without a token it asks for one; with a wrong one there is nothing to see.
+/// The console's page. Without a token it asks for one; a wrong token is refused.
 async fn first_page(State(shared): State<Shared>, link: Result<Query<Link>, QueryRejection>) -> Response {
     match link {
-        Ok(Query(Link { token: Some(token) })) if shared.console.tokens.role(&token).is_none() => refused(WRONG_TOKEN),
+        Ok(Query(Link { token: Some(token) })) if shared.console.tokens.role(&token).is_none() => {
+            forbidden(WRONG_TOKEN)
+        }
         _ => file("/".parse().unwrap_or_default()).await,
     }
 }
@@ -164,13 +164,13 @@ async fn first_page(State(shared): State<Shared>, link: Result<Query<Link>, Quer
 /// A file of the console.
 async fn file(uri: Uri) -> Response {
     let Some(page) = ::console::page(uri.path().trim_start_matches('/')) else {
-        return (StatusCode::NOT_FOUND, "there is no such page; the console is at /\n").into_response();
+        return (StatusCode::NOT_FOUND, "page not found; the console is at /\n").into_response();
     };
-    let keeping = if page.is_immutable() { "public, max-age=31536000, immutable" } else { "no-cache" };
-    ([(header::CONTENT_TYPE, page.kind), (header::CACHE_CONTROL, keeping)], page.bytes).into_response()
+    let caching = if page.is_immutable() { "public, max-age=31536000, immutable" } else { "no-cache" };
+    ([(header::CONTENT_TYPE, page.kind), (header::CACHE_CONTROL, caching)], page.bytes).into_response()
 }
 
-/// The console's WebSocket, for browsers that this server has sent a page to, and for tools.
+/// The console's WebSocket, for this server's pages and for clients that are not browsers.
 async fn api(
     State(shared): State<Shared>,
     Extension(peer): Extension<SocketAddr>,
@@ -179,10 +179,10 @@ async fn api(
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Response {
     if !is_own_page(&headers) {
-        return refused("a page of another site may not talk to this server");
+        return forbidden("cross-origin requests are not allowed");
     }
     let token = link.ok().and_then(|Query(link)| link.token).unwrap_or_default();
-    let Some(role) = shared.console.tokens.role(&token) else { return refused(WRONG_TOKEN) };
+    let Some(role) = shared.console.tokens.role(&token) else { return forbidden(WRONG_TOKEN) };
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(_) => {
@@ -192,7 +192,7 @@ async fn api(
     let [operators, viewers] = &shared.permits;
     let permits = if role == wire::console::Role::Operator { operators } else { viewers };
     let Ok(permit) = Arc::clone(permits).try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many consoles are open\n").into_response();
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many open consoles; close one and try again\n").into_response();
     };
     let Shared { console, browsers, stop, .. } = shared;
     upgrade
@@ -201,7 +201,7 @@ async fn api(
         .on_upgrade(move |socket| browsers.track_future(console::run(socket, peer, role, console.server, permit, stop)))
 }
 
-/// Whether a request comes from a page of this server, or from no page at all.
+/// Whether a request comes from a page of this server, or not from a page.
 fn is_own_page(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
     match (text(header::ORIGIN), text(header::HOST)) {
@@ -211,8 +211,8 @@ fn is_own_page(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Tells browsers to be careful with what this server sends.
-async fn guarded(request: Request, next: Next) -> Response {
+/// Adds security headers, and closes the connection after the response.
+async fn add_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
@@ -222,7 +222,7 @@ async fn guarded(request: Request, next: Next) -> Response {
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
-    // one request a connection, so that none waits for another; a WebSocket is a connection of its own
+    // one request per connection, so that none waits for another; a WebSocket has a connection of its own
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -235,12 +235,12 @@ async fn health(State(shared): State<Shared>) -> (StatusCode, String) {
     } else if let Some(cause) = shared.sim.failure() {
         (StatusCode::SERVICE_UNAVAILABLE, format!("{STANDSTILL}: {cause}\n"))
     } else {
-        // a robot without ears is still a robot
+        // a failed companion does not make the server unhealthy
         (StatusCode::OK, format!("ok\n{}", conditions(&shared.about.health, false)))
     }
 }
 
-/// How the parts are doing, line by line: all of them, or those that do not work.
+/// One line for each component, or for each that does not work.
 fn conditions(health: &Health, all: bool) -> String {
     let parts = health.components().into_iter().filter(|(_, condition)| all || !condition.works);
     let line =
@@ -267,7 +267,7 @@ async fn agents(State(shared): State<Shared>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], format!("{agents}\n"))
 }
 
-/// What a program wants to know of each agent: how many values it has, where its ODCP port is, whether it is somebody's.
+/// Each agent with the number of its values, its ODCP address and whether a client controls it.
 fn agents_of(snapshot: &Snapshot, addresses: &[Address]) -> Value {
     let agent = |agent: &AgentCard| {
         let odcp = EndpointId::Odcp { agent: agent.name.clone() };
@@ -285,13 +285,13 @@ fn agents_of(snapshot: &Snapshot, addresses: &[Address]) -> Value {
     snapshot.catalogue.agents.iter().map(agent).collect()
 }
 
-/// A page of another site that has its name point at this machine gets nothing.
-async fn own_name_only(request: Request, next: Next) -> Response {
+/// Refuses other host names: a page of another site whose name resolves to this machine (DNS rebinding) gets no answer.
+async fn check_host(request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if is_own_name(host) {
         next.run(request).await
     } else {
-        (StatusCode::FORBIDDEN, "this server answers to its address only\n").into_response()
+        (StatusCode::FORBIDDEN, "unknown host name; use the server's IP address or `localhost`\n").into_response()
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Protocol {
     pub name: &'static str,
     /// Human-readable title.
     pub title: &'static str,
-    /// Parses its section. Relative paths in it start at the folder.
+    /// Parses its section. Relative paths in it are relative to the folder.
     pub configure: Configure,
     /// Restores the director of a recorded world from its description, if the protocol has one.
     pub restore_director: Option<RestoreDirector>,
@@ -162,9 +162,9 @@ impl fmt::Debug for DirectorSetup {
 
 /// A file that is appended to while the world runs.
 pub struct Log {
-    /// Path of the file. What it contains already stays.
+    /// Path of the file. Existing content is kept.
     pub path: PathBuf,
-    /// What is written.
+    /// Produces the lines.
     pub session: Box<dyn LogSession>,
 }
 
@@ -181,7 +181,7 @@ pub enum EndpointId {
     SoccerAgents,
     /// Soccer monitors and trainers.
     SoccerMonitors,
-    /// The port at which OSP clients begin.
+    /// The port that OSP clients greet.
     Osp,
     /// The ODCP port of one agent.
     Odcp {
@@ -201,17 +201,17 @@ pub enum EndpointId {
 /// A socket to open.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// What it is.
+    /// Identifies the socket.
     pub id: EndpointId,
     /// Human-readable title: `ODCP of ASeries`.
     pub title: String,
     /// Port; 0 for any free one.
     pub port: u16,
-    /// What runs on it.
+    /// The session or service behind it.
     pub kind: EndpointKind,
 }
 
-/// What runs on a socket.
+/// The session or service behind a socket.
 pub enum EndpointKind {
     /// One session for all peers of a UDP socket.
     Datagram(Box<dyn DatagramSession<NoAction>>),

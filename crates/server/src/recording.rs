@@ -57,7 +57,7 @@ pub enum StartError {
         /// What went wrong.
         cause: std::io::Error,
     },
-    /// The path is a folder, a pipe or a device: opening it may block for ever, and it cannot be read back.
+    /// The path is a folder, a pipe or a device: opening it may block forever, and it cannot be read back.
     #[error("cannot record to {path}: it exists and is not a regular file")]
     NotAFile {
         /// The file.

@@ -1,4 +1,4 @@
-//! Puts it all together: a world, its sockets, its recording.
+//! Starts and stops a server: a world with its sockets, recording, companions and console.
 
 use std::{
     fmt::Write,
@@ -48,80 +48,80 @@ use crate::{
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The scenario is no good.
+    /// The scenario is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The world could not be built.
     #[error(transparent)]
     World(#[from] SetupError),
-    /// The recording could not begin.
+    /// The recording could not be started.
     #[error(transparent)]
     Recording(#[from] StartError),
-    /// A protocol cannot be offered.
+    /// A protocol cannot be served.
     #[error("[{protocol}]: {reason}")]
     Protocol {
-        /// Which.
+        /// Name of the protocol and of its section.
         protocol: &'static str,
-        /// Why.
+        /// Human-readable cause.
         reason: String,
     },
     /// A socket could not be opened.
     #[error("cannot listen on {address} for {title}: {cause}{}", hint(.cause))]
     Bind {
-        /// Where.
+        /// The address to listen on.
         address: SocketAddr,
-        /// What would have answered there.
+        /// Human-readable name of the endpoint.
         title: String,
-        /// Why.
+        /// Error of the operating system.
         cause: io::Error,
     },
     /// A log could not be opened.
-    #[error("cannot write the log {path}: {cause}")]
+    #[error("failed to create the log `{path}`: {cause}", path = .path.display())]
     Log {
-        /// Where.
+        /// File of the log.
         path: PathBuf,
-        /// Why.
+        /// Error of the file system.
         cause: io::Error,
     },
     /// A thread, or the runtime on it, could not be started.
-    #[error("cannot start a thread: {0}")]
+    #[error("failed to start a thread: {0}")]
     Thread(io::Error),
     /// A part of the server could not open its session with the simulation.
-    #[error("cannot open a session with the simulation: {0}")]
+    #[error("failed to open a session with the simulation: {0}")]
     Session(#[from] SendError),
-    /// There is nothing random for the console's tokens.
-    #[error("cannot make the console's tokens: {0}")]
+    /// The operating system has no random numbers for the console's tokens.
+    #[error("failed to create the console's tokens: {0}")]
     Tokens(io::Error),
 }
 
 fn hint(cause: &io::Error) -> &'static str {
     match cause.kind() {
         io::ErrorKind::AddrInUse => "; is another server running? Stop it, or change the port in the scenario",
-        io::ErrorKind::PermissionDenied => "; ports below 1024 need special rights",
+        io::ErrorKind::PermissionDenied => "; ports below 1024 need special privileges",
         _ => "",
     }
 }
 
-/// Something that listens.
+/// A listening socket.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Address {
-    /// What it is.
+    /// Which endpoint it is.
     #[serde(skip)]
     pub id: EndpointId,
-    /// What answers there.
+    /// Human-readable name.
     pub title: String,
     /// `tcp`, `udp` or `http`.
     pub kind: &'static str,
-    /// Where.
+    /// Address and port; the IP address may be unspecified.
     pub address: SocketAddr,
 }
 
-/// How a server came to its end.
+/// Why a server should be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// A client wanted it to.
+    /// A client requested it; its description.
     Asked(String),
-    /// The world ended by itself.
+    /// The sim thread has ended.
     WorldEnded,
 }
 
@@ -140,10 +140,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Builds the world, opens all sockets and begins to run.
+    /// Builds the world, opens all sockets and starts the simulation.
     pub async fn start(scenario: &Scenario, record: Option<&Path>) -> Result<Self, ServeError> {
         let (setup, world) = build_world(scenario)?;
-        // sockets first: a port that is taken is found out before a recording is begun
+        // sockets first: a port in use must not leave an empty recording behind
         let mut sockets = Sockets::open(scenario, &world).await?;
         let limit = ConnectionLimit::default();
         let standalone = start_standalone(scenario, &limit)?;
@@ -182,7 +182,7 @@ impl Server {
         Ok(Self { addresses, tokens, sim, recording, tasks, standalone, companions, jobs, stop })
     }
 
-    /// The console's address for somebody with this role.
+    /// The console's link for a role, with its token.
     pub fn console(&self, role: Role) -> String {
         let address = self.addresses.iter().find(|address| address.kind == "http").map(|address| address.address);
         let token = match role {
@@ -192,17 +192,17 @@ impl Server {
         address.map(|address| format!("http://{}/?token={token}", reachable(address))).unwrap_or_default()
     }
 
-    /// Everything that listens.
+    /// All listening sockets.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// The way to the world.
+    /// Handle of the sim thread.
     pub fn sim(&self) -> &SimHandle {
         self.sim.handle()
     }
 
-    /// Waits until the server has a reason to be stopped.
+    /// Waits until a client requests a shutdown or the world ends.
     pub fn ended(&self) -> impl Future<Output = End> + Send + use<> {
         let (world_ended, mut asked) = (self.sim.handle().ended(), self.sim.handle().shutdown_requests());
         async move {
@@ -213,7 +213,7 @@ impl Server {
         }
     }
 
-    /// Tells clients, ends the world, closes the recording.
+    /// Notifies the clients, ends the world and completes the recording. Takes at most [`limits::SHUTDOWN_TIMEOUT`].
     pub async fn stop(mut self) {
         let deadline = Instant::now() + limits::SHUTDOWN_TIMEOUT;
         self.stop.cancel();
@@ -221,12 +221,12 @@ impl Server {
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
                 if let Err(error) = ended {
-                    error!("a socket did not close in order: {error}");
+                    error!("socket task failed: {error}");
                 }
             }
         };
         if timeout(limits::SHUTDOWN_TIMEOUT / 2, all_done).await.is_err() {
-            warn!("some connections did not close in time");
+            warn!("connections aborted: not closed in time");
             self.tasks.abort_all();
         }
         let (sim, recording, standalone, companions, jobs) =
@@ -234,7 +234,7 @@ impl Server {
         let end = move || {
             standalone.into_iter().for_each(StandaloneServer::stop);
             sim.stop();
-            // all are asked to stop before the first is joined, and the recording does not wait for any of them
+            // request all to stop before joining the first; the recording does not wait for any of them
             let companions: Vec<_> = companions.into_iter().map(Companion::stop).collect();
             if let Some(recording) = recording {
                 recording.finish();
@@ -243,28 +243,28 @@ impl Server {
             companions.into_iter().for_each(Companion::join);
         };
         if let Err(error) = finish_by(deadline, end).await {
-            warn!("the world or its recording did not end in order: {error}");
+            warn!("shutdown of the world or its recording failed: {error}");
         }
     }
 }
 
-/// Does something that may never end, and waits for it until a deadline. After that it is left behind.
+/// Runs `finish`, which may block forever, on a detached thread and waits for it until a deadline.
 async fn finish_by(deadline: Instant, finish: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let (done, finished) = oneshot::channel();
     // the runtime would wait for a thread of its own without a deadline
     thread::Builder::new().name("end".into()).spawn(move || {
         finish();
-        // nobody may be waiting any more
+        // fails after the deadline
         let _ = done.send(());
     })?;
     match timeout_at(deadline, finished).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) => Err(io::Error::other("it ended with a panic")),
+        Ok(Err(_)) => Err(io::Error::other("the shutdown thread panicked")),
         Err(late) => Err(late.into()),
     }
 }
 
-/// Builds the world of a scenario, with the directors that its protocols want.
+/// Builds the world of a scenario, with its protocols' directors.
 pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
     let mut setup = scenario.setup()?;
     let mut directors = Vec::new();
@@ -279,19 +279,19 @@ pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
     Ok((setup, world))
 }
 
-/// What a person sees first: what runs, and where.
+/// Text printed at the start: title and addresses.
 pub fn first_screen(title: &str, addresses: &[Address]) -> String {
     let mut text = format!("{title}\n\n");
     let width = addresses.iter().map(|address| address.title.len()).max().unwrap_or(0);
     for Address { title, kind, address, .. } in addresses {
-        let place = if *kind == "http" { format!("http://{address}/") } else { format!("{kind} {address}") };
+        let location = if *kind == "http" { format!("http://{address}/") } else { format!("{kind} {address}") };
         // writing to a string cannot fail
-        let _ = writeln!(text, "  {title:<width$}  {place}");
+        let _ = writeln!(text, "  {title:<width$}  {location}");
     }
     text
 }
 
-/// Open sockets that nobody listens to yet.
+/// Sockets that are bound but not served yet.
 struct Sockets {
     addresses: Vec<Address>,
     open: Vec<(&'static str, Bound)>,
@@ -351,7 +351,7 @@ impl Sockets {
     }
 }
 
-/// What console jobs work on.
+/// State of the console's jobs.
 #[derive(Clone, Debug)]
 struct ConsoleJobs {
     runs: Runs,
@@ -387,7 +387,7 @@ fn puppet(scenario: &Scenario) -> Result<Option<PuppetAccess>, ServeError> {
     Ok(None)
 }
 
-/// What all connections of the console need.
+/// Builds the state that all console connections share.
 fn console_server(
     scenario: &Scenario,
     about: &http::About,
@@ -446,7 +446,7 @@ fn console_address(Address { title, kind, address, .. }: &Address) -> wire::cons
     wire::console::Address { title: title.clone(), kind: (*kind).to_owned(), address: reachable(*address).to_string() }
 }
 
-/// Where this machine reaches a socket that listens everywhere.
+/// Replaces an unspecified IP address with the loopback address.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -467,7 +467,7 @@ fn start_standalone(scenario: &Scenario, limit: &ConnectionLimit) -> Result<Vec<
     Ok(started)
 }
 
-/// Opens the files that the protocols write to.
+/// Creates the protocols' log files.
 async fn open_logs(scenario: &Scenario) -> Result<Vec<(File, Log)>, ServeError> {
     let mut logs = Vec::new();
     for log in scenario.services.iter().flat_map(|(_, service)| service.logs()) {
@@ -517,13 +517,13 @@ mod tests {
     use crate::testing::DEADLINE;
 
     #[tokio::test]
-    async fn what_does_not_end_is_left_behind() {
+    async fn a_blocked_shutdown_is_abandoned() {
         let soon = || Instant::now() + DEADLINE;
         finish_by(soon(), || ()).await.unwrap();
         let error = finish_by(soon(), || panic!("a mistake")).await.unwrap_err();
         assert!(error.to_string().contains("panic"), "{error}");
 
-        // a disk that hangs; time jumps ahead whenever everybody waits
+        // a disk that blocks; the paused clock advances when all tasks are idle
         tokio::time::pause();
         let (release, hang) = sync_channel::<()>(1);
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! A small world to test with, and waiting with a deadline.
+//! Test helpers: a small world, and waiting with a deadline.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     user_data::SavedItems,
 };
 
-/// Far longer than anything here takes, also on a busy machine.
+/// Far longer than any test takes, even on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The first agent of the small world: a rover that stands still.
@@ -48,12 +48,12 @@ pub(crate) fn running_recorded(world: World, pace: Pace, recording: Option<(Reco
     SimThread::start(world, SimOptions { pace, silence: Duration::from_secs(3600), steady: false, recording }).unwrap()
 }
 
-/// The result of something that must not take for ever.
+/// Awaits a future; panics after [`DEADLINE`].
 pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     timeout(DEADLINE, future).await.unwrap_or_else(|_| panic!("{what}: not within {DEADLINE:?}"))
 }
 
-/// Lets the time of a [`Pace::Lockstep`] world pass, tick by tick.
+/// Advances a [`Pace::Lockstep`] world tick by tick.
 pub(crate) struct Stepper {
     sender: SessionSender,
     deliveries: mpsc::Receiver<Delivery>,
@@ -66,7 +66,7 @@ impl Stepper {
         Self { sender, deliveries }
     }
 
-    /// Votes, and waits for what comes of it: a tick or a reset. Answers to other commands are passed over.
+    /// Votes, and waits for the tick or reset that follows. Answers to other commands are skipped.
     pub(crate) async fn vote(&mut self, vote: Vote) -> Arc<Snapshot> {
         self.sender.send(Command::Vote(ROVER, vote)).unwrap();
         loop {
@@ -87,7 +87,7 @@ impl Stepper {
     }
 }
 
-/// A console without anything but a world.
+/// A console of a server that has only a world.
 pub(crate) fn console_server(sim: &SimHandle) -> ConsoleServer {
     let nowhere = std::path::PathBuf::from("/nowhere");
     let runs = Runs::new(nowhere.clone(), nowhere.clone());

@@ -1,4 +1,4 @@
-//! Accepting TCP connections: who may connect, how many, and the options of their sockets.
+//! Accepts TCP connections: checks the allow-list and the connection limit, and sets the options of their sockets.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
@@ -103,7 +103,7 @@ fn admit(
     limit.try_acquire(protocol, peer).ok_or(Rejection::LimitReached)
 }
 
-/// Limits the TCP connections of all protocols and of the console together, in all and per address. Cheap to clone.
+/// Limits the TCP connections of all protocols and of the console together, in total and per address. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectionLimit(Arc<Mutex<Connections>>);
 
@@ -115,7 +115,7 @@ struct Connections {
 }
 
 impl ConnectionLimit {
-    /// Open connections of a protocol: a number that stays, and the address.
+    /// Open connections of a protocol: a number that is unique for the process, and the address.
     pub(crate) fn connections(&self, protocol: &str) -> Vec<(u64, SocketAddr)> {
         let connections = self.0.lock();
         let of_protocol = connections.open.iter().filter(|(_, (other, _))| *other == protocol);
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_limited_in_all_and_strangers_are_rejected() {
+    fn connections_are_limited_and_addresses_outside_the_allow_list_are_rejected() {
         let (limit, allow) = (ConnectionLimit::default(), AllowList::new(vec!["192.0.2.0/24".parse().unwrap()]));
         let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 9));
         let permits: Vec<_> = (0..limits::CONNECTIONS)

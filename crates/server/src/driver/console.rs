@@ -37,7 +37,7 @@ const GOING_AWAY: u16 = 1001;
 /// Close code for a client that violates a rule.
 const POLICY: u16 = 1008;
 
-/// What all connections of the console need.
+/// State shared by all console connections.
 #[derive(Clone, Debug)]
 pub(crate) struct ConsoleServer {
     pub(crate) sim: SimHandle,
@@ -159,7 +159,7 @@ impl Connection {
                 self.jobs.spawn(async move { (id, run.await) });
                 None
             }
-            // a job that nobody asked for is started again
+            // not requested by the client: the session retries it
             None if id.is_none() => None,
             None => Some(Message::Refused { id, why: "too many running jobs; try again in a moment".to_owned() }),
         }

@@ -90,17 +90,13 @@ impl Conversation {
                 biased;
                 () = stop.cancelled() => return "server is stopping".to_owned(),
                 delivery = deliveries.recv() => match delivery {
-                    Some(Delivery::Answer(answer)) => self.notify(Notice::Answer(answer), &mut out),
-                    Some(Delivery::Tick(snapshot)) => self.session.notify(Notice::Tick, &snapshot, now(), &mut out),
+                    Some(delivery) => self.deliver(delivery, &mut out),
                     None => return "session queue full, or the world has ended".to_owned(),
                 },
                 request = requests.recv() => match request {
-                    Some(Request::Greet) => self.notify(Notice::Opened, &mut out),
-                    Some(Request::ResetCommunication) => {
-                        self.notify(Notice::CommunicationReset, &mut out);
-                        out.close("communication reset");
-                    }
                     Some(Request::Close(reason)) => return reason.to_owned(),
+                    Some(Request::Greet) => self.notify(Notice::Opened, &mut out),
+                    Some(Request::ResetCommunication) => self.reset_communication(&mut out),
                     None => return "the acceptor has ended".to_owned(),
                 },
                 received = socket.recv(&mut buffer) => match received {
@@ -119,6 +115,18 @@ impl Conversation {
                 () = &mut timer, if timer_at.is_some() => timer_at = None,
             }
         }
+    }
+
+    fn deliver(&mut self, delivery: Delivery, out: &mut ConversationOutbox) {
+        match delivery {
+            Delivery::Answer(answer) => self.notify(Notice::Answer(answer), out),
+            Delivery::Tick(snapshot) => self.session.notify(Notice::Tick, &snapshot, now(), out),
+        }
+    }
+
+    fn reset_communication(&mut self, out: &mut ConversationOutbox) {
+        self.notify(Notice::CommunicationReset, out);
+        out.close("communication reset");
     }
 
     fn notify(&mut self, notice: Notice, out: &mut ConversationOutbox) {

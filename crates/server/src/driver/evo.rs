@@ -41,12 +41,12 @@ use crate::{
 
 const PROTOCOL: &str = "evo";
 
-/// Default port of a Robot Simulator, and the last one for others.
+/// Default port of a Robot Simulator, and the last port tried when it is in use.
 pub const ROBOT_PORTS: (u16, u16) = (7720, 7769);
-/// Default port of a World Simulator, and the last one for others.
+/// Default port of a World Simulator, and the last port tried when it is in use.
 pub const WORLD_PORTS: (u16, u16) = (7770, 7799);
 
-/// Where a standalone server listens, and who may connect.
+/// Addresses on which a standalone server listens, and the peers that may connect.
 #[derive(Clone, Debug)]
 pub struct ListenOptions {
     /// Address of all sockets.
@@ -109,7 +109,7 @@ impl ListenOptions {
 pub struct WorldOptions {
     /// Seed of the robots' random start positions.
     pub seed: u64,
-    /// One for each port of the plan, 0 for any free one; the plan's own if there are none.
+    /// A port for each kind of robot, 0 for any free one; empty for the plan's own.
     pub ports: Vec<u16>,
     /// Whether an invalid request gets a substitute reply instead of closing the connection (D31).
     pub lenient: bool,
@@ -188,7 +188,7 @@ pub fn serve_world(
         if options.ports.is_empty() { kinds.iter().map(|kind| kind.port).collect() } else { options.ports.clone() };
     if ports.len() != kinds.len() {
         let reason =
-            format!("the world has {} kinds of robots, which need a port each, not {}", kinds.len(), ports.len());
+            format!("the world has {} kinds of robots and needs a port for each, got {}", kinds.len(), ports.len());
         return Err(ServeError::Protocol { protocol: PROTOCOL, reason });
     }
     let (mut listeners, mut addresses) = (Vec::new(), Vec::new());
@@ -232,7 +232,7 @@ pub fn serve_robot(
     }
     let (listener, address) =
         listen.listen(EndpointId::RobotSimulator, options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
-    let (threads, slots) = staffing(design, world_at, options);
+    let (threads, slots) = choose_threads(design, world_at, options);
     let pool = Arc::new(Pool::default());
     let (stop, listen) = (CancellationToken::new(), listen.clone());
     let simulator = RobotSimulator::new(design.parameters().clone(), slots);
@@ -256,16 +256,16 @@ pub fn serve_robot(
     Ok(served)
 }
 
-/// How many threads test, and how many individuals in all. Where individuals are to meet each other, one thread has them
-/// all.
-fn staffing(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usize, usize) {
-    let alone = match world_at {
+/// Number of evaluation threads, and of individuals evaluated at once by all of them. Individuals that share an arena need
+/// to be on one thread.
+fn choose_threads(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usize, usize) {
+    let is_isolated = match world_at {
         WorldAt::InProcess(plan, _) => plan.rules().isolation == Isolation::PerRobot,
         WorldAt::Address(_) => false,
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = match options.threads {
-        0 if alone => cores,
+        0 if is_isolated => cores,
         0 => 1,
         threads => threads,
     };
@@ -276,7 +276,7 @@ fn staffing(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usi
     (threads.min(slots), slots)
 }
 
-/// A thread with a runtime of its own.
+/// Starts a thread with a runtime of its own.
 fn start<F: Future<Output = ()>>(
     name: &str,
     task: impl FnOnce() -> F + Send + 'static,

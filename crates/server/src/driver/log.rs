@@ -1,4 +1,4 @@
-//! The driver of all logs. A disk that does not keep up ends the log; it never slows the world.
+//! The driver of log files. A disk that cannot keep up ends the log; it never slows the world down.
 
 use std::{
     io::{self, SeekFrom},
@@ -16,10 +16,10 @@ use session::LogSession;
 
 use crate::sim_thread::{Delivery, SimHandle, Ticks};
 
-/// Opens a log, to write after what it has already.
+/// Opens a log for appending.
 pub async fn open(path: &Path) -> io::Result<File> {
     let mut file = OpenOptions::new().create(true).append(true).read(true).open(path).await?;
-    // whoever wrote it before may not have come to the end of a line
+    // an earlier writer may have been killed in the middle of a line
     let mut last = [b'\n'];
     if file.seek(SeekFrom::End(0)).await? > 0 {
         file.seek(SeekFrom::End(-1)).await?;
@@ -39,7 +39,7 @@ pub async fn run(file: File, name: String, session: Box<dyn LogSession>, sim: Si
         outcome = file.flush().await;
     }
     if let Err(cause) = outcome {
-        error!("the log {name} ends here: {cause}");
+        error!(file = name, "log ended: {cause}");
     }
 }
 
@@ -60,7 +60,7 @@ async fn write(
             Some(Delivery::Tick(snapshot)) => session.tick(&snapshot, &mut line),
             Some(Delivery::Answer(_)) => continue,
             None if sim.has_ended() => return Ok(()),
-            None => return Err(io::Error::other("the disk did not keep up with the world")),
+            None => return Err(io::Error::other("the disk cannot keep up with the world")),
         }
         file.write_all(&line).await?;
         line.clear();
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_log_goes_on_with_a_line_of_its_own() {
+    async fn an_existing_log_is_continued_on_a_new_line() {
         let folder = tempfile::tempdir().unwrap();
         for (before, after) in [("", "new\n"), ("old\n", "old\nnew\n"), ("old, cut o", "old, cut o\nnew\n")] {
             let path = folder.path().join("game.log");

@@ -53,7 +53,7 @@ pub async fn run(
             commands,
             refusals: RefusalLog::new(protocol),
             buffer: Vec::new(),
-            heard: service.may_be_silent(),
+            has_sent: service.may_be_silent(),
             droppable_queue: service.droppable_queue(),
         };
         let stop = stopping.clone();
@@ -72,8 +72,8 @@ struct Connection {
     commands: SessionSender,
     refusals: RefusalLog,
     buffer: Vec<u8>,
-    /// Whether it has sent a message, or need not.
-    heard: bool,
+    /// Whether the peer has sent a complete message, or need not.
+    has_sent: bool,
     /// See [`StreamService::droppable_queue`].
     droppable_queue: usize,
 }
@@ -116,7 +116,7 @@ impl Connection {
         self.session.notify(Notice::Opened, &self.sim.latest(), now(), &mut out);
         loop {
             tokio::select! {
-                () = &mut first_message, if !self.heard => return "no message in time".to_owned(),
+                () = &mut first_message, if !self.has_sent => return "no message in time".to_owned(),
                 received = reading.read(&mut chunk) => match received {
                     Ok(0) => return "closed by the peer".to_owned(),
                     Ok(length) => {
@@ -124,7 +124,7 @@ impl Connection {
                         let unread = self.buffer.len();
                         self.session.receive(self.peer, &mut self.buffer, &self.sim.latest(), now(), &mut out);
                         // an incomplete message does not count
-                        self.heard |= self.buffer.len() < unread;
+                        self.has_sent |= self.buffer.len() < unread;
                     }
                     Err(error) => return format!("read failed: {error}"),
                 },

@@ -67,7 +67,7 @@ async fn get(address: SocketAddr, path: &str, host: &str) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn pages_say_how_the_world_is() {
+async fn pages_show_the_state_of_the_world() {
     let Served { sim, address, stop, task } = Served::start("127.0.0.1:0", AllowList::default()).await;
     let mut snapshots = sim.handle().watch();
     within("ticks", snapshots.wait_for(|snapshot| snapshot.tick.0 > 3)).await.unwrap();
@@ -99,7 +99,7 @@ async fn agents_are_listed_for_programs() {
         "odcp": address, "controlled": false,
     }]);
     assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()), (200, rover));
-    // without a port, and somebody's
+    // without an ODCP port, and controlled by a client
     let mut snapshot = Snapshot::clone(&sim.handle().latest());
     snapshot.lockstep = vec![crate::testing::ROVER];
     let [rover] = agents_of(&snapshot, &[]).as_array().unwrap().clone().try_into().unwrap();
@@ -107,7 +107,7 @@ async fn agents_are_listed_for_programs() {
 }
 
 #[tokio::test]
-async fn a_foreign_host_gets_nothing() {
+async fn unknown_host_names_are_refused() {
     let served = Served::start("127.0.0.1:0", AllowList::default()).await;
     for path in ["/", "/status", "/agents", "/health", "/metrics"] {
         let (status, body) = get(served.address, path, "evil.example").await;
@@ -143,8 +143,8 @@ async fn outer_address() -> Option<IpAddr> {
 }
 
 #[tokio::test]
-async fn strangers_get_nothing() {
-    // a machine without a network has no strangers
+async fn addresses_outside_the_allow_list_are_refused() {
+    // a machine without a network has no such address
     let Some(outer) = outer_address().await else { return };
     for (allow, status) in [("203.0.113.0/24".parse().unwrap(), None), (outer.into(), Some(200))] {
         let served = Served::start("0.0.0.0:0", AllowList::new(vec![allow])).await;
@@ -175,7 +175,7 @@ async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
     let metrics = get(address, "/metrics", "localhost").await.1;
     let faults = metrics.lines().find_map(|line| line.strip_prefix("rossum_faults_total "));
     assert!(faults.unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
-    // its value is that of the last world that moved, and tests run several at once
+    // tests run several worlds at once, and the metric is that of the last one that ticked
     assert!(metrics.contains("\nrossum_failed "), "{metrics}");
 
     let (mut sender, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
@@ -196,14 +196,14 @@ async fn connections_from_one_address_are_limited() {
     }
     assert_eq!(ask(served.address, "/health", "localhost").await, None, "one too many");
     drop(idle);
-    let given_back = async { while ask(served.address, "/health", "localhost").await.is_none() {} };
-    within("a free place", given_back).await;
+    let freed = async { while ask(served.address, "/health", "localhost").await.is_none() {} };
+    within("a free permit", freed).await;
 }
 
-// while time is paused, it jumps ahead whenever everybody waits
+// the paused clock advances whenever all tasks are idle
 
 #[tokio::test(start_paused = true)]
-async fn who_does_not_ask_in_time_is_closed() {
+async fn a_connection_without_a_request_is_closed() {
     let served = Served::start("127.0.0.1:0", AllowList::default()).await;
     for sent in ["", "GET", "GET /health HTTP/1.1\r\nHost: local"] {
         let mut client = TcpStream::connect(served.address).await.unwrap();
@@ -220,7 +220,7 @@ async fn who_does_not_ask_in_time_is_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_about_to_ask_does_not_delay_the_end() {
+async fn a_pending_request_does_not_delay_the_shutdown() {
     let Served { sim: _sim, address, stop, task } = Served::start("127.0.0.1:0", AllowList::default()).await;
     let mut client = TcpStream::connect(address).await.unwrap();
     client.write_all(b"GET /health HTTP/1.1\r\nHost:").await.unwrap();
@@ -230,8 +230,8 @@ async fn who_is_about_to_ask_does_not_delay_the_end() {
     assert!(began.elapsed() < limits::FLUSH_TIMEOUT, "{:?}", began.elapsed());
 }
 
-/// Asks for a WebSocket; gives the first line of the answer.
-async fn knock(address: SocketAddr, path: &str, origin: Option<&str>) -> String {
+/// Requests a WebSocket; returns the first line of the response.
+async fn upgrade(address: SocketAddr, path: &str, origin: Option<&str>) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let origin = origin.map(|origin| format!("Origin: {origin}\r\n")).unwrap_or_default();
     let request = format!(
@@ -260,9 +260,9 @@ async fn the_console_opens_to_its_own_pages_with_a_token() {
         ("", None, "403"),
     ] {
         let path = format!("/api?token={token}");
-        assert_eq!(knock(address, &path, origin).await, status, "{token} {origin:?}");
+        assert_eq!(upgrade(address, &path, origin).await, status, "{token} {origin:?}");
     }
-    assert_eq!(knock(address, "/api", None).await, "403");
+    assert_eq!(upgrade(address, "/api", None).await, "403");
     assert_eq!(get(address, &format!("/api?token={operator}"), "localhost").await.0, 426, "not a WebSocket");
     assert_eq!(get(address, "/?token=wrong", "localhost").await.0, 403);
     let (status, page) = get(address, &format!("/?token={viewer}"), "localhost").await;

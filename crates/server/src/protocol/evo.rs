@@ -77,7 +77,7 @@ impl Default for Config {
 #[derive(Debug)]
 struct EvoService {
     config: Config,
-    /// Where relative paths start.
+    /// Base of relative paths.
     folder: PathBuf,
 }
 
@@ -114,9 +114,9 @@ impl EvoService {
     fn world_at(&self, plan: Option<Arc<Plan>>) -> Result<WorldAt, String> {
         match (&self.config.world_address, plan) {
             (Some(address), _) => {
-                let found = address.to_socket_addrs().map_err(|error| format!("world_address {address}: {error}"))?;
+                let found = address.to_socket_addrs().map_err(|error| format!("world_address `{address}`: {error}"))?;
                 let first = found.into_iter().next();
-                first.map(WorldAt::Address).ok_or_else(|| format!("world_address {address} names no host"))
+                first.map(WorldAt::Address).ok_or_else(|| format!("world_address `{address}` resolves to no address"))
             }
             (None, Some(plan)) => Ok(WorldAt::InProcess(plan, self.config.seed)),
             (None, None) => Err("the Robot Simulator needs a `world`, or the `world_address` of one".to_owned()),
@@ -124,31 +124,31 @@ impl EvoService {
     }
 }
 
-/// A world by its name, or from a file; relative paths start at `folder`.
+/// Loads a world by name, or from a file relative to `folder`.
 ///
 /// # Errors
 ///
-/// Human-readable.
+/// When the name is unknown, or the file is missing or invalid. The error is human-readable.
 pub fn plan(name: &str, folder: &Path) -> Result<Arc<Plan>, String> {
     let plan = Plan::parse(&world_text(name, folder)?);
-    plan.map(Arc::new).map_err(|error| format!("the world {name}: {error}"))
+    plan.map(Arc::new).map_err(|error| format!("world `{name}`: {error}"))
 }
 
-/// A body by its name, or from a file; relative paths start at `folder`.
+/// Loads a body by name, or from a file relative to `folder`.
 ///
 /// # Errors
 ///
-/// Human-readable.
+/// When the name is unknown, or the file is missing or invalid. The error is human-readable.
 pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
     let design = BodyFile::parse(&body_text(name, folder)?).and_then(|file| Design::new(file, None));
-    design.map(Arc::new).map_err(|error| format!("the body {name}: {error}"))
+    design.map(Arc::new).map_err(|error| format!("body `{name}`: {error}"))
 }
 
-/// The text of a world by its name, or of a file; relative paths start at `folder`.
+/// The text of a world by name, or of a file relative to `folder`.
 ///
 /// # Errors
 ///
-/// Human-readable.
+/// When the name is unknown, or the file is missing or invalid. The error is human-readable.
 pub fn world_text(name: &str, folder: &Path) -> Result<String, String> {
     text(name, folder, || {
         Plan::built_in_text(name)
@@ -156,20 +156,20 @@ pub fn world_text(name: &str, folder: &Path) -> Result<String, String> {
     })
 }
 
-/// The text of a body by its name, or of a file; relative paths start at `folder`.
+/// The text of a body by name, or of a file relative to `folder`.
 ///
 /// # Errors
 ///
-/// Human-readable.
+/// When the name is unknown, or the file is missing or invalid. The error is human-readable.
 pub fn body_text(name: &str, folder: &Path) -> Result<String, String> {
     text(name, folder, || library::body_text(name).map_err(|error| error.to_string()))
 }
 
-/// The text of a fitness script by its name, or of a file; relative paths start at `folder`.
+/// The text of a fitness script by name, or of a file relative to `folder`.
 ///
 /// # Errors
 ///
-/// Human-readable.
+/// When the name is unknown, or the file is missing or invalid. The error is human-readable.
 pub fn fitness_text(name: &str, folder: &Path) -> Result<String, String> {
     text(name, folder, || library::script_text(name).map_err(|error| error.to_string()))
 }
@@ -179,7 +179,7 @@ fn text(name: &str, folder: &Path, shipped: impl FnOnce() -> Result<String, Stri
         return shipped();
     }
     let path = folder.join(name);
-    fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    fs::read_to_string(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))
 }
 
 #[cfg(test)]

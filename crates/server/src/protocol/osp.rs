@@ -18,7 +18,7 @@ pub(super) const PROTOCOL: Protocol = Protocol {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Config {
-    /// UDP port at which clients begin; 0 for any free one.
+    /// UDP port that clients greet; 0 for any free one.
     port: u16,
 }
 

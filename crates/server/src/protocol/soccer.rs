@@ -39,23 +39,23 @@ pub(super) struct Config {
     monitor_port: u16,
     /// The rule book.
     rules: RuleBook,
-    /// Which half is played, 0 to 4.
+    /// Phase of the match, 0 to 4.
     phase: Phase,
     /// Initial game time, in s; the beginning of the phase by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
-    /// Whether a cycle waits for a message of each agent. It always does unless the world runs in real time.
+    /// Whether a cycle waits for a message from each agent. It always does unless the world runs in real time.
     sync: bool,
     /// Whether agents are sent their perceptions at the end of a cycle rather than when the next one begins.
     sequential: bool,
-    /// How the wire is read where document and league differ.
+    /// How messages are interpreted where the document and the league's server differ.
     dialect: DialectConfig,
-    /// How well robots see.
+    /// Accuracy of the robots' vision.
     vision: VisionModel,
     /// Folder of additional robots that may play: `<name>/robot.xml` or `<name>.xml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     models: Option<PathBuf>,
-    /// File to which the monitor protocol is logged, if it is.
+    /// File to which monitor messages are logged. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     logfile: Option<PathBuf>,
 }
@@ -78,13 +78,13 @@ impl Default for Config {
     }
 }
 
-/// How the wire is read where document and league differ.
+/// How messages are interpreted where the document and the league's server differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum DialectConfig {
-    /// As the league's server does.
+    /// Like the league's server.
     Reference,
-    /// As the document says.
+    /// Like the document.
     Document,
 }
 

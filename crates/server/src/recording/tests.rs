@@ -12,7 +12,7 @@ use world::{
 use super::*;
 use crate::testing::{ROVER, Stepper, running_recorded, small_setup, small_world, within};
 
-/// Replaying checks a hash after every so many ticks.
+/// Ticks between two hashes of the recording.
 const HASH_EVERY: u64 = 7;
 
 /// What a controller, a vote and a newcomer do to a world, in 60 ticks and one reset.
@@ -39,7 +39,7 @@ async fn eventful_run(stepper: &mut Stepper) {
         stepper.send(Command::Act(ROVER, vec![Action::Set { motor: 0, target, torque: Some(0.5) }]));
         stepper.step().await;
     }
-    // a busy machine takes its time to build the twin
+    // building the twin may take long on a busy machine
     while stepper.step().await.catalogue.agent_named("Twin").is_none() {}
     stepper.step().await;
 }
@@ -62,12 +62,12 @@ async fn a_recording_replays_bit_for_bit() {
 
     let verdict = replay(&std::fs::read(&path).unwrap(), &no_director, |_, _| {}).unwrap();
     let ticks = verdict.ticks;
-    // one for every so many ticks, and one for the end
+    // one per interval, and one at the end
     assert_eq!(verdict, Verdict { ticks, compared: ticks.div_ceil(HASH_EVERY), differs_at: None, complete: true });
     assert!(ticks >= 63, "{verdict:?}");
 }
 
-/// A disk that takes only so much. What it has can be looked at from outside.
+/// A disk with limited space, whose content the test can read.
 #[derive(Clone)]
 struct SmallDisk {
     written: Arc<Mutex<Cursor<Vec<u8>>>>,
@@ -98,7 +98,7 @@ impl Seek for SmallDisk {
 #[tokio::test]
 async fn a_full_disk_ends_the_recording_and_not_the_world() {
     let (setup, world) = (small_setup(), small_world());
-    // the beginning fits, and some ticks
+    // has room for the setup and some ticks
     let beginning = SmallDisk { written: Arc::default(), room: u64::MAX };
     drop(Recorder::new(beginning.clone(), &setup, &world).unwrap());
     let room = beginning.written.lock().unwrap().position() + 1_000;
@@ -145,7 +145,7 @@ fn a_disk_that_is_full_from_the_start_is_named_with_the_cause() {
 }
 
 #[test]
-fn a_slow_disk_and_an_ended_recording_are_told_apart() {
+fn a_slow_disk_and_an_ended_recording_have_different_errors() {
     let (sender, records) = sync_channel(1);
     let sender = RecordingSender(sender);
     assert_eq!(sender.send(TickRecord::default()), Ok(()));

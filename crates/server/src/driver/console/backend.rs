@@ -1,4 +1,4 @@
-//! What the console shows besides the world.
+//! Facts about the server that the console shows in addition to the world.
 
 use std::{fs, net::SocketAddr};
 

@@ -22,7 +22,7 @@ use crate::{
 
 const FAILED: &str = "internal error; see the server's log";
 
-/// What jobs work on.
+/// Runs jobs, and limits their number.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     sim: SimHandle,
@@ -39,7 +39,7 @@ pub(crate) struct Jobs {
     permits: Arc<Semaphore>,
 }
 
-/// What [`Jobs`] are made of.
+/// The parts of the server that [`Jobs`] work on.
 #[derive(Debug)]
 pub(crate) struct JobContext {
     pub(crate) sim: SimHandle,
@@ -71,7 +71,7 @@ impl Jobs {
             job => {
                 let work = tokio::task::spawn_blocking(move || {
                     let result = self.run_blocking(job);
-                    // not before, although the client may have left
+                    // only now: the job goes on if its client leaves
                     drop(permit);
                     result
                 });

@@ -36,7 +36,7 @@ impl Running {
         Self { address, stop, task: tokio::spawn(serve), sim: Some(sim) }
     }
 
-    /// A socket that has greeted, and where it was answered from.
+    /// Greets from a new socket; returns it and the address of the answer.
     async fn greet(&self) -> (UdpSocket, SocketAddr) {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let from = self.greet_again(&socket).await;
@@ -71,10 +71,10 @@ impl Running {
 /// The first answer with this id.
 async fn ask(client: &UdpSocket, datagram: &[u8], id: u8) -> Vec<u8> {
     client.send(datagram).await.unwrap();
-    hear(client, id).await
+    receive(client, id).await
 }
 
-async fn hear(client: &UdpSocket, id: u8) -> Vec<u8> {
+async fn receive(client: &UdpSocket, id: u8) -> Vec<u8> {
     let mut buffer = [0; 2_000];
     loop {
         let length = within("an answer", client.recv(&mut buffer)).await.unwrap();
@@ -90,29 +90,29 @@ async fn register(client: &UdpSocket) -> u8 {
 }
 
 #[tokio::test]
-async fn a_greeting_again_is_answered_by_the_same_conversation() {
+async fn a_repeated_greeting_is_answered_by_the_same_conversation() {
     let server = Running::start().await;
     let (socket, from) = server.greet().await;
     assert_ne!(from, server.address);
     assert_eq!(server.greet_again(&socket).await, from, "the answer may have got lost");
     socket.send_to(OVERVIEW, from).await.unwrap();
-    hear(&socket, 92).await;
+    receive(&socket, 92).await;
     socket.send_to(REGISTER, from).await.unwrap();
-    assert_eq!(hear(&socket, 101).await[5], 1);
+    assert_eq!(receive(&socket, 101).await[5], 1);
     assert_eq!(server.greet_again(&socket).await, from, "the greeting may have been late");
-    // another greeting is somebody else's, who begins anew
+    // another greeting is that of a restarted client
     socket.send_to(&[5, 1, 1, 120], server.address).await.unwrap();
     let mut buffer = [0; 100];
-    let (_, anew) = within("an answer", socket.recv_from(&mut buffer)).await.unwrap();
-    assert_ne!(anew, from);
-    socket.connect(anew).await.unwrap();
-    // what the old one controlled is free as soon as it has ended
+    let (_, restarted) = within("an answer", socket.recv_from(&mut buffer)).await.unwrap();
+    assert_ne!(restarted, from);
+    socket.connect(restarted).await.unwrap();
+    // agents of the old conversation are released when it has ended
     while register(&socket).await != 1 {}
     server.end().await;
 }
 
 #[tokio::test]
-async fn an_acknowledgement_goes_out_before_its_news_and_without_them_if_they_do_not_come() {
+async fn an_acknowledgement_is_sent_with_the_next_message_or_after_a_delay() {
     let server = Running::start().await;
     let client = server.client().await;
     assert_eq!(register(&client).await, 1);
@@ -123,7 +123,7 @@ async fn an_acknowledgement_goes_out_before_its_news_and_without_them_if_they_do
         assert_eq!(buffer[0], id);
     }
     client.send(&[86, 1, 0, 0, 0]).await.unwrap();
-    // time stands still: there is no news
+    // the world is paused: no message follows
     let handle = server.sim.as_ref().unwrap().handle();
     let pause = handle.latest().catalogue.variable_named("/Control/Pause").unwrap().id;
     let (mut sender, mut deliveries) = handle.open(Ticks::Never).unwrap();
@@ -131,18 +131,18 @@ async fn an_acknowledgement_goes_out_before_its_news_and_without_them_if_they_do
     within("an answer", deliveries.recv()).await.unwrap();
     ask(&client, STEP, 81).await;
     sender.send(Command::Write(pause, Value::Boolean(false))).unwrap();
-    hear(&client, 85).await;
+    receive(&client, 85).await;
     server.end().await;
 }
 
 #[tokio::test]
-async fn a_client_that_has_gone_holds_nobody_up() {
+async fn a_client_that_vanishes_blocks_no_other() {
     let options =
         SimOptions { pace: Pace::Lockstep, silence: Duration::from_millis(200), steady: false, recording: None };
     let server = Running::with(SimThread::start(small_world(), options).unwrap()).await;
     let (gone, stays) = (server.client().await, server.client().await);
-    // killed between a request and its confirmation; the system says so if anything more was to be sent to it, and
-    // otherwise it is silent for too long
+    // killed between a request and its confirmation: noticed when the next datagram to its closed port is refused,
+    // otherwise when it has been silent for too long
     assert_eq!(register(&gone).await, 1);
     gone.send(STEP).await.unwrap();
     drop(gone);
@@ -151,7 +151,7 @@ async fn a_client_that_has_gone_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn one_ends_all_but_not_anybody_can() {
+async fn a_client_can_reset_communication_but_a_stranger_cannot() {
     let server = Running::start().await;
     let (one, other) = (server.client().await, server.client().await);
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -159,25 +159,25 @@ async fn one_ends_all_but_not_anybody_can() {
     assert_eq!(ask(&other, &[90], 91).await[0], 91, "nothing happened");
     one.send(&[10]).await.unwrap();
     for client in [&one, &other] {
-        assert_eq!(hear(client, 11).await, [11, 120]);
+        assert_eq!(receive(client, 11).await, [11, 120]);
     }
-    // at once again, there is nothing left to end, and it is too early
+    // immediately again: no conversation is left, and the interval has not passed
     let (again, from) = server.greet().await;
     again.send_to(&[10], from).await.unwrap();
     again.send_to(&[90], from).await.unwrap();
-    assert_eq!(hear(&again, 91).await[0], 91);
+    assert_eq!(receive(&again, 91).await[0], 91);
     server.end().await;
 }
 
 #[tokio::test]
-async fn strangers_and_nonsense_do_not_disturb() {
+async fn unknown_peers_and_invalid_datagrams_are_ignored() {
     let server = Running::start().await;
     let client = server.client().await;
     assert_eq!(register(&client).await, 1);
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     for round in 0..200_u32 {
         for datagram in [&[][..], &[5], &[80, 1], &[0; 60_000], &[255; 9]] {
-            // a full buffer loses some, which is as well
+            // a full buffer may lose some
             let _ = stranger.try_send_to(datagram, server.address);
             let _ = client.try_send(datagram);
         }
@@ -189,7 +189,7 @@ async fn strangers_and_nonsense_do_not_disturb() {
 }
 
 #[tokio::test]
-async fn who_was_silent_for_long_makes_room() {
+async fn the_longest_silent_peer_is_evicted() {
     let server = Running::start().await;
     let needed = server.client().await;
     assert_eq!(register(&needed).await, 1);
@@ -198,11 +198,11 @@ async fn who_was_silent_for_long_makes_room() {
     for _ in 0..limits::CONVERSATIONS_PER_ADDRESS - 2 {
         others.push(server.client().await);
     }
-    // the place of whoever said nothing for longest, but not of the one that others wait for
+    // evicts the peer that was silent for longest, but not the one that others wait for
     let last = server.client().await;
     ask(&last, OVERVIEW, 91).await;
     ask(&needed, STEP, 85).await;
-    let first_is_gone = async {
+    let first_has_ended = async {
         let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
         // its port is closed
         while !first.try_send(OVERVIEW).is_err_and(is_refused) && !first.try_recv(&mut [0; 100]).is_err_and(is_refused)
@@ -210,7 +210,7 @@ async fn who_was_silent_for_long_makes_room() {
             tokio::task::yield_now().await;
         }
     };
-    within("the first one's end", first_is_gone).await;
+    within("the first one's end", first_has_ended).await;
     server.end().await;
 }
 

@@ -28,7 +28,7 @@ impl Message for Text {
     }
 }
 
-/// Sends back what it gets. [`ASK_MUCH`] makes it ask for more answers than its queue has room for, and be slow to take
+/// Echoes datagrams. [`ASK_MUCH`] makes it request more answers than its queue has room for, and be slow to take
 /// them.
 struct Echo {
     sim: SimHandle,
@@ -58,7 +58,7 @@ impl Session for Echo {
                 out.send(from, message);
             }
             Input::Answer(Answer::Value(..) | Answer::NoValue(..)) => {
-                // all commands are taken before the tick after next
+                // all commands are handled before the tick after next
                 let then = self.sim.latest().tick.0 + 2;
                 while std::mem::take(&mut self.is_slow) {
                     self.is_slow = self.sim.latest().tick.0 < then;
@@ -96,7 +96,7 @@ impl Served {
     }
 }
 
-/// Sends until an answer comes back: a datagram may get lost in a flood.
+/// Sends until an answer arrives: a datagram may get lost in a flood.
 async fn ask(client: &UdpSocket, question: &[u8]) {
     let mut buffer = [0; 64];
     let answered = async {
@@ -113,7 +113,7 @@ async fn ask(client: &UdpSocket, question: &[u8]) {
 }
 
 #[tokio::test]
-async fn each_sender_gets_its_own_answers_and_stopping_ends_it() {
+async fn each_sender_gets_its_own_answers_until_the_server_stops() {
     let served = Served::start().await;
     let clients = [served.client().await, served.client().await];
     for round in 0..20 {
@@ -133,7 +133,7 @@ async fn each_sender_gets_its_own_answers_and_stopping_ends_it() {
 }
 
 #[tokio::test]
-async fn a_flood_stops_neither_the_world_nor_another_peer() {
+async fn a_flood_blocks_neither_the_world_nor_another_peer() {
     const FLOOD: u32 = 100_000;
     let served = Served::start().await;
     let (loud, quiet) = (served.client().await, served.client().await);
@@ -165,7 +165,7 @@ async fn a_flood_stops_neither_the_world_nor_another_peer() {
 }
 
 #[tokio::test]
-async fn strangers_are_refused_without_an_answer() {
+async fn addresses_outside_the_allow_list_get_no_answer() {
     let sim = running(Pace::Realtime);
     let (commands, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
     let mut driver = Driver {
@@ -187,13 +187,13 @@ async fn strangers_are_refused_without_an_answer() {
 }
 
 #[tokio::test]
-async fn a_session_that_was_dropped_for_its_answers_goes_on() {
+async fn a_session_whose_queue_was_full_is_reopened() {
     let served = Served::start().await;
     let client = served.client().await;
     let mut snapshots = served.sim.handle().watch();
     for _ in 0..3 {
         ask(&client, ASK_MUCH).await;
-        // by then the answers have come, and those that found room were taken
+        // by then the answers have arrived, and those that found room were taken
         let then = served.sim.handle().latest().tick.0 + 4;
         within("ticks", snapshots.wait_for(|snapshot| snapshot.tick.0 >= then)).await.unwrap();
         ask(&client, b"still there?").await;
@@ -202,7 +202,7 @@ async fn a_session_that_was_dropped_for_its_answers_goes_on() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_world_ends_it() {
+async fn the_end_of_the_world_ends_the_driver() {
     let Served { sim, task, .. } = Served::start().await;
     tokio::task::spawn_blocking(|| sim.stop()).await.unwrap();
     within("the end", task).await.unwrap();

@@ -1,4 +1,4 @@
-//! The Robot Simulator's link to a World Simulator elsewhere.
+//! The Robot Simulator's connection to a World Simulator in another process.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -16,11 +16,11 @@ use crate::limits;
 /// Bytes read at once.
 const READ: usize = 64 * 1024;
 
-/// Requests are sent in pieces of about so many bytes, each after the answers to the one before: however little the
-/// system keeps for a connection, both sides never wait for each other to read.
-const PIECE: usize = 16 * 1024;
+/// Requests are sent in batches of about this many bytes, each after the answers to the previous one: both sides never
+/// wait for each other to read, however small the socket buffers are.
+const BATCH: usize = 16 * 1024;
 
-/// A world at the other end of a connection.
+/// A connection to a World Simulator.
 #[derive(Debug)]
 pub struct WorldLink {
     stream: TcpStream,
@@ -30,22 +30,22 @@ pub struct WorldLink {
 }
 
 impl WorldLink {
-    /// Connects.
+    /// Connects to a World Simulator.
     ///
     /// # Errors
     ///
-    /// When nobody listens there.
+    /// When the connection fails or times out.
     pub fn connect(address: SocketAddr) -> Result<Self, WorldLost> {
         let lost = |error: std::io::Error| WorldLost::new(format!("{address}: {error}"));
         let stream = TcpStream::connect_timeout(&address, limits::EVO_CONNECT_TIMEOUT).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
-        // a world in lockstep takes its time, but not for ever
+        // a world in lockstep answers when all its robots have moved
         stream.set_read_timeout(Some(limits::EVO_ANSWER_TIMEOUT)).map_err(lost)?;
         stream.set_write_timeout(Some(limits::EVO_ANSWER_TIMEOUT)).map_err(lost)?;
         Ok(Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], out: Vec::new() })
     }
 
-    /// The socket, to be closed from elsewhere.
+    /// A second handle of the socket, for another thread to close it.
     pub(super) fn stream(&self) -> std::io::Result<TcpStream> {
         self.stream.try_clone()
     }
@@ -60,7 +60,7 @@ impl WorldLink {
                 }
             }
             match self.stream.read(&mut self.chunk) {
-                Ok(0) => return Err(WorldLost::new("it closed the connection")),
+                Ok(0) => return Err(WorldLost::new("the World Simulator has closed the connection")),
                 Ok(length) => self.lines.push(self.chunk.get(..length).unwrap_or_default()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
@@ -79,7 +79,7 @@ impl World for WorldLink {
             self.out.clear();
             let mut sent = 0;
             for ask in rest {
-                if self.out.len() >= PIECE {
+                if self.out.len() >= BATCH {
                     break;
                 }
                 message_from_ask(ask).encode(&mut self.out).map_err(WorldLost::new)?;
@@ -90,7 +90,8 @@ impl World for WorldLink {
             for ask in asked.iter().filter(|ask| !matches!(ask, Request::Kill(_))) {
                 let message = self.receive()?;
                 let answer = answer_from_message(robot_of(ask), message);
-                answers.push(answer.ok_or_else(|| WorldLost::new("it answers about another robot"))?);
+                answers
+                    .push(answer.ok_or_else(|| WorldLost::new("the World Simulator has answered for another robot"))?);
             }
             rest = later;
         }

@@ -49,7 +49,7 @@ pub(super) struct Pool {
     queues: Mutex<Queues>,
     wake: Condvar,
     /// Incremented for each manager that leaves, and at the end.
-    leavings: AtomicU64,
+    departures: AtomicU64,
     /// Connections to the world, by thread.
     links: Mutex<BTreeMap<usize, TcpStream>>,
 }
@@ -88,7 +88,7 @@ impl Pool {
     /// Removes a manager with its pending evaluations.
     pub(super) fn leave(&self, owner: u64) {
         self.queues.lock().managers.remove(&owner);
-        self.leavings.fetch_add(1, Ordering::Release);
+        self.departures.fetch_add(1, Ordering::Release);
         self.wake.notify_all();
     }
 
@@ -96,7 +96,7 @@ impl Pool {
         if let Some(manager) = self.queues.lock().managers.get_mut(&request.key.owner) {
             manager.waiting.push_back(request);
         }
-        // threads in `rest` wait for the same condition
+        // threads in `wait_until_closed` wait for the same condition
         self.wake.notify_all();
     }
 
@@ -108,7 +108,7 @@ impl Pool {
                 return Work::End;
             }
             let requests = queues.next(room);
-            if !requests.is_empty() || !waits || self.leavings() != seen {
+            if !requests.is_empty() || !waits || self.departures() != seen {
                 return Work::Evaluate(requests);
             }
             self.wake.wait(&mut queues);
@@ -116,12 +116,12 @@ impl Pool {
     }
 
     /// Number of managers that have left.
-    pub(super) fn leavings(&self) -> u64 {
-        self.leavings.load(Ordering::Acquire)
+    pub(super) fn departures(&self) -> u64 {
+        self.departures.load(Ordering::Acquire)
     }
 
     /// Whether the manager of an evaluation is connected.
-    pub(super) fn wants(&self, key: &Key) -> bool {
+    pub(super) fn is_wanted(&self, key: &Key) -> bool {
         self.queues.lock().managers.contains_key(&key.owner)
     }
 
@@ -132,7 +132,7 @@ impl Pool {
     }
 
     /// Waits for some time or until the pool is closed; returns whether it is.
-    pub(super) fn rest(&self, pause: Duration) -> bool {
+    pub(super) fn wait_until_closed(&self, pause: Duration) -> bool {
         let mut queues = self.queues.lock();
         self.wake.wait_while_for(&mut queues, |queues| !queues.is_closed, pause);
         queues.is_closed
@@ -149,7 +149,7 @@ impl Pool {
     /// Ends all evaluation threads.
     pub(super) fn close(&self) {
         self.queues.lock().is_closed = true;
-        self.leavings.fetch_add(1, Ordering::Release);
+        self.departures.fetch_add(1, Ordering::Release);
         self.wake.notify_all();
         for stream in self.links.lock().values() {
             // fails if it is shut down already
@@ -190,7 +190,7 @@ mod tests {
             Work::Evaluate(requests) => {
                 requests.iter().map(|request| (request.key.owner, request.key.individual)).collect()
             }
-            Work::End => panic!("the end"),
+            Work::End => panic!("the pool is closed"),
         }
     }
 
@@ -207,23 +207,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_manager_wanted_goes_with_it() {
+    fn the_evaluations_of_a_manager_that_leaves_are_dropped() {
         let pool = Pool::default();
         let mailbox = pool.join(1);
         pool.submit(request(1, 1));
-        let tested = |individual| Evaluated { key: request(1, individual).key, fitness: 0.5, remark: None };
-        pool.deliver(tested(1));
-        assert_eq!(mailbox.take(), [tested(1)]);
-        let seen = pool.leavings();
+        let evaluated = |individual| Evaluated { key: request(1, individual).key, fitness: 0.5, remark: None };
+        pool.deliver(evaluated(1));
+        assert_eq!(mailbox.take(), [evaluated(1)]);
+        let seen = pool.departures();
         pool.leave(1);
-        assert!(pool.leavings() != seen && !pool.wants(&request(1, 1).key));
-        pool.deliver(tested(2));
+        assert!(pool.departures() != seen && !pool.is_wanted(&request(1, 1).key));
+        pool.deliver(evaluated(2));
         assert_eq!(mailbox.take(), []);
         assert_eq!(taken(&pool, 1), []);
-        // who waits is told
+        // a waiting thread is woken up
         assert!(matches!(pool.take(1, true, seen), Work::Evaluate(requests) if requests.is_empty()));
         pool.close();
-        assert!(matches!(pool.take(1, true, pool.leavings()), Work::End));
-        assert!(pool.rest(Duration::from_secs(3600)));
+        assert!(matches!(pool.take(1, true, pool.departures()), Work::End));
+        assert!(pool.wait_until_closed(Duration::from_secs(3600)));
     }
 }

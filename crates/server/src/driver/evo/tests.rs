@@ -27,7 +27,7 @@ fn at(served: &StandaloneServer) -> SocketAddr {
     served.addresses()[0].address
 }
 
-/// A peer that speaks in lines.
+/// A client of the line protocol.
 struct Peer {
     stream: TcpStream,
     reader: BufReader<TcpStream>,
@@ -42,16 +42,16 @@ impl Peer {
         Self { stream, reader }
     }
 
-    fn say(&mut self, text: &str) {
+    fn send(&mut self, text: &str) {
         self.stream.write_all(text.as_bytes()).unwrap();
     }
 
     /// The next line; empty at the end of the connection.
-    fn hear(&mut self) -> String {
+    fn receive_line(&mut self) -> String {
         let mut line = String::new();
         match self.reader.read_line(&mut line) {
             Ok(_) => {}
-            // closed while something of ours was on its way
+            // closed while our data was in flight
             Err(error) if error.kind() == ErrorKind::ConnectionReset => line.clear(),
             Err(error) => panic!("{error}"),
         }
@@ -61,11 +61,11 @@ impl Peer {
     }
 
     fn ask(&mut self, text: &str) -> String {
-        self.say(&format!("{text}\r\n"));
-        self.hear()
+        self.send(&format!("{text}\r\n"));
+        self.receive_line()
     }
 
-    /// A robot with a shape; its number.
+    /// Creates a robot with a shape; returns its number.
     fn robot(&mut self) -> u16 {
         let id = self.ask("CreateRobot").strip_prefix("YourIdentifier ").unwrap().parse().unwrap();
         assert!(self.ask(&format!("BodyShape {id} {SQUARE}")).starts_with(&format!("YourPosition {id} ")));
@@ -74,7 +74,7 @@ impl Peer {
 }
 
 #[test]
-fn one_peers_faults_are_nobody_elses() {
+fn errors_of_one_peer_do_not_affect_others() {
     let world = world("");
     let mut steady = Peer::connect(at(&world));
     let robot = steady.robot();
@@ -97,16 +97,16 @@ fn one_peers_faults_are_nobody_elses() {
         ("KillRobot 4711\r\n".to_owned(), false),
     ] {
         let mut peer = Peer::connect(at(&world));
-        peer.say(&fault);
+        peer.send(&fault);
         let head = fault.get(..40).unwrap_or(&fault);
         if is_end {
-            assert_eq!(peer.hear(), "", "{head}");
+            assert_eq!(peer.receive_line(), "", "{head}");
         } else {
             assert!(peer.ask("CreateRobot").starts_with("YourIdentifier "), "{head}");
         }
-        // half a line, and gone
+        // half a line, then disconnects
         let mut peer = Peer::connect(at(&world));
-        peer.say("VisualSensor 1 2 ");
+        peer.send("VisualSensor 1 2 ");
         peer.stream.shutdown(Shutdown::Both).unwrap();
         let answer = steady.ask(&format!("JumpTo {robot} 1000 1000 0"));
         assert_eq!(answer, format!("YourPosition {robot} 1000 1000 0 0 0 0 0 0"), "{head}");
@@ -115,28 +115,28 @@ fn one_peers_faults_are_nobody_elses() {
 }
 
 #[test]
-fn lines_may_come_in_any_pieces() {
+fn lines_may_arrive_in_any_pieces() {
     let world = world("");
     let mut peer = Peer::connect(at(&world));
     let robot = peer.robot();
     for byte in format!("JumpTo {robot} 1e3 +500. 0\r\n").as_bytes() {
         peer.stream.write_all(&[*byte]).unwrap();
     }
-    assert_eq!(peer.hear(), format!("YourPosition {robot} 1000 500 0 0 0 0 0 0"));
-    // thousands at once; each is answered, in its order
+    assert_eq!(peer.receive_line(), format!("YourPosition {robot} 1000 500 0 0 0 0 0 0"));
+    // thousands at once; each is answered in order
     let count = 5_000;
     let asked: String = (0..count).map(|step| format!("JumpTo {robot} {} 500 0\n", 500 + step % 1000)).collect();
     let mut sending = peer.stream.try_clone().unwrap();
     let sender = thread::spawn(move || sending.write_all(asked.as_bytes()).unwrap());
     for step in 0..count {
-        assert_eq!(peer.hear(), format!("YourPosition {robot} {} 500 0 0 0 0 0 0", 500 + step % 1000));
+        assert_eq!(peer.receive_line(), format!("YourPosition {robot} {} 500 0 0 0 0 0 0", 500 + step % 1000));
     }
     sender.join().unwrap();
     world.stop();
 }
 
 #[test]
-fn robots_go_with_their_connection() {
+fn robots_are_removed_with_their_connection() {
     let world = world("");
     let mut watcher = Peer::connect(at(&world));
     let me = watcher.robot();
@@ -148,7 +148,7 @@ fn robots_go_with_their_connection() {
     let distance = |answer: String| answer.rsplit(' ').next().unwrap().parse::<f64>().unwrap();
     assert!(distance(watcher.ask(&look)) < 700.0);
     drop(other);
-    // as soon as the world has seen that it is gone
+    // as soon as the world has noticed the disconnection
     let began = crate::driver::now();
     while distance(watcher.ask(&look)) < 700.0 {
         assert!(began.elapsed() < DEADLINE);
@@ -157,13 +157,13 @@ fn robots_go_with_their_connection() {
 }
 
 #[test]
-fn who_does_not_read_holds_up_nobody() {
+fn a_peer_that_does_not_read_blocks_no_other() {
     let world = world("");
     let mut deaf = Peer::connect(at(&world));
     deaf.stream.set_nonblocking(true).unwrap();
     let flood = "CreateRobot\r\n".repeat(1_000);
     let mut sent = 0;
-    // until nobody takes any more of it
+    // until the buffers are full
     while let Ok(length) = deaf.stream.write(flood.as_bytes()) {
         sent += length;
         assert!(sent < 1 << 28);
@@ -176,7 +176,7 @@ fn who_does_not_read_holds_up_nobody() {
 }
 
 #[test]
-fn a_port_in_use_is_said_so_or_passed_over() {
+fn a_port_in_use_is_reported_or_skipped() {
     let first = world("");
     let taken = at(&first).port();
     let options = WorldOptions { ports: vec![taken], ..WorldOptions::default() };
@@ -190,7 +190,7 @@ fn a_port_in_use_is_said_so_or_passed_over() {
     first.stop();
 }
 
-/// A short life, so that tests are quick.
+/// Short trials keep the tests fast.
 fn design() -> Arc<Design> {
     let mut file = evolve::robot::library::body("platine").unwrap();
     (file.trial.steps, file.trial.trials) = (20, 2);
@@ -202,7 +202,7 @@ fn robot_simulator(world_at: &WorldAt, concurrent: usize) -> StandaloneServer {
     serve_robot(&design(), world_at, &options, &ListenOptions::default()).unwrap()
 }
 
-/// A manager, and what nets it may send.
+/// A manager, and the parameters of the nets it may send.
 struct Manager {
     peer: Peer,
     net: NetParameters,
@@ -231,7 +231,7 @@ impl Manager {
     fn receive(&mut self, count: usize) -> Vec<(u64, u64)> {
         let mut found = Vec::new();
         for _ in 0..count {
-            let line = self.peer.hear();
+            let line = self.peer.receive_line();
             let Ok(FromRobot::Fitness { number, fitness, .. }) = FromRobot::decode(line.as_bytes()) else {
                 panic!("{line}")
             };
@@ -243,7 +243,7 @@ impl Manager {
 }
 
 #[test]
-fn a_generation_is_tested_the_same_in_process_and_over_sockets() {
+fn a_generation_is_evaluated_identically_in_process_and_over_sockets() {
     let rules = "isolation = \"per-robot\"";
     let world = world(rules);
     let results = [WorldAt::InProcess(plan(rules), 1), WorldAt::Address(at(&world))].map(|world_at| {
@@ -261,7 +261,7 @@ fn a_generation_is_tested_the_same_in_process_and_over_sockets() {
 }
 
 #[test]
-fn a_manager_that_vanishes_costs_only_itself() {
+fn a_manager_that_vanishes_affects_no_other() {
     let robot = robot_simulator(&WorldAt::InProcess(plan("isolation = \"per-robot\""), 1), 4);
     let mut first = Manager::connect(at(&robot));
     let mut second = Manager::connect(at(&robot));
@@ -269,23 +269,23 @@ fn a_manager_that_vanishes_costs_only_itself() {
     (1..=50).for_each(|number| first.send(number));
     (1..=10).for_each(|number| second.send(number));
     // in the middle of an individual
-    first.peer.say("Individual 1 51 0 0.5 ");
+    first.peer.send("Individual 1 51 0 0.5 ");
     drop(first);
     assert_eq!(second.receive(10).len(), 10);
-    // the same numbers twice: each has its answer
+    // the same numbers twice: each is answered
     second.send(1);
     second.send(1);
     assert_eq!(second.receive(2).len(), 2);
     let mut bad = Manager::connect(at(&robot));
-    bad.peer.say("Individual 1 1 0 1\r\n");
-    assert_eq!(bad.peer.hear(), "");
-    second.peer.say("Hello\r\n\r\n");
+    bad.peer.send("Individual 1 1 0 1\r\n");
+    assert_eq!(bad.peer.receive_line(), "");
+    second.peer.send("Hello\r\n\r\n");
     assert!(second.peer.ask("SendNetParameters").starts_with("NetParameters 2 "), "as before");
     robot.stop();
 }
 
 #[test]
-fn individuals_outlive_a_world() {
+fn evaluations_survive_a_lost_world() {
     let rules = "isolation = \"per-robot\"";
     let first = world(rules);
     let address = at(&first);
@@ -311,12 +311,12 @@ fn individuals_outlive_a_world() {
 }
 
 #[test]
-fn a_world_that_makes_no_sense_is_given_up() {
+fn a_world_with_invalid_answers_is_abandoned() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     let (ended, has_ended) = sync_channel::<()>(1);
     let nonsense = thread::spawn(move || {
-        for stream in listener.incoming().take(limits_attempts()) {
+        for stream in listener.incoming().take(attempts()) {
             let mut stream = stream.unwrap();
             let mut read = [0; 1];
             stream.read_exact(&mut read).unwrap();
@@ -334,12 +334,12 @@ fn a_world_that_makes_no_sense_is_given_up() {
     robot.stop();
 }
 
-fn limits_attempts() -> usize {
+fn attempts() -> usize {
     crate::limits::EVO_WORLD_ATTEMPTS as usize
 }
 
 #[test]
-fn a_link_asks_more_than_any_buffer_holds() {
+fn a_link_sends_more_requests_than_any_buffer_holds() {
     let world = world("isolation = \"per-robot\"");
     let mut link = WorldLink::connect(at(&world)).unwrap();
     let mut answers = Vec::new();
@@ -351,7 +351,7 @@ fn a_link_asks_more_than_any_buffer_holds() {
 }
 
 #[test]
-fn conversations_go_as_the_transcripts_say() {
+fn transcripts_are_reproduced_over_sockets() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocols/evo/transcripts");
     let mut played = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -376,13 +376,13 @@ fn conversations_go_as_the_transcripts_say() {
             let peer = peers.entry(from).or_insert_with(|| Peer::connect(at(&served)));
             let at = format!("{}: {step}", path.display());
             if let Some(text) = step["send"].as_str() {
-                peer.say(text);
+                peer.send(text);
             } else if let Some(line) = step["expect"].as_str() {
-                assert_eq!(peer.hear(), line, "{at}");
+                assert_eq!(peer.receive_line(), line, "{at}");
             } else if let Some(words) = step["expect_like"].as_str() {
-                assert!(peer.hear().starts_with(&format!("{words} ")), "{at}");
+                assert!(peer.receive_line().starts_with(&format!("{words} ")), "{at}");
             } else {
-                assert_eq!((&step["expect_end"], peer.hear().as_str()), (&serde_json::json!(true), ""), "{at}");
+                assert_eq!((&step["expect_end"], peer.receive_line().as_str()), (&serde_json::json!(true), ""), "{at}");
             }
         }
         served.stop();
@@ -392,15 +392,15 @@ fn conversations_go_as_the_transcripts_say() {
 }
 
 #[test]
-fn a_flood_with_more_answers_than_may_wait_is_answered_to_the_end() {
+fn a_flood_with_more_answers_than_the_queue_holds_is_answered_completely() {
     let world = world("isolation = \"per-robot\"");
     let mut peer = Peer::connect(at(&world));
-    // one write, then silence: no byte comes that would wake the world up again
+    // one write, then silence: no further byte wakes the world up
     let count = 60_000;
     let mut sending = peer.stream.try_clone().unwrap();
     let sender = thread::spawn(move || sending.write_all("CreateRobot\n".repeat(count).as_bytes()).unwrap());
     for id in 1..=count {
-        assert_eq!(peer.hear(), format!("YourIdentifier {id}"));
+        assert_eq!(peer.receive_line(), format!("YourIdentifier {id}"));
     }
     sender.join().unwrap();
     world.stop();

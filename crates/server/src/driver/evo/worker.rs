@@ -1,4 +1,4 @@
-//! A thread that tests individuals in one world.
+//! A thread that evaluates individuals in one world.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -32,52 +32,56 @@ pub(super) struct Worker {
     pub(super) pool: Arc<Pool>,
 }
 
-/// A world that is gone: whoever is given up has no robot there.
-struct Nowhere;
+/// Stands in for a world that is not connected.
+struct Disconnected;
 
-impl World for Nowhere {
+impl World for Disconnected {
     fn exchange(&mut self, _: &[Request], _: &mut Vec<Response>) -> Result<(), WorldLost> {
-        Err(WorldLost::new("there is none"))
+        Err(WorldLost::new("not connected"))
     }
 }
 
-/// What a worker has in hand.
-struct Bench {
+/// The evaluations a worker has in progress.
+struct Batch {
     simulator: Simulator,
     keys: Vec<Key>,
-    /// How often the world was lost since somebody was finished.
+    /// How often the world was lost since the last finished evaluation.
     losses: u32,
 }
 
 impl Worker {
-    /// Tests until the pool is closed.
+    /// Evaluates until the pool is closed.
     pub(super) fn run(self) {
         let simulator = Simulator::new(Arc::clone(&self.design)).with_concurrent(self.concurrent);
-        let mut bench = Bench { simulator, keys: Vec::new(), losses: 0 };
-        let mut world: Box<dyn World> = Box::new(Nowhere);
-        let (mut is_there, mut seen, mut pause) = (false, 0, limits::EVO_RECONNECT_DELAY);
+        let mut batch = Batch { simulator, keys: Vec::new(), losses: 0 };
+        let mut world: Box<dyn World> = Box::new(Disconnected);
+        let (mut is_connected, mut seen, mut pause) = (false, 0, limits::EVO_RECONNECT_DELAY);
         loop {
-            let leavings = self.pool.leavings();
-            let room = self.concurrent.saturating_sub(bench.keys.len());
-            if room > 0 || leavings != seen {
-                match self.pool.take(room, bench.keys.is_empty(), seen) {
+            let departures = self.pool.departures();
+            let room = self.concurrent.saturating_sub(batch.keys.len());
+            if room > 0 || departures != seen {
+                match self.pool.take(room, batch.keys.is_empty(), seen) {
                     Work::End => return,
-                    Work::Evaluate(requests) => self.begin(requests, &mut bench),
+                    Work::Evaluate(requests) => self.begin(requests, &mut batch),
                 }
             }
-            if leavings != seen {
-                seen = leavings;
-                is_there &= self.abort_unwanted(world.as_mut(), &mut bench);
+            if departures != seen {
+                seen = departures;
+                is_connected &= self.abort_unwanted(world.as_mut(), &mut batch);
             }
-            if bench.keys.is_empty() {
+            if batch.keys.is_empty() {
                 continue;
             }
-            if !is_there {
+            if !is_connected {
                 match self.open() {
                     Ok(opened) => (world, pause) = (opened, limits::EVO_RECONNECT_DELAY),
                     Err(lost) => {
-                        warn!(protocol = PROTOCOL, "{} individuals wait: {lost}", bench.keys.len());
-                        if self.pool.rest(pause) {
+                        warn!(
+                            protocol = PROTOCOL,
+                            individuals = batch.keys.len(),
+                            "no connection to the world: {lost}"
+                        );
+                        if self.pool.wait_until_closed(pause) {
                             return;
                         }
                         pause = (2 * pause).min(limits::EVO_MAX_RECONNECT_DELAY);
@@ -85,7 +89,7 @@ impl Worker {
                     }
                 }
             }
-            is_there = self.round(world.as_mut(), &mut bench);
+            is_connected = self.round(world.as_mut(), &mut batch);
         }
     }
 
@@ -101,47 +105,47 @@ impl Worker {
         }
     }
 
-    fn begin(&self, requests: Vec<EvaluationRequest>, bench: &mut Bench) {
+    fn begin(&self, requests: Vec<EvaluationRequest>, batch: &mut Batch) {
         for EvaluationRequest { key, genotype } in requests {
-            match bench.simulator.submit(key, &genotype) {
-                Ok(()) => bench.keys.push(key),
-                // the session has looked at it already
+            match batch.simulator.submit(key, &genotype) {
+                Ok(()) => batch.keys.push(key),
+                // the session has checked it already
                 Err(error) => self.give_up(key, error.to_string()),
             }
         }
     }
 
-    /// Gives up whom nobody wants any more; says whether the world is still there.
-    fn abort_unwanted(&self, world: &mut dyn World, bench: &mut Bench) -> bool {
-        bench.keys.retain(|key| self.pool.wants(key));
-        match bench.simulator.abort(world, |key| !self.pool.wants(key)) {
+    /// Aborts the evaluations of managers that have left; returns whether the world is still connected.
+    fn abort_unwanted(&self, world: &mut dyn World, batch: &mut Batch) -> bool {
+        batch.keys.retain(|key| self.pool.is_wanted(key));
+        match batch.simulator.abort(world, |key| !self.pool.is_wanted(key)) {
             Ok(0) => true,
             Ok(count) => {
-                info!(protocol = PROTOCOL, "{count} individuals given up: their manager has left");
+                info!(protocol = PROTOCOL, individuals = count, "evaluations aborted: their manager has left");
                 true
             }
             Err(_) => {
-                bench.simulator.restart();
+                batch.simulator.restart();
                 false
             }
         }
     }
 
-    /// One exchange with the world; says whether the world is still there.
-    fn round(&self, world: &mut dyn World, bench: &mut Bench) -> bool {
-        match bench.simulator.round(world) {
+    /// One exchange with the world; returns whether the world is still connected.
+    fn round(&self, world: &mut dyn World, batch: &mut Batch) -> bool {
+        match batch.simulator.round(world) {
             Ok(finished) => {
                 for finished in finished {
-                    bench.losses = 0;
-                    self.finish(finished, &mut bench.keys);
+                    batch.losses = 0;
+                    self.finish(finished, &mut batch.keys);
                 }
                 true
             }
             Err(lost) => {
-                bench.losses += 1;
-                warn!(protocol = PROTOCOL, "{} individuals begin again: {lost}", bench.keys.len());
-                if bench.losses >= limits::EVO_WORLD_ATTEMPTS {
-                    self.give_up_all(bench, &lost);
+                batch.losses += 1;
+                warn!(protocol = PROTOCOL, individuals = batch.keys.len(), "evaluations restarted: {lost}");
+                if batch.losses >= limits::EVO_WORLD_ATTEMPTS {
+                    self.give_up_all(batch, &lost);
                 }
                 false
             }
@@ -149,30 +153,30 @@ impl Worker {
     }
 
     fn finish(&self, Finished { key, outcome }: Finished, keys: &mut Vec<Key>) {
-        if let Some(place) = keys.iter().position(|other| *other == key) {
-            keys.swap_remove(place);
+        if let Some(index) = keys.iter().position(|other| *other == key) {
+            keys.swap_remove(index);
         }
         let mut remarks = Vec::new();
         if outcome.clamped > 0 {
-            remarks.push(format!("{} values were outside their limits and were clamped", outcome.clamped));
+            remarks.push(format!("{} values clamped to their limits", outcome.clamped));
         }
         if outcome.not_finite > 0 {
-            remarks.push(format!("{} results were not finite", outcome.not_finite));
+            remarks.push(format!("{} results not finite", outcome.not_finite));
         }
         if outcome.blocked > 0 {
-            remarks.push(format!("{} trials found no free place to start", outcome.blocked));
+            remarks.push(format!("{} trials without a free start position", outcome.blocked));
         }
         let remark = (!remarks.is_empty()).then(|| about(key, &remarks.join("; ")));
         self.pool.deliver(Evaluated { key, fitness: outcome.fitness, remark });
     }
 
-    /// One of them may be what ends the world: each is reported once, with the worst fitness (D13).
-    fn give_up_all(&self, bench: &mut Bench, lost: &WorldLost) {
-        bench.losses = 0;
-        // the world is gone, and its robots with it
-        let _ = bench.simulator.abort(&mut Nowhere, |_| true);
-        for key in std::mem::take(&mut bench.keys) {
-            self.give_up(key, format!("given up after {} tries: {lost}", limits::EVO_WORLD_ATTEMPTS));
+    /// Any of them may be what crashes the world: each is reported once, with the worst fitness (D13).
+    fn give_up_all(&self, batch: &mut Batch, lost: &WorldLost) {
+        batch.losses = 0;
+        // the robots are gone with the world
+        let _ = batch.simulator.abort(&mut Disconnected, |_| true);
+        for key in std::mem::take(&mut batch.keys) {
+            self.give_up(key, format!("failed after {} attempts: {lost}", limits::EVO_WORLD_ATTEMPTS));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::{
     testing::{Stepper, running, within},
 };
 
-/// Bytes behind their length, in four bytes with the most significant one first.
+/// Bytes after their length, a big-endian 32-bit integer.
 #[derive(Clone, Debug, PartialEq)]
 struct Frame(Vec<u8>);
 
@@ -46,7 +46,7 @@ impl StreamMessage for Frame {
     }
 }
 
-/// Sends back what it gets. Other messages: [`BYE`] is also the last one, [`TICKS`] asks for a message each tick.
+/// Echoes messages. [`BYE`] also closes the session, [`TICKS`] requests a message per tick.
 struct Echo {
     peer: SocketAddr,
     /// Length of the message about a tick.
@@ -98,7 +98,7 @@ impl StreamService for EchoService {
     }
 }
 
-/// [`Echo`]es behind a listener, in a world whose time passes when told to.
+/// [`Echo`] sessions behind a listener, in a lockstep world that the test advances.
 struct Served {
     sim: SimThread,
     address: SocketAddr,
@@ -169,7 +169,7 @@ fn stream_of(messages: &[&[u8]]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn messages_arrive_whole_wherever_they_are_cut() {
+async fn messages_are_reassembled_from_any_pieces() {
     let long = vec![7; 100_000];
     let messages: [&[u8]; 5] = [b"one", b"", b"three", &long, b"last"];
     let stream = stream_of(&messages);
@@ -194,7 +194,7 @@ async fn messages_arrive_whole_wherever_they_are_cut() {
 }
 
 #[tokio::test]
-async fn one_connection_ends_and_the_others_do_not() {
+async fn closing_one_connection_keeps_the_others() {
     let served = Served::start().await;
     let mut witness = served.client().await;
     assert!(witness.is_served().await);
@@ -211,10 +211,10 @@ async fn one_connection_ends_and_the_others_do_not() {
 }
 
 #[tokio::test]
-async fn last_words_are_sent_before_the_end() {
+async fn queued_messages_are_sent_before_closing() {
     let served = Served::start().await;
     let mut client = served.client().await;
-    client.0.write_all(&stream_of(&[b"hello", BYE, b"not heard any more"])).await.unwrap();
+    client.0.write_all(&stream_of(&[b"hello", BYE, b"not received any more"])).await.unwrap();
     assert_eq!(client.next().await.as_deref(), Some(&b"hello"[..]));
     assert_eq!(client.next().await.as_deref(), Some(BYE));
     assert_eq!(client.next().await, None);
@@ -229,23 +229,23 @@ async fn a_peer_that_never_reads_is_closed_and_another_misses_no_tick() {
     witness.send(TICKS).await;
     assert_eq!(deaf.next().await.as_deref(), Some(LONG_TICKS));
     assert_eq!(witness.next().await.as_deref(), Some(TICKS));
-    // more than the queue and the buffers of the system can hold
+    // more than the queue and the socket buffers hold
     let ticks = 3 * WRITE_QUEUE as u64;
     for _ in 0..ticks {
         let tick = stepper.step().await.tick.0;
         assert_eq!(witness.next().await, Some(tick.to_be_bytes().to_vec()));
     }
-    let mut heard = 0;
+    let mut received = 0;
     while let Some(message) = deaf.next().await {
         assert_eq!(message.len(), 64 * 1024, "whole messages only");
-        heard += 1;
+        received += 1;
     }
-    assert!(heard < ticks, "it was not closed");
+    assert!(received < ticks, "it was not closed");
     assert!(witness.is_served().await);
 }
 
 #[tokio::test]
-async fn connections_from_one_address_are_limited_and_places_are_given_back() {
+async fn connections_from_one_address_are_limited_and_permits_are_returned() {
     let served = Served::start().await;
     let mut clients = Vec::new();
     for _ in 0..limits::CONNECTIONS_PER_ADDRESS {
@@ -258,14 +258,14 @@ async fn connections_from_one_address_are_limited_and_places_are_given_back() {
         assert!(client.is_served().await);
     }
     drop(clients.pop());
-    let given_back = async { while !served.client().await.is_served().await {} };
-    within("a free place", given_back).await;
+    let freed = async { while !served.client().await.is_served().await {} };
+    within("a free permit", freed).await;
 }
 
-// while time is paused, it jumps ahead whenever everybody waits
+// the paused clock advances whenever all tasks are idle
 
 #[tokio::test(start_paused = true)]
-async fn who_says_nothing_at_first_is_closed() {
+async fn a_peer_without_a_first_message_is_closed() {
     let served = Served::start().await;
     for sent in [&[][..], &[0], &[0, 0, 0, 2, 65]] {
         let mut client = served.client().await;

@@ -11,7 +11,7 @@ fn scenario(section: &str) -> Scenario {
 }
 
 #[test]
-fn a_section_with_a_mistake_is_refused_with_the_nearest_key() {
+fn an_unknown_key_is_refused_with_a_suggestion() {
     let error = Scenario::parse("test", "[evo]\nworlds = \"empty\"", std::path::Path::new("")).unwrap_err().to_string();
     assert!(error.contains("worlds") && error.contains("world"), "{error}");
     let whole = scenario("world = \"empty\"\nbody = \"platine\"").to_toml();
@@ -20,12 +20,12 @@ fn a_section_with_a_mistake_is_refused_with_the_nearest_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_that_do_not_exist_are_said_so() {
+async fn unknown_names_are_reported() {
     for (section, expected) in [
         ("world = \"emty\"", "did you mean `empty`?"),
         ("world = \"empty\"\nbody = \"platin\"", "platine"),
         ("body = \"platine\"", "needs a `world`"),
-        ("world = \"nowhere/else.toml\"", "cannot read"),
+        ("world = \"nowhere/else.toml\"", "failed to read"),
     ] {
         let error = Server::start(&scenario(section), None).await.unwrap_err().to_string();
         assert!(error.starts_with("[evo]: ") && error.contains(expected), "{error}");
@@ -33,14 +33,14 @@ async fn names_that_do_not_exist_are_said_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_simulators_run_beside_a_world() {
+async fn both_simulators_run_next_to_a_world() {
     let server = Server::start(&scenario("world = \"empty\"\nbody = \"platine\""), None).await.unwrap();
     for (title, question, answer) in [
         ("World Simulator", "CreateRobot\r\n", "YourIdentifier 1\r\n"),
         ("Robot Simulator", "SendNetParameters\r\n", "NetParameters "),
     ] {
         let address = server.addresses().iter().find(|address| address.title == title).unwrap().address;
-        let heard = tokio::task::spawn_blocking(move || {
+        let reply = tokio::task::spawn_blocking(move || {
             let mut stream = TcpStream::connect(address).unwrap();
             stream.set_read_timeout(Some(DEADLINE)).unwrap();
             stream.write_all(question.as_bytes()).unwrap();
@@ -48,8 +48,8 @@ async fn both_simulators_run_beside_a_world() {
             BufReader::new(stream).read_line(&mut line).unwrap();
             line
         });
-        let heard = heard.await.unwrap();
-        assert!(heard.starts_with(answer), "{heard}");
+        let reply = reply.await.unwrap();
+        assert!(reply.starts_with(answer), "{reply}");
     }
     server.stop().await;
 }

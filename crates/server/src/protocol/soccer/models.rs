@@ -1,4 +1,4 @@
-//! Reads the robots of a user.
+//! Loads additional robots for soccer from a folder.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -21,7 +21,8 @@ pub(super) fn read(folder: Option<&Path>) -> Result<Models, String> {
 }
 
 fn read_folder(folder: &Path) -> Result<BTreeMap<String, Source>, String> {
-    let unreadable = |error: std::io::Error| format!("cannot read the models folder {}: {error}", folder.display());
+    let unreadable =
+        |error: std::io::Error| format!("failed to read the models folder `{}`: {error}", folder.display());
     let mut models = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn an_invalid_model_is_named_in_the_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("broken.xml"), "<mujoco").unwrap();
         assert!(read(Some(folder.path())).unwrap_err().contains("broken.xml"));

@@ -303,7 +303,7 @@ impl ConsoleSession {
                 }
                 output.done(id);
             }
-            // a job that nobody asked for is started again
+            // not requested by the client: it is retried
             Err(_) if id.is_none() => {}
             Err(why) => output.refuse(id, why),
         }

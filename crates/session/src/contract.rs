@@ -56,12 +56,12 @@ pub enum Input<R> {
     Malformed {
         /// Its address.
         from: SocketAddr,
-        /// What is wrong with the bytes.
+        /// Why the bytes are invalid.
         error: DecodeError,
     },
     /// The world answers a command of this session.
     Answer(Answer),
-    /// The world has moved on, as often as [`Ticks`] says.
+    /// The world has completed a tick; how often this is sent depends on [`Ticks`].
     Tick,
     /// The time of [`Session::timeout`] has come.
     Timeout,
@@ -145,7 +145,7 @@ pub enum StreamAction<R> {
     SendDroppable(R),
     /// Close the connection once the replies are written. The text is the cause.
     Close(String),
-    /// Stop the whole server. The text says who asked for it.
+    /// Stop the whole server. The text describes the requesting client.
     StopServer(String),
 }
 

@@ -16,7 +16,7 @@ use wire::evo::LineBuffer;
 ///
 /// Times count from any fixed instant. Connections have numbers that are never reused.
 pub trait LineServer {
-    /// What lines lead to besides replies.
+    /// Result of a line in addition to its reply.
     type Output;
 
     /// A client has connected. `port` is the index of the port.
@@ -38,7 +38,7 @@ pub trait LineServer {
     fn output(&mut self, connection: u64) -> Option<&mut Vec<u8>>;
 }
 
-/// What came of some lines.
+/// Result of handling lines.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Received<O> {
     /// See [`LineServer::Output`].
@@ -68,6 +68,6 @@ pub enum Backlog {
     TurnOver,
     /// Too much output is queued.
     OutputFull,
-    /// Others have to act first; the server reports when they have.
+    /// Waits for other connections; the server reports when it can continue.
     Blocked,
 }

@@ -35,7 +35,7 @@ impl Session for OdcpSession {
             Input::Message { from, message } => (from, message),
             Input::Malformed { from, error } => return out.refuse(Some(from), error),
             Input::Opened | Input::Tick | Input::Timeout | Input::CommunicationReset => return,
-            Input::Answer(answer) => return out.refuse(None, format_args!("the world says: {answer:?}")),
+            Input::Answer(answer) => return out.refuse(None, format_args!("refused by the world: {answer:?}")),
         };
         match world.catalogue.agent_named(&self.agent) {
             Some(card) => handle_request(message, from, card, world, out),

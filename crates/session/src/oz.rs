@@ -13,13 +13,13 @@ pub use self::{
     panel::{Frame, Naming, NamingReply, OperatorPanel, PendingNaming, Presence, Sound},
 };
 
-/// Who may move the robot.
+/// Which operators may control the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Control {
     /// All connected operators.
     All,
-    /// The first operator that moves it, until it disconnects; the others watch.
+    /// The first operator that controls it, until it disconnects; the others only watch.
     One,
 }
 

@@ -16,12 +16,12 @@ pub use self::{
     monitor::{MonitorLog, MonitorSession, Monitors},
 };
 
-/// How well robots see.
+/// Accuracy of the robots' vision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VisionModel {
-    /// Everything in the field of view, exactly.
+    /// Exact positions of everything in the field of view.
     Ideal,
-    /// With errors and misses, and not through other robots.
+    /// Noisy and incomplete, and occluded by other robots.
     Noisy,
 }

@@ -12,7 +12,7 @@ use crate::{
     limits,
 };
 
-/// What a driver tells a session besides received bytes. The counterpart of the same variants of [`Input`].
+/// What a driver passes to a session in addition to received bytes: the same variants as in [`Input`].
 #[derive(Debug)]
 pub enum Notice {
     /// [`Input::Opened`].
@@ -201,7 +201,7 @@ fn encoded<R>(reply: &R, encode: impl Fn(&R, &mut Vec<u8>)) -> Vec<u8> {
 
 /// Opens a session for each connection.
 pub trait StreamService: Send + Sync {
-    /// When its sessions are told of ticks.
+    /// When its sessions are notified of ticks.
     fn ticks(&self) -> Ticks;
 
     /// Whether a peer may listen without ever sending anything.
@@ -220,7 +220,7 @@ pub trait StreamService: Send + Sync {
 
 /// Opens a session for each peer that greets the service's port with a datagram.
 pub trait ConversationService: Send + Sync {
-    /// When its sessions are told of ticks.
+    /// When its sessions are notified of ticks.
     fn ticks(&self) -> Ticks;
 
     /// Interprets a datagram at the service's own port.
@@ -235,7 +235,7 @@ pub enum Greeting {
     Reply {
         /// The datagram to send.
         datagram: Vec<u8>,
-        /// Why there is no conversation.
+        /// Why no conversation begins.
         reason: String,
     },
     /// End all conversations, if the peer has one.

@@ -11,7 +11,7 @@ use crate::oz::{Control, OperatorPanel};
 
 /// What the console shows besides the world.
 pub trait Backend: Send + Sync {
-    /// Why the simulation has failed, if it stands still until a reset.
+    /// Why the simulation has failed, if it is stopped until a reset.
     fn failure(&self) -> Option<String>;
     /// Clients with a session in this world.
     fn clients(&self) -> Vec<ConnectedClient>;

@@ -1,4 +1,4 @@
-//! The commands of a client.
+//! Handles the commands of a client.
 
 use std::{collections::BTreeSet, time::Instant};
 
@@ -42,6 +42,7 @@ impl ConsoleSession {
         may
     }
 
+    /// Executes a command: one line per command, longer than usual because it lists them all.
     fn execute(&mut self, id: Option<u64>, command: console::Command, world: &Snapshot, out: &mut Output) {
         use console::Command as C;
         match command {
@@ -56,12 +57,12 @@ impl ConsoleSession {
             C::Pause => self.write_named("/Control/Pause", Value::Boolean(true), id, world, out),
             C::Play => self.write_named("/Control/Pause", Value::Boolean(false), id, world, out),
             C::Step if !world.paused => out.refuse(id, "the world is running; pause it first"),
-            C::Step => hand_over(id, Command::Step, out),
-            C::Reset { seed } => hand_over(id, Command::Reset(seed), out),
+            C::Step => send_unanswered(id, Command::Step, out),
+            C::Reset { seed } => send_unanswered(id, Command::Reset(seed), out),
             C::Speed { factor } if !(SPEEDS.0..=SPEEDS.1).contains(&factor) => {
-                out.refuse(id, format!("the speed is {} to {} times real time", SPEEDS.0, SPEEDS.1));
+                out.refuse(id, format!("speed {factor} is out of range {}..={} times real time", SPEEDS.0, SPEEDS.1));
             }
-            C::Speed { factor } => hand_over(id, Command::Speed(factor), out),
+            C::Speed { factor } => send_unanswered(id, Command::Speed(factor), out),
             C::Act { agent, motors } => act(id, &agent, &motors, world, out),
             C::Push { agent, velocity } => self.push(id, &agent, velocity, world, out),
             C::List { path } => {
@@ -74,14 +75,14 @@ impl ConsoleSession {
             }
             C::Read { variable } => match world.catalogue.variable_named(&variable) {
                 Some(card) => self.request(card.id, id, Request::Read(variable), Command::Read(card.id), out),
-                None => out.refuse(id, format!("there is no variable {}", short(&variable))),
+                None => out.refuse(id, unknown("variable", &variable)),
             },
             C::Write { variable, value } => self.write_text(&variable, &value, id, world, out),
             C::Observe { variables } => self.observe(id, &variables, world, out),
             C::KickOff { .. } | C::DropBall | C::PlaceBall { .. } | C::PlacePlayer { .. } | C::PlayMode { .. } => {
                 match game_order(&command) {
                     _ if game::soccer_info(world).is_none() => out.refuse(id, "this world has no game"),
-                    Ok(order) => hand_over(id, Command::order::<Game>(order), out),
+                    Ok(order) => send_unanswered(id, Command::order::<Game>(order), out),
                     Err(why) => out.refuse(id, why),
                 }
             }
@@ -129,7 +130,7 @@ impl ConsoleSession {
             self.view.begin(topic, world, &self.shared);
         }
         let wants_panel = [Topic::Puppet, Topic::Video, Topic::Sound].iter().any(|topic| self.watched.contains(topic));
-        // operators turn microphone and camera on; viewers see what there is to see
+        // operators turn the microphone and camera on; viewers get what is on already
         let wants_panel = wants_panel && self.role == Role::Operator;
         self.presence = match (&self.shared.puppet, self.presence.take()) {
             (Some(puppet), None) if wants_panel => Some(puppet.panel.enter(self.peer)),
@@ -141,13 +142,13 @@ impl ConsoleSession {
     fn write_named(&mut self, name: &str, value: Value, id: Option<u64>, world: &Snapshot, out: &mut Output) {
         match world.catalogue.variable_named(name) {
             Some(card) => self.write(card.id, value, id, out),
-            None => out.refuse(id, format!("there is no variable {name}")),
+            None => out.refuse(id, unknown("variable", name)),
         }
     }
 
     fn write_text(&mut self, name: &str, text: &str, id: Option<u64>, world: &Snapshot, out: &mut Output) {
         let Some(card) = world.catalogue.variable_named(name) else {
-            return out.refuse(id, format!("there is no variable {}", short(name)));
+            return out.refuse(id, unknown("variable", name));
         };
         match card.kind.parse(text) {
             Ok(value) => self.write(card.id, value, id, out),
@@ -157,10 +158,10 @@ impl ConsoleSession {
 
     fn observe(&mut self, id: Option<u64>, names: &[String], world: &Snapshot, out: &mut Output) {
         if !self.shared.may_observe(self.observed.len(), names.len()) {
-            return out.refuse(id, "too many variables are observed on all pages together; close some");
+            return out.refuse(id, "too many observed variables on all pages together; stop observing some");
         }
         if names.len() > limits::CONSOLE_OBSERVED {
-            return out.refuse(id, format!("{} variables at most can be observed", limits::CONSOLE_OBSERVED));
+            return out.refuse(id, format!("at most {} variables can be observed", limits::CONSOLE_OBSERVED));
         }
         let known = names.iter().filter_map(|name| Some((name.clone(), world.catalogue.variable_named(name)?.id)));
         let wanted: std::collections::BTreeMap<_, _> = known.collect();
@@ -176,12 +177,12 @@ impl ConsoleSession {
         out.done(id);
     }
 
-    /// Reads how fast the agent's first body is; the answer is written again, faster.
+    /// Reads the velocity of the agent's first body; the answer is written back with the push added.
     fn push(&mut self, id: Option<u64>, agent: &str, velocity: [f64; 3], world: &Snapshot, out: &mut Output) {
         if !velocity.iter().all(|part| part.abs() <= 100.0) {
-            return out.refuse(id, "a push is 100 m/s at most");
+            return out.refuse(id, "a push is at most 100 m/s in each direction");
         }
-        let Some(card) = world.catalogue.agent_named(agent) else { return out.refuse(id, no_agent(agent)) };
+        let Some(card) = world.catalogue.agent_named(agent) else { return out.refuse(id, unknown("agent", agent)) };
         let body = scene::first_body(&world.catalogue, card).and_then(|body| world.catalogue.bodies.get(body));
         let object = body.and_then(|name| name.strip_prefix(agent)).map(|name| name.trim_start_matches(':'));
         let variable = object.map(|object| format!("/Sim/{agent}/{object}/LinearVelocity"));
@@ -202,33 +203,33 @@ impl ConsoleSession {
     }
 }
 
-/// The world does not say when it has done it.
-fn hand_over(id: Option<u64>, command: Command, out: &mut Output) {
+/// Sends a command that the world does not answer.
+fn send_unanswered(id: Option<u64>, command: Command, out: &mut Output) {
     out.commands.push(command);
     out.done(id);
 }
 
-fn no_agent(name: &str) -> String {
-    format!("there is no agent {}", short(name))
+fn unknown(kind: &str, name: &str) -> String {
+    format!("unknown {kind} `{}`", truncated(name))
 }
 
-/// Not more of a name than anybody wants to read.
-fn short(name: &str) -> String {
+/// The start of a name, short enough for a message.
+fn truncated(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
 fn act(id: Option<u64>, agent: &str, motors: &[(usize, f64)], world: &Snapshot, out: &mut Output) {
     let Some(card) = world.catalogue.agent_named(agent) else {
-        return out.refuse(id, no_agent(agent));
+        return out.refuse(id, unknown("agent", agent));
     };
     if motors.len() > card.motors.len() || motors.iter().any(|(motor, _)| *motor >= card.motors.len()) {
         return out.refuse(id, format!("{agent} has {} motors", card.motors.len()));
     }
     let set = |&(motor, target): &(usize, f64)| Action::Set { motor, target: Some(target), torque: Some(1.0) };
-    hand_over(id, Command::Act(card.id, motors.iter().map(set).collect()), out);
+    send_unanswered(id, Command::Act(card.id, motors.iter().map(set).collect()), out);
 }
 
-/// A velocity that is so much larger.
+/// A velocity with a push added.
 pub(super) fn pushed(value: &Value, faster: [f64; 3]) -> Option<Value> {
     match value {
         Value::Point3D(velocity) => Some(Value::Point3D(std::array::from_fn(|axis| velocity[axis] + faster[axis]))),
@@ -243,7 +244,7 @@ fn side_from(side: Side) -> soccer::Side {
     }
 }
 
-/// What a command asks of the game.
+/// The order to the game that a command stands for.
 fn game_order(command: &console::Command) -> Result<GameOrder, String> {
     use console::Command as C;
     Ok(match command {
@@ -251,21 +252,21 @@ fn game_order(command: &console::Command) -> Result<GameOrder, String> {
         C::DropBall => GameOrder::DropBall,
         C::PlaceBall { position, velocity } => {
             if !position.iter().chain(velocity).all(|number| number.is_finite()) {
-                return Err("a place is three numbers".to_owned());
+                return Err("position and velocity must be finite".to_owned());
             }
             GameOrder::PlaceBall { position: *position, velocity: *velocity }
         }
         C::PlacePlayer { side, number, position: [x, y], heading } => {
             if ![*x, *y, *heading].iter().all(|number| number.is_finite()) {
-                return Err("a place is two numbers and a direction".to_owned());
+                return Err("position and heading must be finite".to_owned());
             }
             let player = soccer::PlayerId { side: side_from(*side), number: *number };
             GameOrder::StandPlayer { player, to: soccer::Placement { x: *x, y: *y, heading: *heading } }
         }
-        C::PlayMode { mode } => GameOrder::SetPlayMode(
-            PlayMode::from_name(mode).ok_or_else(|| format!("there is no play mode {}", short(mode)))?,
-        ),
-        _ => return Err("this is no order to the game".to_owned()),
+        C::PlayMode { mode } => {
+            GameOrder::SetPlayMode(PlayMode::from_name(mode).ok_or_else(|| unknown("play mode", mode))?)
+        }
+        _ => return Err("not an order to the game".to_owned()),
     })
 }
 
@@ -273,7 +274,7 @@ fn variable(card: &VariableCard) -> Variable {
     Variable { name: card.name.to_string(), kind: card.kind.name().to_owned(), writable: card.writable }
 }
 
-/// What is right under a path.
+/// Lists the folders and variables directly under a path.
 fn list(path: &str, world: &Snapshot, out: &mut Output) {
     let (mut folders, mut variables) = (BTreeSet::new(), Vec::new());
     for card in world.catalogue.variables.iter().filter(|card| card.name.starts_with(path)) {
@@ -291,7 +292,7 @@ fn list(path: &str, world: &Snapshot, out: &mut Output) {
     out.send(&Message::List { path: path.to_owned(), folders, variables });
 }
 
-/// Variables with all of the words in their names, in any case.
+/// Finds variables whose names contain all of the words, ignoring case.
 fn search(text: &str, world: &Snapshot, out: &mut Output) {
     let words: Vec<String> = text.split_whitespace().take(8).map(str::to_lowercase).collect();
     let has_all = |card: &&VariableCard| {

@@ -10,7 +10,7 @@ use world::Snapshot;
 
 use super::scene::first_body;
 
-/// What a client is told about the game when it connects, if there is one.
+/// Facts about the game, sent to a client when it connects.
 pub(super) fn soccer_info(world: &Snapshot) -> Option<SoccerInfo> {
     let view = world.view::<GameView>()?;
     Some(SoccerInfo {

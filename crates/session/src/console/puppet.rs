@@ -82,7 +82,7 @@ fn order_from(order: PuppetCommand) -> Result<Order, String> {
     })
 }
 
-/// What a client is told about the puppet when it connects.
+/// Facts about the puppet, sent to a client when it connects.
 pub(super) fn info(puppet: &PuppetAccess) -> PuppetInfo {
     let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
     PuppetInfo {
@@ -171,7 +171,7 @@ pub(super) fn state(view: &PuppetView, puppet: &PuppetAccess, in_control: Option
 pub(super) fn events(view: &PuppetView, from: u64) -> (Vec<PuppetEvent>, u64) {
     let from = if view.events.since(from).is_some() { from } else { view.events.oldest() };
     let events = view.events.since(from).into_iter().flatten();
-    let told = events.filter_map(|event| {
+    let messages = events.filter_map(|event| {
         let what = match &event.kind {
             EventKind::SpeakBegun(speech) => PuppetEventKind::SpeakBegun { speech: *speech },
             EventKind::SpeakDone(speech) => PuppetEventKind::SpeakDone { speech: *speech },
@@ -188,5 +188,5 @@ pub(super) fn events(view: &PuppetView, from: u64) -> (Vec<PuppetEvent>, u64) {
         };
         Some(PuppetEvent { number: event.number, time: event.time, what })
     });
-    (told.collect(), view.events.next())
+    (messages.collect(), view.events.next())
 }

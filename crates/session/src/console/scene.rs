@@ -30,7 +30,7 @@ pub fn scene(catalogue: &Catalogue) -> Scene {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "nobody sees more than a float holds")]
+#[expect(clippy::cast_possible_truncation, reason = "single precision is enough to draw")]
 fn look(look: &Visual, meshes: &mut Vec<Arc<Mesh>>) -> console::Visual {
     let (shape, size) = match &look.shape {
         Shape::Plane { half_sizes } => (VisualShape::Plane, half_sizes.to_vec()),

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::limits;
 
-/// What a client is told about the server when it connects.
+/// Facts about the server, sent to a client when it connects.
 #[derive(Clone, Debug, Default)]
 pub struct ServerInfo {
     /// Title of the scenario.

@@ -7,10 +7,10 @@ use world::{World, clock::Pace, runner::Runner};
 use super::*;
 use crate::{limits, testing::small_world};
 
-/// A server without anything but a world.
-struct Bare;
+/// A server that has only a world.
+struct BareBackend;
 
-impl Backend for Bare {
+impl Backend for BareBackend {
     fn failure(&self) -> Option<String> {
         None
     }
@@ -52,8 +52,8 @@ impl Backend for Bare {
     }
 }
 
-/// A browser in front of a world, without sockets and without a clock.
-struct Browser {
+/// A console client of a world, without sockets and with time passed in.
+struct Client {
     session: ConsoleSession,
     run: Runner,
     world: Arc<Snapshot>,
@@ -63,10 +63,10 @@ struct Browser {
 
 const YOU: SessionId = SessionId(7);
 
-impl Browser {
+impl Client {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     fn new(role: Role) -> Self {
-        let shared = Arc::new(Shared::new(ServerInfo::default(), Box::new(Bare), None));
+        let shared = Arc::new(Shared::new(ServerInfo::default(), Box::new(BareBackend), None));
         let session = ConsoleSession::new(YOU, "127.0.0.1:9".parse().unwrap(), role, shared);
         let (world, now): (World, _) = (small_world(), Instant::now());
         let glimpse = world.snapshot();
@@ -74,11 +74,11 @@ impl Browser {
         Self { session, run, world: glimpse, now, sequence: 0 }
     }
 
-    /// Sends a command, lets the world answer, and gives what the browser is told.
+    /// Sends a command, lets the world answer, and returns the messages received.
     fn ask(&mut self, command: Value) -> Vec<Value> {
         let mut out = Output::default();
         self.session.handle_text(&command.to_string(), &self.world, self.now, &mut out);
-        let mut told = std::mem::take(&mut out.texts);
+        let mut messages = std::mem::take(&mut out.texts);
         while !out.commands.is_empty() {
             for command in std::mem::take(&mut out.commands) {
                 self.sequence += 1;
@@ -87,13 +87,13 @@ impl Browser {
             for (_, answer) in self.run.take_answers() {
                 self.session.handle_answer(answer, &mut out);
             }
-            told.append(&mut out.texts);
+            messages.append(&mut out.texts);
         }
         self.world = self.run.world().snapshot();
-        told.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
+        messages.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
     }
 
-    /// Lets a tick pass.
+    /// Runs a tick.
     fn tick(&mut self) {
         self.now += Duration::from_millis(250);
         if let (world::runner::Progress::Moved(snapshot), _) = self.run.advance(self.now) {
@@ -101,16 +101,16 @@ impl Browser {
         }
     }
 
-    fn look(&mut self) -> (Vec<Value>, Vec<Bytes>) {
+    fn update(&mut self) -> (Vec<Value>, Vec<Bytes>) {
         self.now += Duration::from_millis(250);
         let mut out = Output::default();
         self.session.update(&self.world, self.now, &mut out);
         (out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect(), out.frames)
     }
 
-    /// The message of this type that is told next.
-    fn sees(&mut self, kind: &str) -> Option<Value> {
-        self.look().0.into_iter().find(|message| message["type"] == kind)
+    /// The next message of this type.
+    fn next(&mut self, kind: &str) -> Option<Value> {
+        self.update().0.into_iter().find(|message| message["type"] == kind)
     }
 }
 
@@ -119,34 +119,34 @@ fn types(messages: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn a_browser_is_greeted_and_sees_what_it_watches() {
-    let mut browser = Browser::new(Role::Viewer);
+fn a_client_is_welcomed_and_gets_the_topics_it_watches() {
+    let mut client = Client::new(Role::Viewer);
     let mut out = Output::default();
-    browser.session.greet(&browser.world, &mut out);
+    client.session.greet(&client.world, &mut out);
     let hello: Value = serde_json::from_str(&out.texts[0]).unwrap();
     assert_eq!((&hello["type"], &hello["role"], &hello["you"]), (&json!("hello"), &json!("viewer"), &json!(7)));
     assert_eq!((&hello["soccer"], &hello["puppet"]), (&Value::Null, &Value::Null));
-    assert!(!browser.session.is_watching() && browser.look() == (Vec::new(), Vec::new()), "a hidden tab costs nothing");
+    assert!(!client.session.is_watching() && client.update() == (Vec::new(), Vec::new()), "a hidden tab gets nothing");
 
     assert_eq!(
-        browser.ask(json!({"do": "watch", "topics": ["world", "poses"], "id": 1})),
+        client.ask(json!({"do": "watch", "topics": ["world", "poses"], "id": 1})),
         [json!({"type": "done", "id": 1})]
     );
-    let (texts, frames) = browser.look();
+    let (texts, frames) = client.update();
     assert_eq!(types(&texts), ["scene", "state"]);
     assert!(texts[0]["bodies"].as_array().unwrap().len() > 2 && texts[0]["agents"][0]["name"] == "Rover");
     let Ok(BinaryFrame::Poses { poses, .. }) = BinaryFrame::decode(&frames[0]) else { panic!("no poses") };
-    assert_eq!(poses.len() + 1, browser.world.positions.len());
+    assert_eq!(poses.len() + 1, client.world.positions.len());
     // nothing has changed
-    assert_eq!(browser.look(), (Vec::new(), Vec::new()));
-    browser.tick();
-    let (texts, frames) = browser.look();
+    assert_eq!(client.update(), (Vec::new(), Vec::new()));
+    client.tick();
+    let (texts, frames) = client.update();
     assert_eq!((types(&texts), frames.len()), (vec!["events", "state"], 1));
 }
 
 #[test]
-fn those_who_look_on_cannot_command() {
-    let mut browser = Browser::new(Role::Viewer);
+fn viewers_cannot_send_commands() {
+    let mut client = Client::new(Role::Viewer);
     for command in [
         json!({"do": "pause"}),
         json!({"do": "reset"}),
@@ -158,92 +158,92 @@ fn those_who_look_on_cannot_command() {
         json!({"do": "save", "key": "a", "value": 1}),
         json!({"do": "stop-run", "name": "x"}),
     ] {
-        let told = browser.ask(command.clone());
+        let messages = client.ask(command.clone());
         assert!(
-            types(&told) == ["refused"] && told[0]["why"].as_str().unwrap().contains("viewers cannot"),
+            types(&messages) == ["refused"] && messages[0]["why"].as_str().unwrap().contains("viewers cannot"),
             "{command}"
         );
     }
-    assert_eq!(types(&browser.ask(json!({"do": "list", "path": "/", "id": 1}))), ["list", "done"]);
+    assert_eq!(types(&client.ask(json!({"do": "list", "path": "/", "id": 1}))), ["list", "done"]);
 }
 
 #[test]
-fn time_is_in_the_operators_hand() {
-    let mut browser = Browser::new(Role::Operator);
-    browser.ask(json!({"do": "watch", "topics": ["world"]}));
-    assert_eq!(types(&browser.ask(json!({"do": "step", "id": 1}))), ["refused"], "time does not stand still");
-    assert_eq!(browser.ask(json!({"do": "pause", "id": 2})), [json!({"type": "done", "id": 2})]);
-    assert_eq!(browser.sees("state").unwrap()["paused"], true);
-    let before = browser.world.tick;
-    browser.tick();
-    assert_eq!(browser.world.tick, before, "time stands still");
-    browser.ask(json!({"do": "step"}));
-    browser.tick();
-    browser.tick();
-    assert_eq!(browser.world.tick.0, before.0 + 1, "one tick and no more");
-    browser.ask(json!({"do": "play"}));
-    browser.tick();
-    assert_eq!(browser.world.tick.0, before.0 + 2);
-    for (factor, told) in [(2.0, "done"), (0.01, "refused"), (100.0, "refused")] {
-        assert_eq!(types(&browser.ask(json!({"do": "speed", "factor": factor, "id": 1}))), [told], "{factor}");
+fn operators_control_time() {
+    let mut client = Client::new(Role::Operator);
+    client.ask(json!({"do": "watch", "topics": ["world"]}));
+    assert_eq!(types(&client.ask(json!({"do": "step", "id": 1}))), ["refused"], "the world is not paused");
+    assert_eq!(client.ask(json!({"do": "pause", "id": 2})), [json!({"type": "done", "id": 2})]);
+    assert_eq!(client.next("state").unwrap()["paused"], true);
+    let before = client.world.tick;
+    client.tick();
+    assert_eq!(client.world.tick, before, "the world is paused");
+    client.ask(json!({"do": "step"}));
+    client.tick();
+    client.tick();
+    assert_eq!(client.world.tick.0, before.0 + 1, "exactly one tick");
+    client.ask(json!({"do": "play"}));
+    client.tick();
+    assert_eq!(client.world.tick.0, before.0 + 2);
+    for (factor, messages) in [(2.0, "done"), (0.01, "refused"), (100.0, "refused")] {
+        assert_eq!(types(&client.ask(json!({"do": "speed", "factor": factor, "id": 1}))), [messages], "{factor}");
     }
-    assert_eq!(browser.world.speed, 2.0);
-    browser.ask(json!({"do": "reset", "seed": 5}));
-    assert_eq!((browser.world.step, browser.run.world().seed()), (0, 5));
-    let events = browser.sees("events").unwrap();
-    browser.tick();
-    let events = [events, browser.sees("events").unwrap_or_default()].map(|told| told.to_string()).concat();
+    assert_eq!(client.world.speed, 2.0);
+    client.ask(json!({"do": "reset", "seed": 5}));
+    assert_eq!((client.world.step, client.run.world().seed()), (0, 5));
+    let events = client.next("events").unwrap();
+    client.tick();
+    let events = [events, client.next("events").unwrap_or_default()].map(|messages| messages.to_string()).concat();
     assert!(events.contains("/Control/ResetSimulation"), "{events}");
 }
 
 #[test]
 fn variables_are_listed_searched_read_written_and_observed() {
-    let mut browser = Browser::new(Role::Operator);
-    let told = browser.ask(json!({"do": "list", "path": "/Simulation/"}));
-    assert!(told[0]["variables"].to_string().contains("/Simulation/Gravitation"), "{told:?}");
-    let told = browser.ask(json!({"do": "search", "text": "rover heading"}));
-    assert_eq!(told[0]["variables"][0]["name"], "/Sim/Rover/Heading");
-    let told = browser.ask(json!({"do": "search", "text": " "}));
-    assert_eq!(told[0]["total"], 0);
+    let mut client = Client::new(Role::Operator);
+    let messages = client.ask(json!({"do": "list", "path": "/Simulation/"}));
+    assert!(messages[0]["variables"].to_string().contains("/Simulation/Gravitation"), "{messages:?}");
+    let messages = client.ask(json!({"do": "search", "text": "rover heading"}));
+    assert_eq!(messages[0]["variables"][0]["name"], "/Sim/Rover/Heading");
+    let messages = client.ask(json!({"do": "search", "text": " "}));
+    assert_eq!(messages[0]["total"], 0);
     let name = "/Simulation/Gravitation";
-    browser.ask(json!({"do": "watch", "topics": ["world"]}));
-    browser.ask(json!({"do": "observe", "variables": [name, "/nothing"]}));
-    assert_eq!(browser.sees("values").unwrap()["values"][name], "9.81");
+    client.ask(json!({"do": "watch", "topics": ["world"]}));
+    client.ask(json!({"do": "observe", "variables": [name, "/nothing"]}));
+    assert_eq!(client.next("values").unwrap()["values"][name], "9.81");
     assert_eq!(
-        browser.ask(json!({"do": "write", "variable": name, "value": "1.5", "id": 3})),
+        client.ask(json!({"do": "write", "variable": name, "value": "1.5", "id": 3})),
         [json!({"type": "done", "id": 3})]
     );
-    assert_eq!(browser.sees("values").unwrap()["values"], json!({ name: "1.5" }));
-    let told = browser.ask(json!({"do": "read", "variable": name, "id": 4}));
-    assert_eq!(told, [json!({"type": "value", "variable": name, "value": "1.5"}), json!({"type": "done", "id": 4})]);
+    assert_eq!(client.next("values").unwrap()["values"], json!({ name: "1.5" }));
+    let messages = client.ask(json!({"do": "read", "variable": name, "id": 4}));
+    assert_eq!(
+        messages,
+        [json!({"type": "value", "variable": name, "value": "1.5"}), json!({"type": "done", "id": 4})]
+    );
     for (variable, value) in [(name, "down"), (name, "1e99"), ("/nothing", "1"), ("/Control/CurrentStep", "1")] {
-        let told = browser.ask(json!({"do": "write", "variable": variable, "value": value, "id": 5}));
-        assert_eq!((types(&told), &told[0]["id"]), (vec!["refused"], &json!(5)), "{variable} {value}");
+        let messages = client.ask(json!({"do": "write", "variable": variable, "value": value, "id": 5}));
+        assert_eq!((types(&messages), &messages[0]["id"]), (vec!["refused"], &json!(5)), "{variable} {value}");
     }
     let many: Vec<String> = (0..=limits::CONSOLE_OBSERVED).map(|index| index.to_string()).collect();
-    assert_eq!(types(&browser.ask(json!({"do": "observe", "variables": many}))), ["refused"]);
+    assert_eq!(types(&client.ask(json!({"do": "observe", "variables": many}))), ["refused"]);
 }
 
 #[test]
 fn a_robot_is_moved_pushed_and_followed() {
-    let mut browser = Browser::new(Role::Operator);
-    browser.ask(json!({"do": "watch", "topics": ["world"]}));
-    browser.ask(json!({"do": "follow", "agent": "Rover"}));
-    let news = browser.sees("agent").unwrap();
+    let mut client = Client::new(Role::Operator);
+    client.ask(json!({"do": "watch", "topics": ["world"]}));
+    client.ask(json!({"do": "follow", "agent": "Rover"}));
+    let news = client.next("agent").unwrap();
     assert_eq!((news["motors"].as_array().unwrap().len(), news["senses"].as_array().unwrap().len()), (2, 20));
     assert_eq!(
-        types(&browser.ask(json!({"do": "act", "agent": "Rover", "motors": [[0, 3.0], [1, 3.0]], "id": 1}))),
+        types(&client.ask(json!({"do": "act", "agent": "Rover", "motors": [[0, 3.0], [1, 3.0]], "id": 1}))),
         ["done"]
     );
-    assert_eq!(browser.world.controllers.values().next(), Some(&YOU), "it is in this browser's hands");
-    let height = |browser: &Browser| browser.world.positions.iter().map(|position| position[2]).fold(0.0, f64::max);
-    let before = height(&browser);
-    assert_eq!(
-        types(&browser.ask(json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 3.0], "id": 2}))),
-        ["done"]
-    );
-    browser.tick();
-    assert!(height(&browser) > before + 0.03, "it jumps");
+    assert_eq!(client.world.controllers.values().next(), Some(&YOU), "controlled by this client");
+    let height = |client: &Client| client.world.positions.iter().map(|position| position[2]).fold(0.0, f64::max);
+    let before = height(&client);
+    assert_eq!(types(&client.ask(json!({"do": "push", "agent": "Rover", "velocity": [0, 0, 3.0], "id": 2}))), ["done"]);
+    client.tick();
+    assert!(height(&client) > before + 0.03, "it jumps");
     for command in [
         json!({"do": "act", "agent": "Nobody", "motors": []}),
         json!({"do": "act", "agent": "Rover", "motors": [[2, 0.0]]}),
@@ -255,43 +255,46 @@ fn a_robot_is_moved_pushed_and_followed() {
         json!({"do": "frames", "from": 0, "count": 10}),
         json!({"do": "nonsense"}),
     ] {
-        assert_eq!(types(&browser.ask(command.clone())), ["refused"], "{command}");
+        assert_eq!(types(&client.ask(command.clone())), ["refused"], "{command}");
     }
 }
 
 #[test]
-fn a_flood_of_commands_is_left_out() {
-    let mut browser = Browser::new(Role::Operator);
+fn a_flood_of_commands_is_dropped() {
+    let mut client = Client::new(Role::Operator);
     let (most, rate) = limits::CONSOLE_COMMANDS;
-    let answers = |browser: &mut Browser, count: f64| -> usize {
-        (0..count as usize).map(|_| browser.ask(json!({"do": "films", "id": 1})).len()).sum()
+    let answers = |client: &mut Client, count: f64| -> usize {
+        (0..count as usize).map(|_| client.ask(json!({"do": "films", "id": 1})).len()).sum()
     };
-    // an errand has no answer yet; what is left out is told, up to a point
-    assert_eq!(answers(&mut browser, most * 0.95), 0);
-    assert_eq!(answers(&mut browser, 100.0), 16);
-    browser.now += Duration::from_secs(1);
-    assert_eq!(answers(&mut browser, rate * 0.95), 0);
-    // a long one costs more, also if it is none
-    browser.now += Duration::from_secs(100);
+    // a job has no answer yet; the first dropped commands are refused
+    assert_eq!(answers(&mut client, most * 0.95), 0);
+    assert_eq!(answers(&mut client, 100.0), 16);
+    client.now += Duration::from_secs(1);
+    assert_eq!(answers(&mut client, rate * 0.95), 0);
+    // a long command costs more, even if it is invalid
+    client.now += Duration::from_secs(100);
     let long = json!({"do": "nothing", "text": "x".repeat(200_000)});
     let refused = (0..20)
-        .map(|_| browser.ask(long.clone()))
-        .filter(|told| told[0]["why"] != "too many commands; some are dropped");
+        .map(|_| client.ask(long.clone()))
+        .filter(|messages| messages[0]["why"] != "too many commands; some are dropped");
     assert!(refused.count() < 12);
 }
 
 #[test]
-fn answers_go_to_what_was_asked() {
-    let mut browser = Browser::new(Role::Operator);
-    let size = browser.world.catalogue.variables.iter().find(|card| card.name.ends_with("Wheel/Size")).unwrap().clone();
+fn answers_are_matched_to_their_requests() {
+    let mut client = Client::new(Role::Operator);
+    let size = client.world.catalogue.variables.iter().find(|card| card.name.ends_with("Wheel/Size")).unwrap().clone();
     let mut out = Output::default();
     let value = world::Value::Point3D([0.1; 3]);
-    browser.session.write(size.id, value.clone(), Some(1), &mut out);
+    client.session.write(size.id, value.clone(), Some(1), &mut out);
     let read = Request::Read(size.name.to_string());
-    browser.session.request(size.id, Some(2), read, Command::Read(size.id), &mut out);
-    // the new size takes a while
-    browser.session.handle_answer(Answer::Value(size.id, value), &mut out);
-    browser.session.handle_answer(Answer::Written(size.id), &mut out);
-    let told: Vec<Value> = out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
-    assert_eq!((types(&told), &told[1]["id"], &told[2]["id"]), (vec!["value", "done", "done"], &json!(2), &json!(1)));
+    client.session.request(size.id, Some(2), read, Command::Read(size.id), &mut out);
+    // writing the size takes longer than reading it
+    client.session.handle_answer(Answer::Value(size.id, value), &mut out);
+    client.session.handle_answer(Answer::Written(size.id), &mut out);
+    let messages: Vec<Value> = out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    assert_eq!(
+        (types(&messages), &messages[1]["id"], &messages[2]["id"]),
+        (vec!["value", "done", "done"], &json!(2), &json!(1))
+    );
 }

@@ -1,4 +1,4 @@
-//! What a client has been sent, and what is new to it.
+//! The state that a client has been sent, and the changes to send next.
 
 use core::net::SocketAddr;
 use std::{
@@ -111,7 +111,7 @@ impl ViewState {
 }
 
 impl ConsoleSession {
-    /// Sends what is new.
+    /// Sends the changes.
     pub(super) fn update(&mut self, world: &Arc<Snapshot>, now: Instant, out: &mut Output) {
         for topic in self.watched.clone() {
             match topic {

@@ -48,7 +48,7 @@ fn beam_from_arena(&arena::Beam { x, y, z, dir, tilt, angle_h, angle_v }: &arena
     evo::Beam { x, y, z, dir, tilt, angle_h, angle_v }
 }
 
-/// Whom a request is about; nobody, if it is for a new robot.
+/// The robot that a request is about; `None` if it creates one.
 pub fn robot_of(ask: &Request) -> Option<RobotId> {
     match ask {
         Request::Create => None,
@@ -92,7 +92,7 @@ pub fn answer_from_message(robot: Option<RobotId>, message: FromWorld) -> Option
     (about == robot).then_some(answer)
 }
 
-/// What a manager is told, with its share of the places.
+/// The net parameters sent to a manager, with its share of the slots.
 pub fn message_from_parameters(parameters: &NetParameters, share: usize) -> evo::NetParameters {
     let genes = |genes: evolve::genotype::Genes| evo::Genes { values: genes.values, low: genes.low, high: genes.high };
     evo::NetParameters {

@@ -29,12 +29,12 @@ fn bytes_from_hex(hex: &str) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-/// A session in front of a world, without sockets.
+/// A session and its world, without sockets.
 struct Conversation {
     session: OverDatagrams<OdcpSession>,
     run: Runner,
     sequence: u64,
-    on_the_way: BTreeMap<SocketAddr, VecDeque<Vec<u8>>>,
+    replies: BTreeMap<SocketAddr, VecDeque<Vec<u8>>>,
     now: Instant,
 }
 
@@ -42,14 +42,14 @@ impl Conversation {
     fn new() -> Self {
         let now = now();
         let mut run = Runner::new(small_world(), Pace::Fast, Duration::from_secs(5), now);
-        // until it has settled on its wheels
+        // until it is at rest on its wheels
         while run.world().snapshot().time < 1.0 {
             run.advance(now);
         }
-        Self { session: session(), run, sequence: 0, on_the_way: BTreeMap::new(), now }
+        Self { session: session(), run, sequence: 0, replies: BTreeMap::new(), now }
     }
 
-    /// Sends a datagram, and lets a tick pass.
+    /// Sends a datagram and runs a tick.
     fn send(&mut self, from: SocketAddr, datagram: &[u8]) {
         let mut out = Outbox::default();
         self.session.receive(from, datagram, &self.run.world().snapshot(), self.now, &mut out);
@@ -58,14 +58,14 @@ impl Conversation {
             self.run.handle(SessionId(0), self.sequence, command, self.now);
         }
         for (to, reply) in out.replies {
-            self.on_the_way.entry(to).or_default().push_back(reply);
+            self.replies.entry(to).or_default().push_back(reply);
         }
         self.run.advance(self.now);
-        assert_eq!(self.run.take_answers(), [], "the world does as it is told");
+        assert_eq!(self.run.take_answers(), [], "the world refuses nothing");
     }
 
     fn next_reply(&mut self, to: SocketAddr) -> Option<Vec<u8>> {
-        self.on_the_way.get_mut(&to)?.pop_front()
+        self.replies.get_mut(&to)?.pop_front()
     }
 }
 
@@ -89,11 +89,11 @@ fn transcripts() {
                 let reply = conversation.next_reply(peer).unwrap_or_else(|| panic!("{place}: no reply"));
                 assert_eq!((reply.first(), reply.len()), (Some(&151), 1 + 4 * motors as usize), "{place}");
             } else {
-                assert_eq!(step["expect_none"], true, "{place} means nothing");
+                assert_eq!(step["expect_none"], true, "{place} is not a known step");
                 assert_eq!(conversation.next_reply(peer), None, "{place}");
             }
         }
-        assert!(conversation.on_the_way.values().all(VecDeque::is_empty), "{}: a reply too many", path.display());
+        assert!(conversation.replies.values().all(VecDeque::is_empty), "{}: unexpected reply", path.display());
         count += 1;
     }
     assert!(count >= 6, "only {count} transcripts were found");
@@ -114,7 +114,7 @@ fn outbox_of(world: &Arc<Snapshot>, datagram: &[u8]) -> DatagramOutbox<Vec<u8>> 
 }
 
 #[test]
-fn settings_span_the_range_of_a_motor() {
+fn settings_cover_the_range_of_a_motor() {
     let card = AT_REST.catalogue.agent(ROVER).unwrap();
     let Bounds { min, max } = card.motors[0].range;
     let check = |raw: [i32; 4], expected: [(f64, Option<f64>); 2]| {
@@ -136,15 +136,15 @@ fn settings_span_the_range_of_a_motor() {
 }
 
 #[test]
-fn visits_are_told_to_the_world() {
+fn visits_raise_events() {
     for (datagram, event) in [(5, AgentEvent::ControllerConnected), (7, AgentEvent::ControllerDisconnected)] {
         let commands = outbox_of(&AT_REST, &[datagram]).commands;
-        assert!(matches!(&commands[..], [Command::RaiseEvent(ROVER, told)] if *told == event), "{commands:?}");
+        assert!(matches!(&commands[..], [Command::RaiseEvent(ROVER, raised)] if *raised == event), "{commands:?}");
     }
 }
 
 #[test]
-fn an_agent_that_has_left_answers_nothing() {
+fn an_agent_that_has_left_is_not_served() {
     let empty = World::new(&Setup { robots: Vec::new(), randomise: Vec::new(), watches: Vec::new(), ..small_setup() });
     let empty = empty.unwrap().snapshot();
     for datagram in [&[5][..], &[7], &[100, 0, 0, 0, 0], &[150]] {
@@ -156,14 +156,14 @@ fn an_agent_that_has_left_answers_nothing() {
 }
 
 #[test]
-fn what_the_world_refuses_is_counted_and_not_sent() {
+fn refusals_of_the_world_are_counted_and_not_sent() {
     let mut out = Outbox::default();
     session().notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), &AT_REST, now(), &mut out);
     assert!(out.replies.is_empty() && out.commands.is_empty());
     assert_eq!(out.refusals.len(), 1);
 }
 
-/// Bytes that are often nearly a message.
+/// Bytes that are often almost a message.
 fn datagram() -> impl Strategy<Value = Vec<u8>> {
     let id = prop_oneof![Just(5), Just(7), Just(100), Just(150), any::<u8>()];
     let message = (id, prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(id, rest)| {

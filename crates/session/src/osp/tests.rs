@@ -12,8 +12,8 @@ use crate::{Outbox, limits, testing::small_setup};
 const PEER: SocketAddr = SocketAddr::new(core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST), 5_000);
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Clients in front of a world with some rovers, without sockets and with time passed in.
-struct Hall {
+/// Clients of a world with some rovers, without sockets and with time passed in.
+struct Harness {
     run: Runner,
     now: Instant,
     clients: Vec<Client>,
@@ -22,8 +22,8 @@ struct Hall {
 struct Client {
     session: OspSession,
     sequence: u64,
-    /// What it has received.
-    got: Vec<Vec<u8>>,
+    /// Datagrams received.
+    received: Vec<Vec<u8>>,
     refusals: Vec<String>,
     closed: Option<String>,
     resets_communication: bool,
@@ -45,7 +45,7 @@ fn rovers(count: usize) -> Setup {
     setup
 }
 
-impl Hall {
+impl Harness {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     fn new(count: usize, dialects: &[Dialect]) -> Self {
         let now = Instant::now();
@@ -53,26 +53,26 @@ impl Hall {
         let client = |&dialect: &Dialect| Client {
             session: OspSession::new(PEER, dialect),
             sequence: 0,
-            got: Vec::new(),
+            received: Vec::new(),
             refusals: Vec::new(),
             closed: None,
             resets_communication: false,
         };
-        let mut hall = Self { run, now, clients: dialects.iter().map(client).collect() };
+        let mut harness = Self { run, now, clients: dialects.iter().map(client).collect() };
         for client in 0..dialects.len() {
-            hall.ask(client, &Request::GetAgentOverview);
+            harness.ask(client, &Request::GetAgentOverview);
         }
-        hall
+        harness
     }
 
-    /// What a client is answered when it sends a datagram; with what the world makes of it.
+    /// Sends a datagram; returns the replies, including those that the world causes.
     fn send(&mut self, client: usize, datagram: &[u8]) -> Vec<Reply> {
-        self.clients[client].got.clear();
+        self.clients[client].received.clear();
         let world = self.run.world().snapshot();
         let now = self.now;
         self.with(client, |session, out| session.receive(PEER, datagram, &world, now, out));
         self.settle();
-        self.got(client)
+        self.received(client)
     }
 
     fn ask(&mut self, client: usize, request: &Request) -> Vec<Reply> {
@@ -84,34 +84,34 @@ impl Hall {
         let mut datagram = request.to_bytes_in(self.clients[client].session.dialect);
         SequenceNumber(number).append_to(&mut datagram);
         let replies = self.send(client, &datagram);
-        for got in &self.clients[client].got {
+        for got in &self.clients[client].received {
             assert_eq!(SequenceNumber::at_end(got), Some(SequenceNumber(number)), "{got:?}");
         }
         replies
     }
 
     /// What a client has received since it sent something, or since the last call.
-    fn got(&mut self, client: usize) -> Vec<Reply> {
-        let Client { session, got, .. } = &self.clients[client];
-        got.iter().map(|datagram| Reply::decode_in(session.dialect, datagram).unwrap()).collect()
+    fn received(&mut self, client: usize) -> Vec<Reply> {
+        let Client { session, received, .. } = &self.clients[client];
+        received.iter().map(|datagram| Reply::decode_in(session.dialect, datagram).unwrap()).collect()
     }
 
     fn with(&mut self, client: usize, act: impl FnOnce(&mut OspSession, &mut ConversationOutbox)) {
         let id = SessionId(client as u64);
-        let talk = &mut self.clients[client];
-        if talk.closed.is_some() {
+        let connection = &mut self.clients[client];
+        if connection.closed.is_some() {
             return;
         }
         let mut out = Outbox::default();
-        act(&mut talk.session, &mut out);
-        assert!(out.replies.iter().all(|(to, _)| *to == talk.session.peer));
-        talk.got.extend(out.replies.into_iter().map(|(_, datagram)| datagram));
-        talk.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
+        act(&mut connection.session, &mut out);
+        assert!(out.replies.iter().all(|(to, _)| *to == connection.session.peer));
+        connection.received.extend(out.replies.into_iter().map(|(_, datagram)| datagram));
+        connection.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
         for action in out.actions {
             match action {
                 ConversationAction::HoldReplies => {}
-                ConversationAction::Close(reason) => talk.closed = Some(reason),
-                ConversationAction::ResetCommunication => talk.resets_communication = true,
+                ConversationAction::Close(reason) => connection.closed = Some(reason),
+                ConversationAction::ResetCommunication => connection.resets_communication = true,
             }
         }
         for command in out.commands {
@@ -120,7 +120,7 @@ impl Hall {
             self.run.handle(id, self.clients[client].sequence, command, self.now);
             if is_reset {
                 let snapshot = self.run.world().snapshot();
-                self.tell(&snapshot);
+                self.notify_all(&snapshot);
             }
         }
         if self.clients[client].closed.is_some() {
@@ -128,14 +128,14 @@ impl Hall {
         }
     }
 
-    fn tell(&mut self, snapshot: &Arc<Snapshot>) {
+    fn notify_all(&mut self, snapshot: &Arc<Snapshot>) {
         let now = self.now;
         for client in 0..self.clients.len() {
             self.with(client, |session, out| session.notify(Notice::Tick, snapshot, now, out));
         }
     }
 
-    /// Until nothing happens any more at this time.
+    /// Runs until nothing happens any more without advancing the time.
     fn settle(&mut self) {
         loop {
             for (SessionId(client), answer) in self.run.take_answers() {
@@ -151,7 +151,7 @@ impl Hall {
                 continue;
             }
             match self.run.advance(self.now).0 {
-                Progress::Moved(snapshot) => self.tell(&snapshot),
+                Progress::Moved(snapshot) => self.notify_all(&snapshot),
                 Progress::Until(_) | Progress::Waiting => {
                     let answers = self.run.take_answers();
                     if answers.is_empty() {
@@ -186,7 +186,7 @@ impl Hall {
         self.run.world().read(id).unwrap()
     }
 
-    /// The number by which a client calls a variable.
+    /// The local number of a variable for a client.
     fn local(&mut self, client: usize, name: &str) -> LocalValue {
         match self.ask(client, &Request::GetValueIds { expression: Text::from(name) }).as_slice() {
             [Reply::ValueIds { count: 1 }, Reply::ValueInfo { value, .. }] => *value,
@@ -215,7 +215,7 @@ fn reset_with(seed: i32) -> Request {
     Request::ResetSimulation { seed }
 }
 
-/// Which messages these are, by their first letters.
+/// The names of the messages.
 fn kinds(replies: &[Reply]) -> Vec<String> {
     let name = |reply: &Reply| {
         let text = format!("{reply:?}");
@@ -228,11 +228,11 @@ const STEP: [&str; 2] = ["NextStepAck", "StepCompleted"];
 const ACK: [&str; 1] = ["NextStepAck"];
 
 #[test]
-fn agents_are_listed_and_stay_under_their_numbers() {
+fn agents_keep_their_numbers() {
     for dialect in Dialect::ALL {
-        let mut hall = Hall::new(2, &[dialect]);
+        let mut harness = Harness::new(2, &[dialect]);
         for _ in 0..2 {
-            let overview = hall.ask(0, &Request::GetAgentOverview);
+            let overview = harness.ask(0, &Request::GetAgentOverview);
             let [Reply::AgentOverview { count: 2 }, rest @ ..] = overview.as_slice() else { panic!("{overview:?}") };
             for (index, (reply, wanted)) in rest.iter().zip(["Rover1", "Rover2"]).enumerate() {
                 let agent = LocalAgent(index as i32 + 1);
@@ -240,8 +240,8 @@ fn agents_are_listed_and_stay_under_their_numbers() {
                 assert_eq!(*reply, Reply::AgentOverviewNext { index, agent, group_type, available: true, name });
             }
         }
-        assert_eq!(hall.ask(0, &Request::AgentOverviewAck), []);
-        let info = hall.ask(0, &Request::GetAgentInfo { agent: LocalAgent(2) });
+        assert_eq!(harness.ask(0, &Request::AgentOverviewAck), []);
+        let info = harness.ask(0, &Request::GetAgentInfo { agent: LocalAgent(2) });
         let [Reply::AgentInfo { inputs, outputs, infos, name, .. }, rest @ ..] = info.as_slice() else {
             panic!("{info:?}")
         };
@@ -251,12 +251,12 @@ fn agents_are_listed_and_stay_under_their_numbers() {
             assert_eq!(*index, place);
             assert!(min < max && name.as_str().starts_with('/'));
         }
-        assert_eq!(hall.ask(0, &Request::AgentInfoAck), []);
+        assert_eq!(harness.ask(0, &Request::AgentInfoAck), []);
     }
 }
 
 #[test]
-fn what_is_not_known_is_answered_as_such() {
+fn unknown_ids_are_reported() {
     let (agent, value, event) = (LocalAgent(7), LocalValue(7), LocalEvent(7));
     let none = LocalValue::NOT_FOUND;
     for (request, wanted) in [
@@ -283,270 +283,284 @@ fn what_is_not_known_is_answered_as_such() {
         (Request::GetValueIds { expression: Text::from("x".repeat(5_000).as_str()) }, Reply::ValueIds { count: 0 }),
     ] {
         for dialect in Dialect::ALL {
-            let mut hall = Hall::new(1, &[dialect]);
-            assert_eq!(hall.ask(0, &request), std::slice::from_ref(&wanted), "{request:?}");
+            let mut harness = Harness::new(1, &[dialect]);
+            assert_eq!(harness.ask(0, &request), std::slice::from_ref(&wanted), "{request:?}");
         }
     }
-    // before an overview no agent is known
-    let mut hall = Hall::new(1, &[Dialect::Document]);
-    hall.clients[0].session = OspSession::new(SocketAddr::from(([127, 0, 0, 1], 5_000)), Dialect::Document);
-    assert_eq!(hall.register(0, 1), Status::Failed);
+    // no agent is known before an overview
+    let mut harness = Harness::new(1, &[Dialect::Document]);
+    harness.clients[0].session = OspSession::new(SocketAddr::from(([127, 0, 0, 1], 5_000)), Dialect::Document);
+    assert_eq!(harness.register(0, 1), Status::Failed);
     for stray in [step_of(1, &[0.0, 0.0]), ack_of(1), Request::ResetCompleted, Request::ValueInfoAck] {
-        assert_eq!(hall.ask(0, &stray), [], "{stray:?}");
+        assert_eq!(harness.ask(0, &stray), [], "{stray:?}");
     }
-    assert_eq!(hall.ticks(), 0);
+    assert_eq!(harness.ticks(), 0);
 }
 
 #[test]
-fn an_agent_has_one_client() {
-    let mut hall = Hall::new(2, &[Dialect::Document, Dialect::Original]);
-    assert_eq!(hall.register(0, 1), Status::Done);
-    assert_eq!(hall.register(0, 1), Status::Done, "again");
-    assert_eq!(hall.register(1, 1), Status::Failed);
-    assert_eq!(hall.register(1, 2), Status::Done);
-    let overview = hall.ask(1, &Request::GetAgentOverview);
+fn an_agent_has_at_most_one_client() {
+    let mut harness = Harness::new(2, &[Dialect::Document, Dialect::Original]);
+    assert_eq!(harness.register(0, 1), Status::Done);
+    assert_eq!(harness.register(0, 1), Status::Done, "again");
+    assert_eq!(harness.register(1, 1), Status::Failed);
+    assert_eq!(harness.register(1, 2), Status::Done);
+    let overview = harness.ask(1, &Request::GetAgentOverview);
     let free = |reply: &Reply| matches!(reply, Reply::AgentOverviewNext { available: true, .. });
     assert!(!overview.iter().any(free), "{overview:?}");
-    assert_eq!(kinds(&hall.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) })), ["DeregisterFromAgentAck"]);
-    assert_eq!(hall.register(1, 1), Status::Done);
-    assert_eq!(hall.ask(1, &Request::End), [Reply::EndAck]);
-    assert_eq!(hall.clients[1].closed.as_deref(), Some("ended by the client"));
-    assert_eq!((hall.register(0, 1), hall.register(0, 2)), (Status::Done, Status::Done), "the end frees its agents");
+    assert_eq!(
+        kinds(&harness.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) })),
+        ["DeregisterFromAgentAck"]
+    );
+    assert_eq!(harness.register(1, 1), Status::Done);
+    assert_eq!(harness.ask(1, &Request::End), [Reply::EndAck]);
+    assert_eq!(harness.clients[1].closed.as_deref(), Some("ended by the client"));
+    assert_eq!(
+        (harness.register(0, 1), harness.register(0, 2)),
+        (Status::Done, Status::Done),
+        "its agents are released when it ends"
+    );
 }
 
 #[test]
 fn a_step_waits_for_every_agent_and_happens_once() {
-    let mut hall = Hall::new(3, &Dialect::ALL);
+    let mut harness = Harness::new(3, &Dialect::ALL);
     for (client, agent) in [(0, 1), (0, 2), (1, 3)] {
-        assert_eq!(hall.register(client, agent), Status::Done);
+        assert_eq!(harness.register(client, agent), Status::Done);
     }
     for round in 1..=3 {
         let inputs = [0.1 * round as f32, 0.0];
-        assert_eq!(kinds(&hall.ask(0, &step_of(1, &inputs))), ACK);
-        assert_eq!(kinds(&hall.ask(1, &step_of(3, &inputs))), ACK);
-        assert_eq!(hall.ticks(), round - 1, "the second agent has not asked");
-        hall.clients[1].got.clear();
-        // each of its two agents, one after the other
-        assert_eq!(kinds(&hall.ask(0, &step_of(2, &inputs))), STEP);
-        assert_eq!(kinds(&hall.got(1)), ["StepCompleted"]);
-        assert_eq!(hall.ask(0, &ack_of(2)), [], "the first one is awaited");
-        let next = hall.ask(0, &ack_of(1));
+        assert_eq!(kinds(&harness.ask(0, &step_of(1, &inputs))), ACK);
+        assert_eq!(kinds(&harness.ask(1, &step_of(3, &inputs))), ACK);
+        assert_eq!(harness.ticks(), round - 1, "the second agent has not voted");
+        harness.clients[1].received.clear();
+        // its two agents in turn
+        assert_eq!(kinds(&harness.ask(0, &step_of(2, &inputs))), STEP);
+        assert_eq!(kinds(&harness.received(1)), ["StepCompleted"]);
+        assert_eq!(harness.ask(0, &ack_of(2)), [], "the first one is pending");
+        let next = harness.ask(0, &ack_of(1));
         assert!(matches!(next.as_slice(), [Reply::StepCompleted { agent: LocalAgent(2), .. }]), "{next:?}");
-        assert_eq!(hall.ask(0, &ack_of(2)), []);
-        assert_eq!(hall.ask(1, &ack_of(3)), []);
-        assert_eq!(hall.ticks(), round);
+        assert_eq!(harness.ask(0, &ack_of(2)), []);
+        assert_eq!(harness.ask(1, &ack_of(3)), []);
+        assert_eq!(harness.ticks(), round);
     }
-    assert_eq!(hall.ask(1, &step_of(1, &[0.0, 0.0])), [], "somebody else's agent");
-    // whoever leaves is no longer waited for
-    assert_eq!(kinds(&hall.ask(1, &step_of(3, &[0.9, 0.9]))), ACK);
-    hall.clients[1].got.clear();
-    hall.ask(0, &Request::End);
-    hall.settle();
-    assert_eq!(kinds(&hall.got(1)), ["StepCompleted"]);
+    assert_eq!(harness.ask(1, &step_of(1, &[0.0, 0.0])), [], "an agent of another client");
+    // a client that has left is not waited for
+    assert_eq!(kinds(&harness.ask(1, &step_of(3, &[0.9, 0.9]))), ACK);
+    harness.clients[1].received.clear();
+    harness.ask(0, &Request::End);
+    harness.settle();
+    assert_eq!(kinds(&harness.received(1)), ["StepCompleted"]);
 }
 
 #[test]
-fn a_lost_confirmation_costs_a_time_out() {
-    let mut hall = Hall::new(2, &[Dialect::Document]);
-    hall.register(0, 1);
-    hall.register(0, 2);
-    hall.ask(0, &step_of(1, &[]));
-    assert_eq!(kinds(&hall.ask(0, &step_of(2, &[]))), STEP);
-    hall.clients[0].got.clear();
-    hall.pass(limits::CONFIRMATION / 2);
-    assert!(hall.got(0).is_empty());
-    hall.pass(limits::CONFIRMATION / 2);
-    let told = hall.got(0);
-    assert!(matches!(told.as_slice(), [Reply::StepCompleted { agent: LocalAgent(2), .. }]), "{told:?}");
-    // the next request confirms, too
-    assert_eq!(kinds(&hall.ask(0, &step_of(1, &[1.0]))), ACK);
-    assert_eq!(kinds(&hall.ask(0, &step_of(2, &[1.0]))), STEP);
-    assert_eq!(hall.ticks(), 2);
+fn a_lost_confirmation_costs_a_timeout() {
+    let mut harness = Harness::new(2, &[Dialect::Document]);
+    harness.register(0, 1);
+    harness.register(0, 2);
+    harness.ask(0, &step_of(1, &[]));
+    assert_eq!(kinds(&harness.ask(0, &step_of(2, &[]))), STEP);
+    harness.clients[0].received.clear();
+    harness.pass(limits::CONFIRMATION / 2);
+    assert!(harness.received(0).is_empty());
+    harness.pass(limits::CONFIRMATION / 2);
+    let replies = harness.received(0);
+    assert!(matches!(replies.as_slice(), [Reply::StepCompleted { agent: LocalAgent(2), .. }]), "{replies:?}");
+    // the next request also confirms
+    assert_eq!(kinds(&harness.ask(0, &step_of(1, &[1.0]))), ACK);
+    assert_eq!(kinds(&harness.ask(0, &step_of(2, &[1.0]))), STEP);
+    assert_eq!(harness.ticks(), 2);
 }
 
 #[test]
 fn a_repeated_request_gets_its_answers_again_and_steps_once() {
     for dialect in Dialect::ALL {
-        let mut hall = Hall::new(2, &[dialect, dialect]);
-        hall.register(0, 1);
-        hall.register(1, 2);
+        let mut harness = Harness::new(2, &[dialect, dialect]);
+        harness.register(0, 1);
+        harness.register(1, 2);
         for _ in 0..3 {
-            assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.5, 0.5]))), ACK);
+            assert_eq!(kinds(&harness.ask(0, &step_of(1, &[0.5, 0.5]))), ACK);
         }
-        hall.ask(1, &step_of(2, &[]));
-        assert_eq!(hall.ticks(), 1);
-        let first = hall.clients[0].got.last().cloned().unwrap();
+        harness.ask(1, &step_of(2, &[]));
+        assert_eq!(harness.ticks(), 1);
+        let first = harness.clients[0].received.last().cloned().unwrap();
         for _ in 0..3 {
-            assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.5, 0.5]))), STEP, "its news may have got lost");
-            assert_eq!(hall.clients[0].got.last(), Some(&first));
+            assert_eq!(kinds(&harness.ask(0, &step_of(1, &[0.5, 0.5]))), STEP, "its report may have been lost");
+            assert_eq!(harness.clients[0].received.last(), Some(&first));
         }
-        assert_eq!(hall.ticks(), 1);
-        assert_eq!(hall.ask(0, &ack_of(1)), []);
-        assert_eq!(hall.ask(0, &ack_of(1)), []);
-        assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.5, 0.5]))), ACK, "this is the next one");
-        hall.ask(1, &step_of(2, &[1.0]));
-        assert_eq!(hall.ticks(), 2);
+        assert_eq!(harness.ticks(), 1);
+        assert_eq!(harness.ask(0, &ack_of(1)), []);
+        assert_eq!(harness.ask(0, &ack_of(1)), []);
+        assert_eq!(kinds(&harness.ask(0, &step_of(1, &[0.5, 0.5]))), ACK, "the next step");
+        harness.ask(1, &step_of(2, &[1.0]));
+        assert_eq!(harness.ticks(), 2);
     }
 }
 
 #[test]
-fn numbers_tell_copies_from_requests() {
+fn sequence_numbers_distinguish_copies_from_requests() {
     for dialect in Dialect::ALL {
-        let mut hall = Hall::new(1, &[dialect]);
-        hall.register(0, 1);
+        let mut harness = Harness::new(1, &[dialect]);
+        harness.register(0, 1);
         let step = step_of(1, &[0.5, 0.5]);
-        assert_eq!(kinds(&hall.ask_numbered(0, &step, 1)), STEP);
-        assert_eq!(hall.ask(0, &ack_of(1)), []);
-        assert_eq!(kinds(&hall.ask_numbered(0, &step, 1)), STEP, "a copy after its confirmation");
-        assert_eq!(hall.ticks(), 1);
-        assert_eq!(kinds(&hall.ask_numbered(0, &step, 2)), STEP, "the next one, though nothing was confirmed");
-        assert_eq!(hall.ask_numbered(0, &step, 1), [], "a copy that was under way for long");
-        assert_eq!(hall.ticks(), 2);
+        assert_eq!(kinds(&harness.ask_numbered(0, &step, 1)), STEP);
+        assert_eq!(harness.ask(0, &ack_of(1)), []);
+        assert_eq!(kinds(&harness.ask_numbered(0, &step, 1)), STEP, "a copy after its confirmation");
+        assert_eq!(harness.ticks(), 1);
+        assert_eq!(kinds(&harness.ask_numbered(0, &step, 2)), STEP, "the next step, although nothing was confirmed");
+        assert_eq!(harness.ask_numbered(0, &step, 1), [], "a copy that was delayed for long");
+        assert_eq!(harness.ticks(), 2);
 
         let reset = ["ResetSimulationAck", "ResetCompleted"];
-        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset);
-        let tries = hall.run.world().snapshot().tries;
-        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset);
-        assert_eq!(hall.ask(0, &Request::ResetCompleted), []);
-        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 1)), reset, "whatever the time");
-        assert_eq!(hall.run.world().snapshot().tries, tries);
-        assert_eq!(kinds(&hall.ask_numbered(0, &reset_with(5), 2)), reset);
-        assert_eq!(hall.ask_numbered(0, &reset_with(5), 1), []);
-        assert_eq!(hall.run.world().snapshot().tries, tries + 1);
+        assert_eq!(kinds(&harness.ask_numbered(0, &reset_with(5), 1)), reset);
+        let tries = harness.run.world().snapshot().tries;
+        assert_eq!(kinds(&harness.ask_numbered(0, &reset_with(5), 1)), reset);
+        assert_eq!(harness.ask(0, &Request::ResetCompleted), []);
+        assert_eq!(kinds(&harness.ask_numbered(0, &reset_with(5), 1)), reset, "at any time");
+        assert_eq!(harness.run.world().snapshot().tries, tries);
+        assert_eq!(kinds(&harness.ask_numbered(0, &reset_with(5), 2)), reset);
+        assert_eq!(harness.ask_numbered(0, &reset_with(5), 1), []);
+        assert_eq!(harness.run.world().snapshot().tries, tries + 1);
     }
 }
 
 #[test]
-fn a_reset_waits_for_every_agent_and_stray_requests_spoil_nothing() {
-    let mut hall = Hall::new(3, &[Dialect::Document, Dialect::Original, Dialect::Document]);
+fn a_reset_waits_for_every_agent_despite_stray_requests() {
+    let mut harness = Harness::new(3, &[Dialect::Document, Dialect::Original, Dialect::Document]);
     for (client, agent) in [(0, 1), (0, 2), (1, 3)] {
-        hall.register(client, agent);
+        harness.register(client, agent);
     }
-    let tries = hall.run.world().snapshot().tries;
+    let tries = harness.run.world().snapshot().tries;
     for _ in 0..5 {
-        assert_eq!(kinds(&hall.ask(2, &reset_with(1))), ["ResetSimulationAck"], "it has no agent");
-        assert_eq!(kinds(&hall.ask(1, &reset_with(2))), ["ResetSimulationAck"], "one too many, but for the first");
+        assert_eq!(kinds(&harness.ask(2, &reset_with(1))), ["ResetSimulationAck"], "it controls no agent");
+        assert_eq!(
+            kinds(&harness.ask(1, &reset_with(2))),
+            ["ResetSimulationAck"],
+            "a repeated request for the same agent"
+        );
     }
-    assert_eq!(kinds(&hall.ask(0, &reset_with(0))), ["ResetSimulationAck"]);
-    for client in &mut hall.clients {
-        client.got.clear();
+    assert_eq!(kinds(&harness.ask(0, &reset_with(0))), ["ResetSimulationAck"]);
+    for client in &mut harness.clients {
+        client.received.clear();
     }
-    assert_eq!(hall.run.world().snapshot().tries, tries);
-    assert_eq!(kinds(&hall.ask(0, &reset_with(-4))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!(harness.run.world().snapshot().tries, tries);
+    assert_eq!(kinds(&harness.ask(0, &reset_with(-4))), ["ResetSimulationAck", "ResetCompleted"]);
     for client in [1, 2] {
-        assert_eq!(hall.got(client), [Reply::ResetCompleted], "everybody is told");
+        assert_eq!(harness.received(client), [Reply::ResetCompleted], "all clients are notified");
     }
-    assert_eq!(hall.run.world().snapshot().tries, tries + 1);
-    assert_eq!(hall.value("/Simulation/Seed"), Value::Integer(-4), "the last one that is not 0");
-    // the first byte is the one that the dialect has
-    assert_eq!(hall.clients[0].got.last().map(|bytes| bytes[0]), Some(76));
-    assert_eq!(hall.clients[1].got.last().map(|bytes| bytes[0]), Some(75));
+    assert_eq!(harness.run.world().snapshot().tries, tries + 1);
+    assert_eq!(harness.value("/Simulation/Seed"), Value::Integer(-4), "the last seed other than 0");
+    // the first byte depends on the dialect
+    assert_eq!(harness.clients[0].received.last().map(|bytes| bytes[0]), Some(76));
+    assert_eq!(harness.clients[1].received.last().map(|bytes| bytes[0]), Some(75));
     for client in [0, 1] {
-        assert_eq!(hall.ask(client, &Request::ResetCompleted), []);
+        assert_eq!(harness.ask(client, &Request::ResetCompleted), []);
     }
-    // whoever was told of somebody else's reset has asked for nothing
-    hall.ask(1, &Request::End);
-    hall.ask(0, &Request::End);
-    assert_eq!(hall.register(2, 3), Status::Done);
-    assert_eq!(kinds(&hall.ask(2, &reset_with(9))), ["ResetSimulationAck", "ResetCompleted"]);
-    assert_eq!(hall.run.world().snapshot().tries, tries + 2);
+    // a notification of another client's reset is not a request
+    harness.ask(1, &Request::End);
+    harness.ask(0, &Request::End);
+    assert_eq!(harness.register(2, 3), Status::Done);
+    assert_eq!(kinds(&harness.ask(2, &reset_with(9))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!(harness.run.world().snapshot().tries, tries + 2);
 }
 
 #[test]
-fn the_last_wish_counts() {
-    let mut hall = Hall::new(2, &Dialect::ALL);
-    hall.register(0, 1);
-    hall.register(1, 2);
-    let tries = hall.run.world().snapshot().tries;
-    // a reset that the other does not want, then a step
-    hall.ask(0, &reset_with(1));
-    assert_eq!(kinds(&hall.ask(0, &step_of(1, &[0.1]))), ACK);
-    assert_eq!(kinds(&hall.ask(1, &step_of(2, &[]))), STEP);
-    // a step, then a reset, which the other wants as well
-    hall.ask(0, &step_of(1, &[0.2]));
-    hall.ask(0, &reset_with(1));
-    assert_eq!(kinds(&hall.ask(1, &reset_with(2))), ["ResetSimulationAck", "ResetCompleted"]);
-    assert_eq!((hall.ticks(), hall.run.world().snapshot().tries), (1, tries + 1));
-    // a step, a reset, and the next step after all
-    hall.ask_numbered(0, &step_of(1, &[0.3]), 1);
-    hall.ask(0, &Request::ResetCompleted);
-    hall.ask(0, &reset_with(1));
-    hall.ask_numbered(0, &step_of(1, &[0.4]), 2);
-    hall.clients[0].got.clear();
-    hall.ask(1, &step_of(2, &[0.3]));
-    assert_eq!(kinds(&hall.got(0)), ["StepCompleted"]);
-    assert_eq!(hall.ticks(), 2);
+fn the_last_request_wins() {
+    let mut harness = Harness::new(2, &Dialect::ALL);
+    harness.register(0, 1);
+    harness.register(1, 2);
+    let tries = harness.run.world().snapshot().tries;
+    // a reset that the other does not vote for, then a step
+    harness.ask(0, &reset_with(1));
+    assert_eq!(kinds(&harness.ask(0, &step_of(1, &[0.1]))), ACK);
+    assert_eq!(kinds(&harness.ask(1, &step_of(2, &[]))), STEP);
+    // a step, then a reset that the other votes for as well
+    harness.ask(0, &step_of(1, &[0.2]));
+    harness.ask(0, &reset_with(1));
+    assert_eq!(kinds(&harness.ask(1, &reset_with(2))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!((harness.ticks(), harness.run.world().snapshot().tries), (1, tries + 1));
+    // a step, a reset, then another step
+    harness.ask_numbered(0, &step_of(1, &[0.3]), 1);
+    harness.ask(0, &Request::ResetCompleted);
+    harness.ask(0, &reset_with(1));
+    harness.ask_numbered(0, &step_of(1, &[0.4]), 2);
+    harness.clients[0].received.clear();
+    harness.ask(1, &step_of(2, &[0.3]));
+    assert_eq!(kinds(&harness.received(0)), ["StepCompleted"]);
+    assert_eq!(harness.ticks(), 2);
 }
 
 #[test]
-fn a_reset_from_outside_keeps_steps_and_fulfils_resets() {
-    let mut hall = Hall::new(3, &Dialect::ALL);
+fn an_external_reset_keeps_steps_and_completes_resets() {
+    let mut harness = Harness::new(3, &Dialect::ALL);
     for (client, agent) in [(0, 1), (1, 2), (1, 3)] {
-        hall.register(client, agent);
+        harness.register(client, agent);
     }
-    hall.ask(0, &reset_with(1));
-    hall.ask(1, &step_of(2, &[]));
-    hall.run.handle(SessionId(99), 1, Command::Reset(Some(4)), hall.now);
-    let snapshot = hall.run.world().snapshot();
-    hall.tell(&snapshot);
-    assert_eq!(hall.got(0).last(), Some(&Reply::ResetCompleted));
-    hall.ask(1, &step_of(3, &[]));
-    assert_eq!(hall.ticks(), 0, "the first one has its reset, and has not asked for a step");
-    hall.clients[1].got.clear();
-    hall.ask(0, &step_of(1, &[]));
-    assert_eq!((hall.ticks(), kinds(&hall.got(1))), (1, vec!["StepCompleted".to_owned()]));
+    harness.ask(0, &reset_with(1));
+    harness.ask(1, &step_of(2, &[]));
+    harness.run.handle(SessionId(99), 1, Command::Reset(Some(4)), harness.now);
+    let snapshot = harness.run.world().snapshot();
+    harness.tell(&snapshot);
+    assert_eq!(harness.received(0).last(), Some(&Reply::ResetCompleted));
+    harness.ask(1, &step_of(3, &[]));
+    assert_eq!(harness.ticks(), 0, "the first client got its reset and has not requested a step");
+    harness.clients[1].received.clear();
+    harness.ask(0, &step_of(1, &[]));
+    assert_eq!((harness.ticks(), kinds(&harness.received(1))), (1, vec!["StepCompleted".to_owned()]));
 }
 
 #[test]
-fn a_reset_that_is_asked_for_again_much_later_is_another() {
-    let mut hall = Hall::new(1, &[Dialect::Document]);
-    let tries = hall.run.world().snapshot().tries;
+fn a_reset_requested_again_much_later_is_a_new_one() {
+    let mut harness = Harness::new(1, &[Dialect::Document]);
+    let tries = harness.run.world().snapshot().tries;
     for (wait, wanted) in [(Duration::ZERO, 1), (limits::RESET_CONFIRMATION / 2, 1), (limits::RESET_CONFIRMATION, 2)] {
-        hall.pass(wait);
-        assert_eq!(kinds(&hall.ask(0, &reset_with(5))), ["ResetSimulationAck", "ResetCompleted"]);
-        assert_eq!(hall.run.world().snapshot().tries, tries + wanted, "after {wait:?}");
+        harness.pass(wait);
+        assert_eq!(kinds(&harness.ask(0, &reset_with(5))), ["ResetSimulationAck", "ResetCompleted"]);
+        assert_eq!(harness.run.world().snapshot().tries, tries + wanted, "after {wait:?}");
     }
 }
 
 #[test]
-fn without_controllers_a_reset_is_at_once() {
-    let mut hall = Hall::new(1, &[Dialect::Document, Dialect::Original]);
-    let tries = hall.run.world().snapshot().tries;
-    assert_eq!(kinds(&hall.ask(0, &reset_with(8))), ["ResetSimulationAck", "ResetCompleted"]);
-    assert_eq!(hall.got(1).last(), Some(&Reply::ResetCompleted));
-    assert_eq!((hall.run.world().snapshot().tries, hall.value("/Simulation/Seed")), (tries + 1, Value::Integer(8)));
+fn without_controllers_a_reset_is_immediate() {
+    let mut harness = Harness::new(1, &[Dialect::Document, Dialect::Original]);
+    let tries = harness.run.world().snapshot().tries;
+    assert_eq!(kinds(&harness.ask(0, &reset_with(8))), ["ResetSimulationAck", "ResetCompleted"]);
+    assert_eq!(harness.received(1).last(), Some(&Reply::ResetCompleted));
+    assert_eq!(
+        (harness.run.world().snapshot().tries, harness.value("/Simulation/Seed")),
+        (tries + 1, Value::Integer(8))
+    );
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run() {
+fn the_same_seed_reproduces_a_run() {
     let run = |seed| {
-        let mut hall = Hall::new(1, &[Dialect::Document]);
-        hall.register(0, 1);
-        let mut told = Vec::new();
+        let mut harness = Harness::new(1, &[Dialect::Document]);
+        harness.register(0, 1);
+        let mut replies = Vec::new();
         for (round, wanted) in [3, seed, 3, seed].into_iter().enumerate() {
-            hall.ask(0, &reset_with(wanted));
-            hall.ask(0, &Request::ResetCompleted);
+            harness.ask(0, &reset_with(wanted));
+            harness.ask(0, &Request::ResetCompleted);
             for step in 0..20_u8 {
-                hall.ask(0, &step_of(1, &[f32::from(step) / 20.0, 0.3]));
+                harness.ask(0, &step_of(1, &[f32::from(step) / 20.0, 0.3]));
                 if round % 2 == 1 {
-                    told.push(hall.clients[0].got.last().cloned());
+                    replies.push(harness.clients[0].received.last().cloned());
                 }
-                hall.ask(0, &ack_of(1));
+                harness.ask(0, &ack_of(1));
             }
         }
-        told
+        replies
     };
     let (first, second) = (run(7), run(7));
     assert_eq!(first, second);
     let (once, again) = first.split_at(20);
-    assert_eq!(once, again, "in one world, too");
+    assert_eq!(once, again, "also within one world");
     assert_ne!(run(7), run(8));
 }
 
 #[test]
-fn inputs_are_taken_as_far_as_they_go() {
-    let mut hall = Hall::new(1, &[Dialect::Document]);
-    hall.register(0, 1);
+fn invalid_inputs_are_clamped_or_ignored() {
+    let mut harness = Harness::new(1, &[Dialect::Document]);
+    harness.register(0, 1);
     let names = ["/Sim/Rover/Left/Wheel/DesiredVelocity", "/Sim/Rover/Right/Wheel/DesiredVelocity"];
     let mut number = 0;
     for (inputs, wanted) in [
@@ -559,64 +573,65 @@ fn inputs_are_taken_as_far_as_they_go() {
         (&[7.0, -1e30], [1.0, -1.0]),
     ] {
         number += 1;
-        assert_eq!(kinds(&hall.ask_numbered(0, &step_of(1, inputs), number)), STEP);
+        assert_eq!(kinds(&harness.ask_numbered(0, &step_of(1, inputs), number)), STEP);
         for (name, wanted) in names.into_iter().zip(wanted) {
-            let got = hall.value(name).as_number().unwrap();
+            let got = harness.value(name).as_number().unwrap();
             assert!((got - wanted).abs() < 1e-6, "{inputs:?}: {name} is {got}, not {wanted}");
         }
     }
-    let refusals = hall.clients[0].refusals.join("; ");
+    let refusals = harness.clients[0].refusals.join("; ");
     for word in ["2 inputs but the step carries 4", "NaN", "inf"] {
         assert!(refusals.contains(word), "{word}: {refusals}");
     }
 }
 
 #[test]
-fn events_and_observed_values_come_with_the_first_news() {
-    let mut hall = Hall::new(2, &[Dialect::Document]);
-    hall.register(0, 1);
-    hall.register(0, 2);
+fn events_and_observed_values_come_with_the_first_report() {
+    let mut harness = Harness::new(2, &[Dialect::Document]);
+    harness.register(0, 1);
+    harness.register(0, 2);
     let names = ["/Control/StepCompleted", "/Control/ResetSimulation", "/Control/StepCompleted"];
-    let ids = names.map(|name| match hall.ask(0, &Request::RegisterForEvent { name: Text::from(name) }).as_slice() {
-        [Reply::RegisterForEventAck { event }] => event.0,
-        other => panic!("{other:?}"),
-    });
+    let ids =
+        names.map(|name| match harness.ask(0, &Request::RegisterForEvent { name: Text::from(name) }).as_slice() {
+            [Reply::RegisterForEventAck { event }] => event.0,
+            other => panic!("{other:?}"),
+        });
     assert_eq!(ids, [1, 2, 1]);
-    let (step, time) = (hall.local(0, "/Control/CurrentStep"), hall.local(0, "/Simulation/SimulationTime"));
+    let (step, time) = (harness.local(0, "/Control/CurrentStep"), harness.local(0, "/Simulation/SimulationTime"));
     let values = vec![time, LocalValue(99), step, time];
-    let answer = hall.ask(0, &Request::RegisterForValues { values });
+    let answer = harness.ask(0, &Request::RegisterForValues { values });
     assert_eq!(answer, [Reply::RegisterForValuesAck { values: vec![time, LocalValue::NOT_FOUND, step, time] }]);
-    hall.ask(0, &reset_with(0));
-    hall.ask(0, &reset_with(0));
-    hall.ask(0, &step_of(1, &[]));
-    let told = hall.ask(0, &step_of(2, &[]));
+    harness.ask(0, &reset_with(0));
+    harness.ask(0, &reset_with(0));
+    harness.ask(0, &step_of(1, &[]));
+    let replies = harness.ask(0, &step_of(2, &[]));
     let [
         _,
         Reply::StepCompleted { agent, events, observed: 2, .. },
         Reply::Value { value, .. },
         Reply::Value { content, .. },
-    ] = told.as_slice()
+    ] = replies.as_slice()
     else {
-        panic!("{told:?}")
+        panic!("{replies:?}")
     };
     assert_eq!((agent.0, *value, content.as_str()), (1, time, "1"));
-    assert_eq!(*events, [LocalEvent(1), LocalEvent(2)], "also what happened in the reset");
-    let told = hall.ask(0, &ack_of(1));
+    assert_eq!(*events, [LocalEvent(1), LocalEvent(2)], "including events of the reset");
+    let replies = harness.ask(0, &ack_of(1));
     assert!(
-        matches!(told.as_slice(), [Reply::StepCompleted { observed: 0, events, .. }] if events.is_empty()),
-        "{told:?}"
+        matches!(replies.as_slice(), [Reply::StepCompleted { observed: 0, events, .. }] if events.is_empty()),
+        "{replies:?}"
     );
-    hall.ask(0, &ack_of(2));
-    // no longer
-    hall.ask(0, &Request::DeregisterFromValues { values: vec![time] });
+    harness.ask(0, &ack_of(2));
+    // no longer observed
+    harness.ask(0, &Request::DeregisterFromValues { values: vec![time] });
     assert_eq!(
-        hall.ask(0, &Request::DeregisterFromEvent { event: LocalEvent(1) }),
+        harness.ask(0, &Request::DeregisterFromEvent { event: LocalEvent(1) }),
         [Reply::DeregisterFromEventAck { event: LocalEvent(1) }]
     );
-    hall.ask(0, &step_of(1, &[1.0]));
-    let told = hall.ask(0, &step_of(2, &[1.0]));
-    let [_, Reply::StepCompleted { events, observed: 1, .. }, Reply::Value { value, .. }] = told.as_slice() else {
-        panic!("{told:?}")
+    harness.ask(0, &step_of(1, &[1.0]));
+    let replies = harness.ask(0, &step_of(2, &[1.0]));
+    let [_, Reply::StepCompleted { events, observed: 1, .. }, Reply::Value { value, .. }] = replies.as_slice() else {
+        panic!("{replies:?}")
     };
     assert_eq!((events.as_slice(), *value), (&[][..], step));
 }
@@ -624,8 +639,8 @@ fn events_and_observed_values_come_with_the_first_news() {
 #[test]
 fn variables_are_found_read_and_written() {
     for dialect in Dialect::ALL {
-        let mut hall = Hall::new(1, &[dialect]);
-        let found = hall.ask(0, &Request::GetValueIds { expression: Text::from("/Simulation/.*") });
+        let mut harness = Harness::new(1, &[dialect]);
+        let found = harness.ask(0, &Request::GetValueIds { expression: Text::from("/Simulation/.*") });
         let [Reply::ValueIds { count }, rest @ ..] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(*count, rest.len());
         let names: Vec<_> = rest
@@ -641,59 +656,59 @@ fn variables_are_found_read_and_written() {
             .collect();
         assert!(names.is_sorted() && names.contains(&"/Simulation/Gravitation".to_owned()), "{names:?}");
 
-        let gravitation = hall.local(0, "/Simulation/Gravitation");
-        let set = |hall: &mut Hall, value, text: &str| match hall
+        let gravitation = harness.local(0, "/Simulation/Gravitation");
+        let set = |harness: &mut Harness, value, text: &str| match harness
             .ask(0, &Request::SetValue { value, content: Text::from(text) })
             .as_slice()
         {
             [Reply::SetValueAck { value: same, status }] if *same == value => *status,
             other => panic!("{other:?}"),
         };
-        assert_eq!(set(&mut hall, gravitation, "3.7"), Status::Done);
+        assert_eq!(set(&mut harness, gravitation, "3.7"), Status::Done);
         for wrong in ["", "much", "nan", "1e9"] {
-            assert_eq!(set(&mut hall, gravitation, wrong), Status::Failed, "{wrong}");
+            assert_eq!(set(&mut harness, gravitation, wrong), Status::Failed, "{wrong}");
         }
-        let read = hall.ask(0, &Request::GetValue { value: gravitation });
+        let read = harness.ask(0, &Request::GetValue { value: gravitation });
         assert_eq!(read, [Reply::Value { value: gravitation, content: Text::from("3.7") }]);
-        let step = hall.local(0, "/Control/CurrentStep");
-        assert_eq!(set(&mut hall, step, "5"), Status::Failed, "it can only be read");
+        let step = harness.local(0, "/Control/CurrentStep");
+        assert_eq!(set(&mut harness, step, "5"), Status::Failed, "read-only");
     }
 }
 
 #[test]
-fn a_client_that_lets_the_world_wait_is_dropped() {
-    let mut hall = Hall::new(2, &Dialect::ALL);
-    hall.register(0, 1);
-    hall.register(1, 2);
+fn a_client_that_blocks_the_world_is_dropped() {
+    let mut harness = Harness::new(2, &Dialect::ALL);
+    harness.register(0, 1);
+    harness.register(1, 2);
     let name = Text::from("/Agent/Rover2/VoteLost");
-    hall.ask(0, &Request::RegisterForEvent { name });
-    hall.ask(0, &step_of(1, &[]));
-    hall.clients[0].got.clear();
-    hall.pass(SILENCE - Duration::from_millis(1));
-    assert!(hall.clients[1].closed.is_none() && hall.got(0).is_empty());
-    hall.pass(Duration::from_millis(1));
-    assert!(hall.clients[1].closed.as_deref().is_some_and(|why| why.contains("no vote in time")));
-    let told = hall.got(0);
-    assert!(matches!(told.as_slice(), [Reply::StepCompleted { events, .. }] if events.len() == 1), "{told:?}");
-    // one that controls nothing may be silent
-    hall.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) });
-    hall.pass(3 * SILENCE);
-    assert!(hall.clients[0].closed.is_none());
+    harness.ask(0, &Request::RegisterForEvent { name });
+    harness.ask(0, &step_of(1, &[]));
+    harness.clients[0].received.clear();
+    harness.pass(SILENCE - Duration::from_millis(1));
+    assert!(harness.clients[1].closed.is_none() && harness.received(0).is_empty());
+    harness.pass(Duration::from_millis(1));
+    assert!(harness.clients[1].closed.as_deref().is_some_and(|why| why.contains("no vote in time")));
+    let replies = harness.received(0);
+    assert!(matches!(replies.as_slice(), [Reply::StepCompleted { events, .. }] if events.len() == 1), "{replies:?}");
+    // a client without an agent may be silent
+    harness.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) });
+    harness.pass(3 * SILENCE);
+    assert!(harness.clients[0].closed.is_none());
 }
 
 #[test]
-fn ending_everything_is_the_drivers() {
-    let mut hall = Hall::new(1, &Dialect::ALL);
-    assert_eq!(hall.ask(0, &Request::ResetCommunication), []);
-    assert!(hall.clients[0].resets_communication);
-    hall.clients[1].got.clear();
-    let (world, now) = (hall.run.world().snapshot(), hall.now);
-    hall.with(1, |session, out| session.notify(Notice::CommunicationReset, &world, now, out));
-    assert_eq!(hall.got(1), [Reply::ResetCommunicationAck]);
+fn a_communication_reset_is_left_to_the_driver() {
+    let mut harness = Harness::new(1, &Dialect::ALL);
+    assert_eq!(harness.ask(0, &Request::ResetCommunication), []);
+    assert!(harness.clients[0].resets_communication);
+    harness.clients[1].received.clear();
+    let (world, now) = (harness.run.world().snapshot(), harness.now);
+    harness.with(1, |session, out| session.notify(Notice::CommunicationReset, &world, now, out));
+    assert_eq!(harness.received(1), [Reply::ResetCommunicationAck]);
 }
 
 #[test]
-fn the_port_takes_first_requests_only() {
+fn only_a_first_request_begins_a_conversation() {
     let peer = SocketAddr::from(([127, 0, 0, 1], 5_000));
     for dialect in Dialect::ALL {
         let init = |version| Request::Init { dialect, version }.to_bytes_in(dialect);
@@ -712,18 +727,18 @@ fn the_port_takes_first_requests_only() {
 }
 
 #[test]
-fn searches_wait_for_each_other_and_have_a_limit() {
-    let mut hall = Hall::new(1, &[Dialect::Document]);
-    let world = hall.run.world().snapshot();
-    let now = hall.now;
+fn searches_are_queued_up_to_a_limit() {
+    let mut harness = Harness::new(1, &[Dialect::Document]);
+    let world = harness.run.world().snapshot();
+    let now = harness.now;
     let datagram = Request::GetValueIds { expression: Text::from(".*") }.to_bytes_in(Dialect::Document);
     for _ in 0..limits::SEARCHES + 3 {
-        hall.with(0, |session, out| session.receive(PEER, &datagram, &world, now, out));
+        harness.with(0, |session, out| session.receive(PEER, &datagram, &world, now, out));
     }
-    assert_eq!(hall.got(0).iter().filter(|reply| matches!(reply, Reply::ValueIds { count: 0 })).count(), 3);
-    hall.clients[0].got.clear();
-    hall.pass(Duration::from_secs(1));
-    let got = hall.got(0);
+    assert_eq!(harness.received(0).iter().filter(|reply| matches!(reply, Reply::ValueIds { count: 0 })).count(), 3);
+    harness.clients[0].received.clear();
+    harness.pass(Duration::from_secs(1));
+    let got = harness.received(0);
     let count = world.catalogue.variables.len();
     assert_eq!(got.len(), limits::SEARCHES * (1 + count));
     assert!(got.chunks(1 + count).all(|chunk| chunk[0] == Reply::ValueIds { count }));
@@ -732,8 +747,7 @@ fn searches_wait_for_each_other_and_have_a_limit() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is sent, nothing panics, no step happens without a request for it, and no number reaches the world that
-    /// is not finite.
+    /// For any datagrams: no panic, no step without a request, and no number that is not finite reaches the world.
     #[test]
     fn any_datagrams(
         datagrams in prop::collection::vec(
@@ -747,14 +761,14 @@ proptest! {
             0..60,
         ),
     ) {
-        let mut hall = Hall::new(2, &Dialect::ALL);
-        hall.register(0, 1);
+        let mut harness = Harness::new(2, &Dialect::ALL);
+        harness.register(0, 1);
         let mut requests = 0;
         for (client, datagram, pause) in datagrams {
             requests += u64::from(datagram.first() == Some(&80));
-            hall.send(client, &datagram);
-            hall.pass(Duration::from_millis(pause));
-            prop_assert!(hall.ticks() <= requests);
+            harness.send(client, &datagram);
+            harness.pass(Duration::from_millis(pause));
+            prop_assert!(harness.ticks() <= requests);
         }
     }
 }

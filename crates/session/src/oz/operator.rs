@@ -238,7 +238,7 @@ pub fn is_finite(order: &PuppetOrder) -> bool {
     }
 }
 
-/// The message that reports an event, if operators are told of it.
+/// The message that reports an event, if operators are notified of it.
 fn event_from_kind(kind: &PuppetEventKind) -> Option<Event> {
     Some(match kind {
         PuppetEventKind::SpeakBegun(_) => return None,

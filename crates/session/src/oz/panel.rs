@@ -68,8 +68,8 @@ pub trait NamingReply: Send {
 /// A pending request about face names.
 pub type PendingNaming = (Naming, Box<dyn NamingReply>);
 
-/// The ticket of nobody.
-const NOBODY: u64 = 0;
+/// Ticket that no operator has.
+const NO_TICKET: u64 = 0;
 
 /// Where operators, camera, voice and face recognition meet.
 #[derive(Default)]
@@ -185,16 +185,16 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Takes control if nobody has it. Returns whether this operator is in control.
+    /// Takes control if no operator has it. Returns whether this operator is in control.
     pub fn try_take_control(&self) -> bool {
         let control = &self.panel.in_control;
-        let taken = control.compare_exchange(NOBODY, self.ticket, Ordering::Relaxed, Ordering::Relaxed);
+        let taken = control.compare_exchange(NO_TICKET, self.ticket, Ordering::Relaxed, Ordering::Relaxed);
         taken.is_ok() || taken == Err(self.ticket)
     }
 
     /// Whether no other operator is in control.
     pub fn may_take_control(&self) -> bool {
-        [NOBODY, self.ticket].contains(&self.panel.in_control.load(Ordering::Relaxed))
+        [NO_TICKET, self.ticket].contains(&self.panel.in_control.load(Ordering::Relaxed))
     }
 }
 
@@ -203,6 +203,6 @@ impl Drop for Presence {
         self.panel.present.fetch_sub(1, Ordering::Relaxed);
         self.panel.peers.lock().remove(&self.ticket);
         // fails if another operator is in control
-        let _ = self.panel.in_control.compare_exchange(self.ticket, NOBODY, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.panel.in_control.compare_exchange(self.ticket, NO_TICKET, Ordering::Relaxed, Ordering::Relaxed);
     }
 }

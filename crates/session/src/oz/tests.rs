@@ -22,16 +22,16 @@ struct Peer {
     /// Bytes of an incomplete message.
     unread: Vec<u8>,
     session: Box<dyn StreamSession>,
-    told: Vec<Reply>,
-    /// What may be left out.
-    pictures: Vec<Reply>,
+    received: Vec<Reply>,
+    /// Droppable messages received.
+    images: Vec<Reply>,
     ordered: Vec<PuppetOrder>,
     refusals: Vec<String>,
     closed: Option<String>,
 }
 
-/// Operators and a puppet without sockets; a tick passes whenever it is asked for.
-struct Play {
+/// Operators of a puppet without sockets; the test runs the ticks.
+struct Harness {
     world: World,
     panel: Arc<OperatorPanel>,
     operators: Operators,
@@ -59,7 +59,7 @@ fn speak(text: &str) -> Request {
     Request::Speak(Text::new(text).unwrap())
 }
 
-impl Play {
+impl Harness {
     fn with(options: OperatorOptions) -> Self {
         let mut setup = setup_with("flat", Some(("Alice", "alice")));
         (setup.timestep, setup.steps_per_tick) = (Some(0.005), 2);
@@ -79,16 +79,16 @@ impl Play {
     fn connect(&mut self) -> usize {
         let index = self.peers.len();
         let session = self.operators.open(address(index));
-        let (told, pictures, ordered, refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        self.peers.push(Some(Peer { unread: Vec::new(), session, told, pictures, ordered, refusals, closed: None }));
+        let (received, images, ordered, refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        self.peers.push(Some(Peer { unread: Vec::new(), session, received, images, ordered, refusals, closed: None }));
         index
     }
 
-    /// Connects, and asks for the right version.
+    /// Connects with the supported version.
     fn join(&mut self) -> usize {
         let peer = self.connect();
         self.send(peer, &Request::RequestVersion(VERSION));
-        assert!(matches!(self.told(peer)[..], [Reply::Welcome(_)]));
+        assert!(matches!(self.received(peer)[..], [Reply::Welcome(_)]));
         peer
     }
 
@@ -110,7 +110,7 @@ impl Play {
         let latest = self.world.snapshot();
         self.peer(index).session.receive(address(index), &mut buffer, &latest, now(), &mut out);
         self.peer(index).unread = buffer;
-        self.carry_out(index, out);
+        self.execute(index, out);
     }
 
     fn tick(&mut self) {
@@ -120,21 +120,21 @@ impl Play {
             let Some(peer) = &mut self.peers[index] else { continue };
             let mut out = Outbox::default();
             peer.session.notify(Notice::Tick, &latest, now(), &mut out);
-            self.carry_out(index, out);
+            self.execute(index, out);
         }
     }
 
-    fn carry_out(&mut self, index: usize, out: StreamOutbox<Vec<u8>>) {
+    fn execute(&mut self, index: usize, out: StreamOutbox<Vec<u8>>) {
         let Self { world, peers, .. } = self;
         let peer = peers[index].as_mut().expect("it has not left");
         let decoded = |(to, bytes): (SocketAddr, Vec<u8>)| {
             assert_eq!(to, address(index));
             Reply::decode(&bytes).unwrap()
         };
-        peer.told.extend(out.replies.into_iter().map(decoded));
+        peer.received.extend(out.replies.into_iter().map(decoded));
         for action in out.actions {
             match action {
-                StreamAction::SendDroppable(bytes) => peer.pictures.push(decoded((address(index), bytes))),
+                StreamAction::SendDroppable(bytes) => peer.images.push(decoded((address(index), bytes))),
                 StreamAction::Close(reason) => peer.closed = peer.closed.take().or(Some(reason)),
                 StreamAction::StopServer(who) => panic!("{who}"),
             }
@@ -153,14 +153,14 @@ impl Play {
             };
             peer.session.notify(Notice::Answer(answer), &world.snapshot(), now(), &mut answers);
         }
-        peer.told.extend(answers.replies.into_iter().map(decoded));
+        peer.received.extend(answers.replies.into_iter().map(decoded));
         peer.refusals.extend(answers.refusals.into_iter().map(|refusal| refusal.reason));
         assert!(answers.actions.is_empty() && answers.commands.is_empty());
     }
 
-    /// What it was told since it was last asked.
-    fn told(&mut self, peer: usize) -> Vec<Reply> {
-        std::mem::take(&mut self.peer(peer).told)
+    /// Replies received since the last call.
+    fn received(&mut self, peer: usize) -> Vec<Reply> {
+        std::mem::take(&mut self.peer(peer).received)
     }
 
     fn events(&mut self, peer: usize) -> Vec<Event> {
@@ -168,14 +168,14 @@ impl Play {
             Reply::Event(event) => event,
             Reply::Welcome(_) => panic!("nobody asked for a version"),
         };
-        self.told(peer).into_iter().map(event).collect()
+        self.received(peer).into_iter().map(event).collect()
     }
 
     fn refusals(&mut self, peer: usize) -> Vec<String> {
         std::mem::take(&mut self.peer(peer).refusals)
     }
 
-    /// As the next tick shows them.
+    /// The weights after the next tick.
     fn weights(&mut self) -> puppet::mixer::Weights {
         self.tick();
         self.world.snapshot().view::<PuppetView>().unwrap().weights
@@ -187,79 +187,79 @@ fn jpeg(byte: u8) -> Jpeg {
 }
 
 #[test]
-fn nothing_is_said_before_the_version_is_asked_for() {
-    let mut play = Play::new();
-    let witness = play.join();
-    let peer = play.connect();
-    play.send(witness, &Request::Gesture(1));
-    play.panel.show(jpeg(1));
-    play.send(peer, &Request::Nothing);
-    (0..120).for_each(|_| play.tick());
-    assert_eq!((play.told(peer), play.peer(peer).pictures.len()), (vec![], 0));
-    assert_eq!(play.events(witness), [Event::GestureDone]);
-    assert_eq!(play.peer(peer).closed, None, "NOTHING costs nothing");
+fn nothing_is_sent_before_the_handshake() {
+    let mut harness = Harness::new();
+    let witness = harness.join();
+    let peer = harness.connect();
+    harness.send(witness, &Request::Gesture(1));
+    harness.panel.show(jpeg(1));
+    harness.send(peer, &Request::Nothing);
+    (0..120).for_each(|_| harness.tick());
+    assert_eq!((harness.received(peer), harness.peer(peer).images.len()), (vec![], 0));
+    assert_eq!(harness.events(witness), [Event::GestureDone]);
+    assert_eq!(harness.peer(peer).closed, None, "NOTHING costs nothing");
 
-    play.send(peer, &Request::RequestVersion(VERSION));
-    let [Reply::Welcome(welcome)] = &play.told(peer)[..] else { panic!("one answer") };
+    harness.send(peer, &Request::RequestVersion(VERSION));
+    let [Reply::Welcome(welcome)] = &harness.received(peer)[..] else { panic!("one answer") };
     assert_eq!(
         welcome.to_bytes(),
         [&VERSION.to_be_bytes()[..], b"\0\x05alice\0\x1bAlice, a simulated humanoid"].concat()
     );
-    play.tick();
-    assert_eq!(play.told(peer), [], "what has happened before is not told");
-    assert_eq!(play.peer(peer).pictures.len(), 0, "nor what was seen");
-    play.panel.show(jpeg(2));
-    play.tick();
-    assert_eq!(play.peer(peer).pictures.len(), 1, "what is seen now is");
+    harness.tick();
+    assert_eq!(harness.received(peer), [], "earlier events are not sent");
+    assert_eq!(harness.peer(peer).images.len(), 0, "nor earlier images");
+    harness.panel.show(jpeg(2));
+    harness.tick();
+    assert_eq!(harness.peer(peer).images.len(), 1, "new images are");
 }
 
 #[test]
-fn another_version_is_told_ours_and_may_ask_again() {
-    let mut play = Play::new();
-    let peer = play.connect();
+fn an_unsupported_version_is_answered_with_ours() {
+    let mut harness = Harness::new();
+    let peer = harness.connect();
     for version in [0, 1, 0x0200_0000, 0x0100_0001, u32::MAX] {
-        play.send(peer, &Request::RequestVersion(version));
-        let [Reply::Welcome(welcome)] = &play.told(peer)[..] else { panic!("one answer") };
+        harness.send(peer, &Request::RequestVersion(version));
+        let [Reply::Welcome(welcome)] = &harness.received(peer)[..] else { panic!("one answer") };
         assert_eq!(welcome.to_bytes()[..4], VERSION.to_be_bytes(), "{version:#x}");
-        assert_eq!(play.refusals(peer).len(), 1);
-        play.panel.show(jpeg(1));
-        play.tick();
-        assert_eq!((play.told(peer), play.peer(peer).pictures.len()), (vec![], 0), "{version:#x}");
-        assert!(!play.panel.has_operators(), "who only asks is no operator");
+        assert_eq!(harness.refusals(peer).len(), 1);
+        harness.panel.show(jpeg(1));
+        harness.tick();
+        assert_eq!((harness.received(peer), harness.peer(peer).images.len()), (vec![], 0), "{version:#x}");
+        assert!(!harness.panel.has_operators(), "not an operator before the handshake");
     }
-    // as the document prints it
-    play.send(peer, &Request::RequestVersion(VERSION_MISPRINTED));
-    assert!(play.panel.has_operators());
-    play.panel.show(jpeg(2));
-    play.tick();
-    assert_eq!(play.peer(peer).pictures.len(), 1);
-    // and at any time again, with one seat all the same
-    play.send(peer, &Request::RequestVersion(VERSION));
-    play.send(peer, &Request::RequestVersion(7));
-    play.send(peer, &Request::Gesture(1));
-    assert_eq!(play.peer(peer).ordered, [PuppetOrder::Gesture(1)]);
-    play.leave(peer);
-    assert!(!play.panel.has_operators());
+    // as printed in the document
+    harness.send(peer, &Request::RequestVersion(VERSION_MISPRINTED));
+    assert!(harness.panel.has_operators());
+    harness.panel.show(jpeg(2));
+    harness.tick();
+    assert_eq!(harness.peer(peer).images.len(), 1);
+    // repeated at any time, without another ticket
+    harness.send(peer, &Request::RequestVersion(VERSION));
+    harness.send(peer, &Request::RequestVersion(7));
+    harness.send(peer, &Request::Gesture(1));
+    assert_eq!(harness.peer(peer).ordered, [PuppetOrder::Gesture(1)]);
+    harness.leave(peer);
+    assert!(!harness.panel.has_operators());
 }
 
 #[test]
-fn anything_else_before_the_handshake_closes() {
+fn any_other_message_before_the_handshake_closes_the_connection() {
     for request in [Request::Reset, speak("Hello"), Request::Gesture(0), Request::LookAtWeight(1.0)] {
-        let mut play = Play::new();
-        let peer = play.connect();
-        play.send_bytes(peer, &[request.to_bytes(), Request::RequestVersion(VERSION).to_bytes()].concat());
-        assert!(play.peer(peer).closed.is_some(), "{request:?}");
-        assert_eq!((play.told(peer), play.peer(peer).ordered.len()), (vec![], 0), "{request:?}");
+        let mut harness = Harness::new();
+        let peer = harness.connect();
+        harness.send_bytes(peer, &[request.to_bytes(), Request::RequestVersion(VERSION).to_bytes()].concat());
+        assert!(harness.peer(peer).closed.is_some(), "{request:?}");
+        assert_eq!((harness.received(peer), harness.peer(peer).ordered.len()), (vec![], 0), "{request:?}");
     }
-    // also after a version that is not ours
-    let mut play = Play::new();
-    let peer = play.connect();
-    play.send(peer, &Request::RequestVersion(2));
-    play.send(peer, &Request::Reset);
-    assert!(play.peer(peer).closed.is_some());
+    // also after an unsupported version
+    let mut harness = Harness::new();
+    let peer = harness.connect();
+    harness.send(peer, &Request::RequestVersion(2));
+    harness.send(peer, &Request::Reset);
+    assert!(harness.peer(peer).closed.is_some());
 }
 
-/// Every request, and the order it becomes.
+/// Every request with its order.
 fn table() -> Vec<(Request, PuppetOrder)> {
     let weigh = |subsystem| PuppetOrder::Weigh(subsystem, 0.25);
     vec![
@@ -286,41 +286,41 @@ fn table() -> Vec<(Request, PuppetOrder)> {
 }
 
 #[test]
-fn each_request_becomes_its_order() {
-    let mut play = Play::new();
-    let peer = play.join();
-    // all in one read, with nothings in between
+fn requests_become_orders() {
+    let mut harness = Harness::new();
+    let peer = harness.join();
+    // all in one read, with no-ops in between
     let mut bytes = Vec::new();
     for (request, _) in table() {
         bytes.extend(request.to_bytes());
         bytes.extend(Request::Nothing.to_bytes());
     }
-    play.send_bytes(peer, &bytes);
+    harness.send_bytes(peer, &bytes);
     let expected: Vec<PuppetOrder> = table().into_iter().map(|(_, order)| order).collect();
-    assert_eq!(play.peer(peer).ordered, expected);
-    assert_eq!(play.refusals(peer), [""; 0], "the puppet takes them all");
-    let w = play.weights();
+    assert_eq!(harness.peer(peer).ordered, expected);
+    assert_eq!(harness.refusals(peer), [""; 0], "the puppet accepts them all");
+    let w = harness.weights();
     let all = [w.gesture, w.expression, w.look_at, w.random_head, w.random_eyes, w.random_face, w.direct];
     assert_eq!(all, [0.25; 7]);
 }
 
 #[test]
 fn volume_and_pitch_can_be_swapped() {
-    let mut play = Play::with(OperatorOptions { swap_volume_and_pitch: true, ..options() });
-    let peer = play.join();
-    // by their ids, 5 and 6
-    play.send_bytes(peer, &[0, 0, 0, 5, 0x3F, 0x40, 0, 0]);
-    play.send_bytes(peer, &[0, 0, 0, 6, 0x3E, 0x80, 0, 0]);
-    play.send(peer, &Request::GestureWeight(0.5));
+    let mut harness = Harness::with(OperatorOptions { swap_volume_and_pitch: true, ..options() });
+    let peer = harness.join();
+    // by their ids 5 and 6
+    harness.send_bytes(peer, &[0, 0, 0, 5, 0x3F, 0x40, 0, 0]);
+    harness.send_bytes(peer, &[0, 0, 0, 6, 0x3E, 0x80, 0, 0]);
+    harness.send(peer, &Request::GestureWeight(0.5));
     let weigh = PuppetOrder::Weigh(Subsystem::Gesture, 0.5);
-    assert_eq!(play.peer(peer).ordered, [PuppetOrder::Pitch(0.75), PuppetOrder::Volume(0.25), weigh]);
+    assert_eq!(harness.peer(peer).ordered, [PuppetOrder::Pitch(0.75), PuppetOrder::Volume(0.25), weigh]);
 }
 
 #[test]
-fn numbers_are_refused_or_brought_back() {
-    let mut play = Play::new();
-    let peer = play.join();
-    let before = play.weights();
+fn numbers_are_refused_or_clamped() {
+    let mut harness = Harness::new();
+    let peer = harness.join();
+    let before = harness.weights();
     let bad = [
         Request::GestureWeight(f32::NAN),
         Request::LookAtWeight(f32::INFINITY),
@@ -338,170 +338,174 @@ fn numbers_are_refused_or_brought_back() {
         Request::VoiceGenderLanguage(1),
     ];
     for request in &bad {
-        play.send(peer, request);
-        assert_eq!(play.refusals(peer).len(), 1, "{request:?}");
+        harness.send(peer, request);
+        assert_eq!(harness.refusals(peer).len(), 1, "{request:?}");
     }
-    assert_eq!((play.weights(), play.peer(peer).closed.take()), (before, None));
-    play.send(peer, &Request::GestureWeight(7.0));
-    play.send(peer, &Request::LookAtWeight(-3e38));
-    let weights = play.weights();
+    assert_eq!((harness.weights(), harness.peer(peer).closed.take()), (before, None));
+    harness.send(peer, &Request::GestureWeight(7.0));
+    harness.send(peer, &Request::LookAtWeight(-3e38));
+    let weights = harness.weights();
     assert_eq!((weights.gesture, weights.look_at), (1.0, 0.0));
-    assert_eq!(play.refusals(peer), [""; 0]);
+    assert_eq!(harness.refusals(peer), [""; 0]);
 }
 
 #[test]
-fn text_that_is_not_utf8_is_refused_and_the_stream_goes_on() {
-    let mut play = Play::new();
-    let peer = play.join();
+fn invalid_utf8_is_refused_without_closing() {
+    let mut harness = Harness::new();
+    let peer = harness.join();
     let bad = b"\0\0\0\x03\0\x03\xFF\xFEx";
-    play.send_bytes(peer, &[bad, &speak("ok").to_bytes()[..]].concat());
-    assert_eq!(play.refusals(peer).len(), 1);
-    assert_eq!(play.peer(peer).ordered, [PuppetOrder::Speak("ok".to_owned())]);
-    assert_eq!(play.peer(peer).closed, None);
+    harness.send_bytes(peer, &[bad, &speak("ok").to_bytes()[..]].concat());
+    assert_eq!(harness.refusals(peer).len(), 1);
+    assert_eq!(harness.peer(peer).ordered, [PuppetOrder::Speak("ok".to_owned())]);
+    assert_eq!(harness.peer(peer).closed, None);
 }
 
 #[test]
-fn an_unknown_id_closes() {
+fn an_unknown_id_closes_the_connection() {
     for id in [0x14, 0x19, 0x1A, 0xFFFF_FFFF_u32] {
-        let mut play = Play::new();
-        let (peer, witness) = (play.join(), play.join());
-        play.send_bytes(peer, &id.to_be_bytes());
-        assert!(play.peer(peer).closed.is_some(), "{id:#x}");
-        assert_eq!(play.peer(witness).closed, None);
+        let mut harness = Harness::new();
+        let (peer, witness) = (harness.join(), harness.join());
+        harness.send_bytes(peer, &id.to_be_bytes());
+        assert!(harness.peer(peer).closed.is_some(), "{id:#x}");
+        assert_eq!(harness.peer(witness).closed, None);
     }
 }
 
 #[test]
-fn with_one_in_control_the_others_look_on() {
-    let mut play = Play::with(OperatorOptions { control: Control::One, ..options() });
-    let (first, second, third) = (play.join(), play.join(), play.join());
-    // who comes first is not in control, nor who resets, as old clients do; who gives the first order is
-    play.send(first, &Request::Reset);
-    play.send(second, &Request::Gesture(1));
-    play.send(first, &speak("Hello"));
-    play.send(first, &Request::Gesture(4));
-    play.send(first, &Request::DirectWeight(1.0));
-    assert_eq!(play.events(first), [Event::SpeakDone, Event::GestureDone], "at once, so that nobody waits");
-    assert_eq!(play.refusals(first).len(), 3);
-    assert_eq!(play.peer(first).ordered, [PuppetOrder::Reset]);
-    play.send(first, &Request::Reset);
-    assert_eq!(play.refusals(first).len(), 1);
-    assert_eq!(play.weights().direct, 0.0);
-    (0..60).for_each(|_| play.tick());
+fn with_one_operator_in_control_the_others_only_watch() {
+    let mut harness = Harness::with(OperatorOptions { control: Control::One, ..options() });
+    let (first, second, third) = (harness.join(), harness.join(), harness.join());
+    // neither the first to connect is in control nor one that resets, as old clients do, but the first to give an order
+    harness.send(first, &Request::Reset);
+    harness.send(second, &Request::Gesture(1));
+    harness.send(first, &speak("Hello"));
+    harness.send(first, &Request::Gesture(4));
+    harness.send(first, &Request::DirectWeight(1.0));
+    assert_eq!(
+        harness.events(first),
+        [Event::SpeakDone, Event::GestureDone],
+        "immediately, so that the client does not wait"
+    );
+    assert_eq!(harness.refusals(first).len(), 3);
+    assert_eq!(harness.peer(first).ordered, [PuppetOrder::Reset]);
+    harness.send(first, &Request::Reset);
+    assert_eq!(harness.refusals(first).len(), 1);
+    assert_eq!(harness.weights().direct, 0.0);
+    (0..60).for_each(|_| harness.tick());
     for peer in [first, second, third] {
-        assert_eq!(play.events(peer), [Event::GestureDone], "what happens is told to all");
+        assert_eq!(harness.events(peer), [Event::GestureDone], "events are sent to all");
     }
-    play.leave(second);
-    play.send(third, &Request::DirectWeight(0.5));
-    play.send(first, &Request::DirectWeight(1.0));
-    assert_eq!((play.weights().direct, play.refusals(first).len()), (0.5, 1));
-    play.leave(third);
-    play.send(first, &Request::DirectWeight(1.0));
-    assert_eq!((play.weights().direct, play.refusals(first).len()), (1.0, 0));
+    harness.leave(second);
+    harness.send(third, &Request::DirectWeight(0.5));
+    harness.send(first, &Request::DirectWeight(1.0));
+    assert_eq!((harness.weights().direct, harness.refusals(first).len()), (0.5, 1));
+    harness.leave(third);
+    harness.send(first, &Request::DirectWeight(1.0));
+    assert_eq!((harness.weights().direct, harness.refusals(first).len()), (1.0, 0));
 }
 
 #[test]
-fn all_operators_are_told_all_events() {
-    let mut play = Play::new();
-    let (one, other) = (play.join(), play.join());
-    play.send(one, &speak("[nos][wob]"));
-    play.send(other, &Request::Gesture(1));
-    (0..300).for_each(|_| play.tick());
-    let late = play.join();
-    let told = play.events(one);
+fn events_are_sent_to_all_operators() {
+    let mut harness = Harness::new();
+    let (one, other) = (harness.join(), harness.join());
+    harness.send(one, &speak("[nos][wob]"));
+    harness.send(other, &Request::Gesture(1));
+    (0..300).for_each(|_| harness.tick());
+    let late = harness.join();
+    let received = harness.events(one);
     let speech = [Event::SpeakGesture(9), Event::SpeakGesture(12), Event::SpeakDone];
-    assert_eq!(told[..3], speech);
-    assert_eq!(told[3..], [Event::GestureDone, Event::GestureDone, Event::GestureDone]);
-    assert_eq!(play.events(other), told);
-    play.tick();
-    assert_eq!(play.events(late), [], "who comes later is told what comes later");
+    assert_eq!(received[..3], speech);
+    assert_eq!(received[3..], [Event::GestureDone, Event::GestureDone, Event::GestureDone]);
+    assert_eq!(harness.events(other), received);
+    harness.tick();
+    assert_eq!(harness.events(late), [], "only events after it has joined");
 }
 
 #[test]
-fn a_picture_is_sent_once_and_may_be_left_out() {
-    let mut play = Play::new();
-    let (one, other) = (play.join(), play.join());
-    play.tick();
-    assert_eq!(play.peer(one).pictures, [], "there is none yet");
-    play.panel.show(jpeg(1));
-    play.tick();
-    play.tick();
-    play.panel.show(jpeg(2));
-    play.panel.show(jpeg(3));
-    play.tick();
+fn an_image_is_sent_once_and_may_be_dropped() {
+    let mut harness = Harness::new();
+    let (one, other) = (harness.join(), harness.join());
+    harness.tick();
+    assert_eq!(harness.peer(one).images, [], "no image yet");
+    harness.panel.show(jpeg(1));
+    harness.tick();
+    harness.tick();
+    harness.panel.show(jpeg(2));
+    harness.panel.show(jpeg(3));
+    harness.tick();
     let expected = [1, 3].map(|byte| Reply::Event(Event::VideoFrame(jpeg(byte))));
     for peer in [one, other] {
-        assert_eq!(play.peer(peer).pictures, expected, "each once, and never an old one");
-        assert_eq!(play.told(peer), []);
+        assert_eq!(harness.peer(peer).images, expected, "each once, never an old one");
+        assert_eq!(harness.received(peer), []);
     }
 }
 
 #[test]
-fn the_ends_of_everything_at_once_are_told_in_portions() {
-    let mut play = Play::new();
-    let (one, other) = (play.join(), play.join());
-    // it takes a moment until the first is begun, so that all wait
-    (0..MAX_WAITING + 10).for_each(|_| play.send(one, &speak("A long text.")));
-    (0..MAX_PLAYING + 10).for_each(|_| play.send(one, &Request::Gesture(6)));
-    assert_eq!(play.refusals(one).len(), 20, "too many is said so");
-    play.send(one, &Request::Reset);
-    let mut told = [play.events(one), Vec::new()];
+fn many_completions_are_sent_in_portions() {
+    let mut harness = Harness::new();
+    let (one, other) = (harness.join(), harness.join());
+    // the first takes a moment to start, so that all are queued
+    (0..MAX_WAITING + 10).for_each(|_| harness.send(one, &speak("A long text.")));
+    (0..MAX_PLAYING + 10).for_each(|_| harness.send(one, &Request::Gesture(6)));
+    assert_eq!(harness.refusals(one).len(), 20, "too many are refused");
+    harness.send(one, &Request::Reset);
+    let mut received = [harness.events(one), Vec::new()];
     for _ in 0..10 {
-        play.tick();
-        for (told, peer) in told.iter_mut().zip([one, other]) {
-            let portion = play.events(peer);
-            // what waits to be written has a limit, and who reads is not closed
+        harness.tick();
+        for (received, peer) in received.iter_mut().zip([one, other]) {
+            let portion = harness.events(peer);
+            // the write queue is limited, and a client that reads is not closed
             assert!(portion.len() <= crate::limits::WRITE_QUEUE / 2, "{}", portion.len());
-            told.extend(portion);
+            received.extend(portion);
         }
     }
-    // what was too much has its end for whoever wanted it
-    for (told, more) in told.iter().zip([10, 0]) {
-        let count = |wanted: &Event| told.iter().filter(|event| *event == wanted).count();
+    // refused orders are reported as done to their sender
+    for (received, more) in received.iter().zip([10, 0]) {
+        let count = |wanted: &Event| received.iter().filter(|event| *event == wanted).count();
         assert_eq!(count(&Event::SpeakDone), MAX_WAITING + more);
         assert_eq!(count(&Event::GestureDone), MAX_PLAYING + more);
     }
-    assert_eq!((play.peer(one).closed.take(), play.peer(other).closed.take()), (None, None));
+    assert_eq!((harness.peer(one).closed.take(), harness.peer(other).closed.take()), (None, None));
 }
 
 #[test]
-fn who_orders_without_end_harms_nobody() {
-    let mut play = Play::new();
-    let (flood, witness) = (play.join(), play.join());
+fn a_flood_of_orders_does_no_harm() {
+    let mut harness = Harness::new();
+    let (flood, witness) = (harness.join(), harness.join());
     let many: Vec<u8> = (0..2 * KEPT_EVENTS).flat_map(|_| Request::Gesture(1).to_bytes()).collect();
     let mut done = 0;
     for _ in 0..20 {
-        play.send_bytes(flood, &many);
-        play.tick();
-        assert_eq!(play.peer(witness).closed, None);
-        assert!(play.events(witness).len() <= crate::limits::WRITE_QUEUE / 2);
-        done += play.events(flood).iter().filter(|event| **event == Event::GestureDone).count();
+        harness.send_bytes(flood, &many);
+        harness.tick();
+        assert_eq!(harness.peer(witness).closed, None);
+        assert!(harness.events(witness).len() <= crate::limits::WRITE_QUEUE / 2);
+        done += harness.events(flood).iter().filter(|event| **event == Event::GestureDone).count();
     }
-    (0..200).for_each(|_| play.tick());
-    done += play.events(flood).len();
-    assert_eq!(done, 20 * 2 * KEPT_EVENTS, "each has its end");
-    play.events(witness);
-    play.send(witness, &Request::Gesture(1));
-    (0..60).for_each(|_| play.tick());
-    assert_eq!(play.events(witness), [Event::GestureDone]);
+    (0..200).for_each(|_| harness.tick());
+    done += harness.events(flood).len();
+    assert_eq!(done, 20 * 2 * KEPT_EVENTS, "each is reported as done");
+    harness.events(witness);
+    harness.send(witness, &Request::Gesture(1));
+    (0..60).for_each(|_| harness.tick());
+    assert_eq!(harness.events(witness), [Event::GestureDone]);
 }
 
 #[test]
-fn who_is_too_far_behind_is_closed() {
-    let mut play = Play::new();
-    let peer = play.join();
+fn a_client_too_far_behind_is_closed() {
+    let mut harness = Harness::new();
+    let peer = harness.join();
     let options = vec![Hypothesis { confidence: 0.5, text: "Hello".to_owned() }];
     let heard = AttributedOrder::new("test", PuppetOrder::Hear(options));
     for _ in 0..KEPT_EVENTS {
-        play.world.order::<PuppetDirector>(heard.clone()).unwrap();
+        harness.world.order::<PuppetDirector>(heard.clone()).unwrap();
     }
-    play.tick();
-    assert_eq!(play.peer(peer).closed, None, "all that it has not been told is kept");
+    harness.tick();
+    assert_eq!(harness.peer(peer).closed, None, "unsent events are kept");
     for _ in 0..KEPT_EVENTS {
-        play.world.order::<PuppetDirector>(heard.clone()).unwrap();
+        harness.world.order::<PuppetDirector>(heard.clone()).unwrap();
     }
-    play.tick();
-    assert!(play.peer(peer).closed.is_some());
+    harness.tick();
+    assert!(harness.peer(peer).closed.is_some());
 }
 
 fn bytes_from_hex(hex: &str) -> Vec<u8> {
@@ -518,27 +522,27 @@ fn transcripts() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let transcript: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let (mut play, mut peers) = (Play::new(), std::collections::BTreeMap::new());
+        let (mut harness, mut peers) = (Harness::new(), std::collections::BTreeMap::new());
         for (number, step) in transcript["steps"].as_array().unwrap().iter().enumerate() {
             let context = format!("step {number} of {}", path.display());
-            let peer = *peers.entry(step["from"].as_str().unwrap_or("a")).or_insert_with(|| play.connect());
+            let peer = *peers.entry(step["from"].as_str().unwrap_or("a")).or_insert_with(|| harness.connect());
             let bytes = |key: &str| step[key].as_str().map(bytes_from_hex);
             if let Some(request) = bytes("send") {
-                play.send_bytes(peer, &request);
+                harness.send_bytes(peer, &request);
             } else if let Some(expected) = bytes("expect") {
                 let mut ticks = 0..MAX_TICKS;
-                while play.peer(peer).told.is_empty() && ticks.next().is_some() {
-                    play.tick();
+                while harness.peer(peer).received.is_empty() && ticks.next().is_some() {
+                    harness.tick();
                 }
-                let told = &mut play.peer(peer).told;
-                assert!(!told.is_empty(), "{context}: no reply");
-                assert_eq!(told.remove(0).to_bytes(), expected, "{context}");
+                let received = &mut harness.peer(peer).received;
+                assert!(!received.is_empty(), "{context}: no reply");
+                assert_eq!(received.remove(0).to_bytes(), expected, "{context}");
             } else if step["expect_closed"] == true {
-                assert!(play.peer(peer).closed.is_some(), "{context}");
+                assert!(harness.peer(peer).closed.is_some(), "{context}");
             } else {
                 assert_eq!(step["expect_none"], true, "{context}: unknown step");
-                play.tick();
-                assert_eq!(play.peer(peer).told, [], "{context}");
+                harness.tick();
+                assert_eq!(harness.peer(peer).received, [], "{context}");
             }
         }
         count += 1;

@@ -233,10 +233,10 @@ impl Updates {
         let game = view(world)?;
         let is_due = world.step.is_multiple_of(COMPLETE_EVERY) || world.tries != self.tries;
         self.tries = world.tries;
-        let graph = match self.scene.as_mut().filter(|scene| !is_due && scene.is_of(&world.catalogue)) {
-            Some(scene) => Graph::Diff { root: scene.changes(world, &game.moved) },
+        let graph = match self.scene.as_mut().filter(|scene| !is_due && scene.is_current(&world.catalogue)) {
+            Some(scene) => Graph::Diff { root: scene.diff(world, &game.moved) },
             None => {
-                let root = self.scene.insert(SceneGraph::new(&world.catalogue, game)).whole(world, &game.moved);
+                let root = self.scene.insert(SceneGraph::new(&world.catalogue, game)).full(world, &game.moved);
                 Graph::Full { root, teams: teams(game), environment: Some(Box::new(environment(game, self.rules))) }
             }
         };

@@ -1,7 +1,7 @@
-//! The tree of things that monitors draw, made from snapshots.
+//! The scene graph sent to monitors, built from snapshots.
 //!
-//! A body is a transform, with what there is to draw on it and the bodies that hang on it. Monitors know a box, a sphere
-//! and a cylinder; all shapes are made of these.
+//! A body is a transform node whose children are its visuals and its child bodies. Monitors know a box, a sphere and a
+//! cylinder; all other shapes are approximated with these.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use soccer::{Side, game::GameView};
 use wire::soccer::{Mesh, Name, Node, NodeKind, Surface, Transform};
 use world::{Catalogue, Snapshot};
 
-/// A transform is told again when one of its 16 numbers has moved by more than this.
-const MOVED: f64 = 0.005;
-/// The body that monitors are told is the ball; also the monitors' name for its material.
+/// A transform is sent again when one of its 16 elements has changed by more than this.
+const MIN_CHANGE: f64 = 0.005;
+/// Name of the ball's body, and of its material in monitors.
 const BALL: &str = "ball";
-/// What has this material shows which team a robot plays for; monitors have a material for each.
+/// Visuals of this material show a robot's team; monitors have a material for each side.
 const TEAM_MATERIAL: &str = "team";
 
-/// What was drawn last, for one model of the world.
+/// The scene graph of one model of the world, with the transforms sent last.
 #[derive(Debug)]
 pub(super) struct SceneGraph {
     generation: u64,
@@ -29,14 +29,13 @@ pub(super) struct SceneGraph {
 struct Body {
     parent: usize,
     children: Vec<usize>,
-    /// What it is said to be, besides a body.
+    /// Marks the body as the ball or a player.
     description: Option<NodeKind>,
-    /// What there is to draw on it.
-    looks: Vec<Node>,
-    /// The same nodes, with nothing to say.
+    visuals: Vec<Node>,
+    /// The visuals as unchanged nodes.
     unchanged: Vec<Node>,
-    /// Where it was on its parent when that was told last.
-    told: [f64; 16],
+    /// The transform relative to the parent that was sent last.
+    sent: [f64; 16],
 }
 
 impl SceneGraph {
@@ -61,59 +60,62 @@ impl SceneGraph {
             }
             None
         };
-        for look in catalogue.visuals.iter() {
-            let Some(body) = bodies.get_mut(look.body) else { continue };
-            // monitors have a ball of their own, patches and all
-            let is_patch = body.description == Some(NodeKind::Ball) && look.material.as_deref() != Some(BALL);
-            if let Some(node) = drawn(look, side(look.body)).filter(|_| !is_patch) {
-                body.unchanged.push(blank(&node));
-                body.looks.push(node);
+        for visual in catalogue.visuals.iter() {
+            let Some(body) = bodies.get_mut(visual.body) else { continue };
+            // monitors have their own ball, including its patches
+            let is_patch = body.description == Some(NodeKind::Ball) && visual.material.as_deref() != Some(BALL);
+            if let Some(node) = visual_node(visual, side(visual.body)).filter(|_| !is_patch) {
+                body.unchanged.push(unchanged(&node));
+                body.visuals.push(node);
             }
         }
         Self { generation: catalogue.generation, bodies }
     }
 
-    /// Whether it is of the world's present model.
-    pub(super) fn is_of(&self, catalogue: &Catalogue) -> bool {
+    /// Whether it was built for the world's current model.
+    pub(super) fn is_current(&self, catalogue: &Catalogue) -> bool {
         self.generation == catalogue.generation
     }
 
-    /// All there is. What the game has moved since the physics is there already.
-    pub(super) fn whole(&mut self, world: &Snapshot, moved: &[(usize, Pose)]) -> Node {
+    /// The full graph. `moved` has the bodies that the game has placed since the last physics step.
+    pub(super) fn full(&mut self, world: &Snapshot, moved: &[(usize, Pose)]) -> Node {
         self.body(0, world, moved, true)
     }
 
-    /// What is elsewhere than it was told last.
-    pub(super) fn changes(&mut self, world: &Snapshot, moved: &[(usize, Pose)]) -> Node {
+    /// The transforms that have changed since they were sent last.
+    pub(super) fn diff(&mut self, world: &Snapshot, moved: &[(usize, Pose)]) -> Node {
         self.body(0, world, moved, false)
     }
 
-    fn body(&mut self, index: usize, world: &Snapshot, moved: &[(usize, Pose)], whole: bool) -> Node {
+    fn body(&mut self, index: usize, world: &Snapshot, moved: &[(usize, Pose)], is_full: bool) -> Node {
         let Some(body) = self.bodies.get_mut(index) else { return Node::leaf(NodeKind::Same) };
         let here = moved.iter().rfind(|(other, _)| *other == index).map(|(_, pose)| affine(pose));
-        let on_parent = place(world, body.parent).inverse() * here.unwrap_or_else(|| place(world, index));
-        let now = DMat4::from(on_parent).to_cols_array();
-        let has_moved = now.iter().zip(&body.told).any(|(now, told)| (now - told).abs() > MOVED);
-        let kind = if whole || has_moved {
-            body.told = now;
+        let parent_from_body =
+            world_from_body(world, body.parent).inverse() * here.unwrap_or_else(|| world_from_body(world, index));
+        let now = DMat4::from(parent_from_body).to_cols_array();
+        let has_moved = now.iter().zip(&body.sent).any(|(now, sent)| (now - sent).abs() > MIN_CHANGE);
+        let kind = if is_full || has_moved {
+            body.sent = now;
             NodeKind::Transform(Transform::rounded(now))
         } else {
             NodeKind::Same
         };
-        let mut children = if whole { body.looks.clone() } else { body.unchanged.clone() };
+        let mut children = if is_full { body.visuals.clone() } else { body.unchanged.clone() };
         let description = body.description.clone();
         for child in body.children.clone() {
-            children.push(self.body(child, world, moved, whole));
+            children.push(self.body(child, world, moved, is_full));
         }
         let node = Node { kind, children };
         match description {
-            Some(description) => Node { kind: if whole { description } else { NodeKind::Same }, children: vec![node] },
+            Some(description) => {
+                Node { kind: if is_full { description } else { NodeKind::Same }, children: vec![node] }
+            }
             None => node,
         }
     }
 }
 
-/// Bodies that are said to be something, with the side of those that play.
+/// The ball and the players' root bodies, with the side of the players.
 fn descriptions(catalogue: &Catalogue, game: &GameView) -> BTreeMap<usize, (NodeKind, Option<Side>)> {
     let mut described = BTreeMap::new();
     let ball = catalogue.bodies.iter().position(|name| name == BALL);
@@ -136,8 +138,8 @@ fn descriptions(catalogue: &Catalogue, game: &GameView) -> BTreeMap<usize, (Node
     described
 }
 
-/// Where a body is in the world; the world itself is nowhere else.
-fn place(world: &Snapshot, body: usize) -> DAffine3 {
+/// Pose of a body in the world; the identity for the world itself.
+fn world_from_body(world: &Snapshot, body: usize) -> DAffine3 {
     match (world.positions.get(body), world.orientations.get(body)) {
         (Some(&pos), Some(&quat)) if body != 0 => affine(&Pose { pos, quat }),
         _ => DAffine3::IDENTITY,
@@ -149,9 +151,9 @@ fn affine(pose: &Pose) -> DAffine3 {
     DAffine3::from_rotation_translation(DQuat::from_xyzw(x, y, z, w), pose.pos.into())
 }
 
-/// A look as monitors draw it; none for the ground, which they draw themselves.
-fn drawn(look: &Visual, side: Option<Side>) -> Option<Node> {
-    let surface = surface(look, side);
+/// The node of a visual; none for the ground, which monitors draw themselves.
+fn visual_node(visual: &Visual, side: Option<Side>) -> Option<Node> {
+    let surface = surface(visual, side);
     let solid = |shape: &str, scale: [f64; 3]| {
         let shape = Name::new(shape).ok()?;
         let scale = (scale != [1.0; 3]).then_some(scale);
@@ -160,42 +162,43 @@ fn drawn(look: &Visual, side: Option<Side>) -> Option<Node> {
     let ball = |radii: [f64; 3]| solid("StdUnitSphere", radii);
     let cuboid = |half_sizes: [f64; 3]| solid("StdUnitBox", half_sizes.map(|half| 2.0 * half));
     let tube = |radius: f64, half_length: f64| solid("StdUnitCylinder", [radius, radius, 2.0 * half_length]);
-    let children = match &look.shape {
+    let children = match &visual.shape {
         VisualShape::Plane { .. } => return None,
         VisualShape::Sphere { radius } => vec![ball([*radius; 3])?],
         VisualShape::Ellipsoid { radii } => vec![ball(*radii)?],
         VisualShape::Box { half_sizes } => vec![cuboid(*half_sizes)?],
         VisualShape::Cylinder { radius, half_length } => vec![tube(*radius, *half_length)?],
         VisualShape::Capsule { radius, half_length } => {
-            let end =
-                |z: f64| Some(turned(DAffine3::from_translation(DVec3::new(0.0, 0.0, z)), vec![ball([*radius; 3])?]));
+            let end = |z: f64| {
+                Some(transform(DAffine3::from_translation(DVec3::new(0.0, 0.0, z)), vec![ball([*radius; 3])?]))
+            };
             vec![tube(*radius, *half_length)?, end(*half_length)?, end(-half_length)?]
         }
         VisualShape::Mesh(mesh) => {
             let corners = mesh.vertices.iter().map(|&vertex| DVec3::from(vertex.map(f64::from)));
-            let (least, most) = corners.fold((DVec3::MAX, DVec3::MIN), |(a, b), corner| (a.min(corner), b.max(corner)));
-            if !(most - least).is_finite() {
+            let (min, max) = corners.fold((DVec3::MAX, DVec3::MIN), |(a, b), corner| (a.min(corner), b.max(corner)));
+            if !(max - min).is_finite() {
                 return None;
             }
-            let cuboid = cuboid(((most - least) / 2.0).into())?;
-            vec![turned(DAffine3::from_translation(most.midpoint(least)), vec![cuboid])]
+            let cuboid = cuboid(((max - min) / 2.0).into())?;
+            vec![transform(DAffine3::from_translation(max.midpoint(min)), vec![cuboid])]
         }
     };
-    let pose = affine(&look.pose);
+    let pose = affine(&visual.pose);
     match <[Node; 1]>::try_from(children) {
         Ok([only]) if pose == DAffine3::IDENTITY => Some(only),
-        Ok(only) => Some(turned(pose, only.into())),
-        Err(several) => Some(turned(pose, several)),
+        Ok(only) => Some(transform(pose, only.into())),
+        Err(several) => Some(transform(pose, several)),
     }
 }
 
-fn turned(by: DAffine3, children: Vec<Node>) -> Node {
-    Node { kind: NodeKind::Transform(Transform::rounded(DMat4::from(by).to_cols_array())), children }
+fn transform(pose: DAffine3, children: Vec<Node>) -> Node {
+    Node { kind: NodeKind::Transform(Transform::rounded(DMat4::from(pose).to_cols_array())), children }
 }
 
-/// The monitors' own material, where they have one; else the colour.
-fn surface(look: &Visual, side: Option<Side>) -> Surface {
-    let material = match (look.material.as_deref(), side) {
+/// The monitors' own material if they have one, else the colour.
+fn surface(visual: &Visual, side: Option<Side>) -> Surface {
+    let material = match (visual.material.as_deref(), side) {
         (Some(TEAM_MATERIAL), Some(Side::Left)) => Some("matLeft"),
         (Some(TEAM_MATERIAL), Some(Side::Right)) => Some("matRight"),
         (Some(BALL), _) => Some(BALL),
@@ -203,11 +206,11 @@ fn surface(look: &Visual, side: Option<Side>) -> Surface {
     };
     match material.and_then(|material| Name::new(material).ok()) {
         Some(material) => Surface::Material(material),
-        None => Surface::Rgba(look.rgba.map(f64::from)),
+        None => Surface::Rgba(visual.rgba.map(f64::from)),
     }
 }
 
-/// The same nodes, with nothing to say.
-fn blank(node: &Node) -> Node {
-    Node { kind: NodeKind::Same, children: node.children.iter().map(blank).collect() }
+/// The same nodes, marked as unchanged.
+fn unchanged(node: &Node) -> Node {
+    Node { kind: NodeKind::Same, children: node.children.iter().map(unchanged).collect() }
 }

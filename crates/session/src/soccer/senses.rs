@@ -1,4 +1,4 @@
-//! What an agent is told, made from a snapshot. Names are looked up once per model.
+//! The perceptions of an agent, built from snapshots. Names are looked up once per model.
 
 use super::VisionModel;
 use glam::{DQuat, DVec3};
@@ -13,20 +13,21 @@ use soccer::{
     },
 };
 use wire::soccer::{
-    self as told, Dialect, GameState, HeardSpeech, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer,
+    self as message, Dialect, GameState, HeardSpeech, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer,
     Sensor, Thousandths, Touch,
 };
 use world::{AgentId, Catalogue, Snapshot, interface::Port, interface::Role, snapshot::SiteCard};
 
-/// Agents see in every second cycle.
+/// Number of cycles per visual perception.
 const SEE_EVERY: u64 = 2;
+/// Suffix of the sites that mark the visible parts of a player.
 const MARKER: &str = "-vismarker";
 
-/// Where the numbers of one agent are in a snapshot.
+/// Indices of an agent's sensors in a snapshot.
 #[derive(Debug)]
 pub(super) struct Senses {
     generation: u64,
-    vectors: Vec<(Kind, Name, usize)>,
+    vectors: Vec<(VectorKind, Name, usize)>,
     joints: Vec<(Name, usize, usize)>,
     touches: Vec<(Name, usize)>,
     camera: Option<SiteCard>,
@@ -37,7 +38,7 @@ pub(super) struct Senses {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum VectorKind {
     Orientation,
     Position,
     Gyro,
@@ -49,7 +50,7 @@ impl Senses {
         self.generation
     }
 
-    /// Finds everything; none if the agent has gone.
+    /// Looks up the sensors; `None` if the agent has left.
     pub(super) fn new(catalogue: &Catalogue, agent: AgentId, game: &GameView) -> Option<Self> {
         let card = catalogue.agent(agent)?;
         let mut senses = Self {
@@ -86,21 +87,21 @@ impl Senses {
         Some(senses)
     }
 
-    /// A sensor by its name: `torso_quat`, `q_hj1` with its `dq_hj1`, or a touch sensor.
+    /// Adds a sensor according to its name: `torso_quat`, `q_hj1` with its `dq_hj1`, or a touch sensor.
     fn add(&mut self, name: &str, index: usize, all: &[(&str, usize)]) {
         let (base, axis) = name.split_once('/').unwrap_or((name, ""));
-        let Ok(told) = Name::new(base) else { return };
+        let Ok(sensor) = Name::new(base) else { return };
         let kind = match base.rsplit('_').next() {
-            Some("quat") => Some(Kind::Orientation),
-            Some("pos") => Some(Kind::Position),
-            Some("gyro") => Some(Kind::Gyro),
-            Some("acc") => Some(Kind::Accelerometer),
+            Some("quat") => Some(VectorKind::Orientation),
+            Some("pos") => Some(VectorKind::Position),
+            Some("gyro") => Some(VectorKind::Gyro),
+            Some("acc") => Some(VectorKind::Accelerometer),
             _ => None,
         };
         if let Some(kind) = kind {
-            // the first axis stands for all
-            if self.vectors.iter().all(|(_, other, _)| *other != told) {
-                self.vectors.push((kind, told, index));
+            // only the first axis: the others follow it
+            if self.vectors.iter().all(|(_, other, _)| *other != sensor) {
+                self.vectors.push((kind, sensor, index));
             }
         } else if let Some(joint) = base.strip_prefix("q_") {
             let velocity = all.iter().find(|(other, _)| other.strip_prefix("dq_") == Some(joint));
@@ -108,30 +109,36 @@ impl Senses {
                 self.joints.push((name, index, *velocity));
             }
         } else if !base.starts_with("dq_") && axis.is_empty() {
-            self.touches.push((told, index));
+            self.touches.push((sensor, index));
         }
     }
 
     pub(super) fn perceive(
         &self,
         dialect: Dialect,
-        eyes: VisionModel,
+        vision: VisionModel,
         player: PlayerId,
         game: &GameView,
         world: &Snapshot,
     ) -> Perception {
-        let mut told = Perception::new(dialect, dialect.time(world.time), game_state(game));
+        let mut perception = Perception::new(dialect, dialect.time(world.time), game_state(game));
         for (kind, name, at) in &self.vectors {
             let name = name.clone();
             match kind {
-                Kind::Orientation => told.orientations.push(Sensor { name, values: thousandths(world, *at) }),
-                Kind::Position => told.positions.push(Sensor { name, values: thousandths(world, *at) }),
-                Kind::Gyro => told.gyros.push(Sensor { name, values: hundredths(world, *at, f64::to_degrees) }),
-                Kind::Accelerometer => told.accelerometers.push(Sensor { name, values: hundredths(world, *at, |x| x) }),
+                VectorKind::Orientation => {
+                    perception.orientations.push(Sensor { name, values: thousandths(world, *at) })
+                }
+                VectorKind::Position => perception.positions.push(Sensor { name, values: thousandths(world, *at) }),
+                VectorKind::Gyro => {
+                    perception.gyros.push(Sensor { name, values: hundredths(world, *at, f64::to_degrees) })
+                }
+                VectorKind::Accelerometer => {
+                    perception.accelerometers.push(Sensor { name, values: hundredths(world, *at, |x| x) })
+                }
             }
         }
         let degrees = |index: usize| Hundredths::truncated(value(world, index).to_degrees());
-        told.joints = self
+        perception.joints = self
             .joints
             .iter()
             .map(|(name, angle, velocity)| Joint {
@@ -140,41 +147,41 @@ impl Senses {
                 velocity_deg: degrees(*velocity),
             })
             .collect();
-        told.touches = self
+        perception.touches = self
             .touches
             .iter()
             .map(|(name, index)| Touch { name: name.clone(), is_active: value(world, *index) > 0.0 })
             .collect();
-        told.heard = game.heard.get(&player).map(|words| {
+        perception.heard = game.heard.get(&player).map(|words| {
             words
                 .iter()
                 .map(|(azimuth, text)| HeardSpeech { azimuth_deg: *azimuth as i16, text: text.clone() })
                 .collect()
         });
-        told.see = world.step.is_multiple_of(SEE_EVERY).then(|| self.see(eyes, player, game, world)).flatten();
-        told
+        perception.see = world.step.is_multiple_of(SEE_EVERY).then(|| self.see(vision, player, game, world)).flatten();
+        perception
     }
 
-    fn see(&self, eyes: VisionModel, player: PlayerId, game: &GameView, world: &Snapshot) -> Option<See> {
+    fn see(&self, vision: VisionModel, player: PlayerId, game: &GameView, world: &Snapshot) -> Option<See> {
         let camera = world.site_pose(self.camera.as_ref()?)?;
         let camera = Camera { position: camera.pos.into(), rotation: rotation(&camera) };
         let ball = self.ball.and_then(|index| world.positions.get(index)).map(|&ball| DVec3::from(ball))?;
-        let place = |site: &SiteCard| world.site_pose(site).map_or(DVec3::ZERO, |pose| pose.pos.into());
+        let position = |site: &SiteCard| world.site_pose(site).map_or(DVec3::ZERO, |pose| pose.pos.into());
         let markers: Vec<(PlayerId, Vec<Marker<'_>>)> = self
             .players
             .iter()
             .map(|(player, markers)| {
-                (*player, markers.iter().map(|(name, site)| Marker { name, position: place(site) }).collect())
+                (*player, markers.iter().map(|(name, site)| Marker { name, position: position(site) }).collect())
             })
             .collect();
         let players: Vec<_> = markers.iter().map(|(id, markers)| MarkedPlayer { id: *id, markers }).collect();
         let targets = VisionTargets { landmarks: &self.landmarks, ball, players: &players };
         let mut see = See::default();
-        let seen = match eyes {
+        let seen = match vision {
             VisionModel::Ideal => IdealVision.detect_all(&camera, &targets),
             VisionModel::Noisy => {
                 let occlusion = PlayerOcclusion::new(player, &players);
-                // another one each time, the same whenever the game is played again
+                // different in each cycle, but reproducible when the game is replayed
                 let player_bits = u64::from(player.number) << 1 | u64::from(player.side == Side::Right);
                 let seed = (game.seed ^ world.step.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ player_bits;
                 NoisyVision::new(Noise::default(), occlusion, seed).detect_all(&camera, &targets)
@@ -183,7 +190,7 @@ impl Senses {
         for detection in seen {
             match detection {
                 Detection::Landmark { name, at } => {
-                    see.landmarks.extend(told::Landmark::from_name(name).map(|landmark| (landmark, polar(at))));
+                    see.landmarks.extend(message::Landmark::from_name(name).map(|landmark| (landmark, polar(at))));
                 }
                 Detection::Ball { at } => see.ball = Some(polar(at)),
                 Detection::Player { id, markers } => see.players.extend(seen_player(game, id, &markers)),
@@ -197,7 +204,7 @@ fn seen_player(game: &GameView, id: PlayerId, markers: &[(&str, soccer::vision::
     let [left, right] = &game.teams;
     let team = if id.side == Side::Left { left } else { right };
     let marker = |(name, at): &(&str, soccer::vision::Polar)| {
-        Some(told::Marker { name: Name::new(name).ok()?, polar: polar(*at) })
+        Some(message::Marker { name: Name::new(name).ok()?, polar: polar(*at) })
     };
     Some(SeenPlayer {
         team: Name::new(team.as_deref()?).ok()?,
@@ -206,8 +213,8 @@ fn seen_player(game: &GameView, id: PlayerId, markers: &[(&str, soccer::vision::
     })
 }
 
-fn polar(at: soccer::vision::Polar) -> told::Polar {
-    told::Polar {
+fn polar(at: soccer::vision::Polar) -> message::Polar {
+    message::Polar {
         distance: Hundredths::truncated(at.distance),
         azimuth_deg: Hundredths::truncated(at.azimuth_deg),
         elevation_deg: Hundredths::truncated(at.elevation_deg),

@@ -1,4 +1,4 @@
-//! Games without sockets, with time passed in.
+//! Test harness: a soccer game with agents and monitors, without sockets and with time passed in.
 
 use core::net::SocketAddr;
 use std::{
@@ -72,29 +72,29 @@ pub(super) fn peer(index: usize) -> SocketAddr {
 /// One end of a connection.
 pub(super) struct Peer {
     pub(super) session: Box<dyn StreamSession>,
-    /// When it is told of a cycle.
-    wants: Ticks,
-    /// What it was told, as text.
-    pub(super) told: Vec<String>,
+    /// When it is notified of a cycle.
+    ticks: Ticks,
+    /// Messages received, as text.
+    pub(super) received: Vec<String>,
     pub(super) refusals: Vec<String>,
     closed: Option<String>,
-    /// Who wanted everything to end.
+    /// The client that has requested a shutdown of the server.
     pub(super) ended: Option<String>,
 }
 
-/// A game without sockets, with time passed in.
-pub(super) struct Match {
+/// A game with its connected agents and monitors.
+pub(super) struct TestGame {
     pub(super) run: Runner,
     pub(super) config: Config,
     pub(super) models: Arc<Models>,
-    /// What sessions are shown.
+    /// The snapshot that sessions are given.
     pub(super) latest: Arc<Snapshot>,
     pub(super) agents: Vec<Peer>,
     sequence: u64,
     pub(super) now: Instant,
 }
 
-impl Match {
+impl TestGame {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     pub(super) fn on(field: &str, config: Config, pace: Pace) -> Self {
         let rules = if field == "fifa" { RuleBook::Fifa } else { RuleBook::Ssim };
@@ -116,7 +116,7 @@ impl Match {
         }
     }
 
-    /// In real time: a cycle passes whenever it is asked for.
+    /// In real time: a cycle runs whenever it is requested.
     pub(super) fn new() -> Self {
         Self::on("fifa", Config::default(), Pace::Fast)
     }
@@ -141,9 +141,9 @@ impl Match {
 
     fn connect_to(&mut self, service: &dyn StreamService) -> usize {
         let index = self.agents.len();
-        let (session, wants) = (service.open(peer(index)), service.ticks());
-        let (told, refusals) = (Vec::new(), Vec::new());
-        self.agents.push(Peer { session, wants, told, refusals, closed: None, ended: None });
+        let (session, ticks) = (service.open(peer(index)), service.ticks());
+        let (received, refusals) = (Vec::new(), Vec::new());
+        self.agents.push(Peer { session, ticks, received, refusals, closed: None, ended: None });
         index
     }
 
@@ -156,7 +156,7 @@ impl Match {
         self.deliver();
     }
 
-    /// Sends a message; whatever the world has to build or to answer waits.
+    /// Sends a message without letting the world build robots or answer.
     pub(super) fn send_only(&mut self, index: usize, message: &str) {
         self.send_bytes_only(index, &frame(message));
     }
@@ -165,7 +165,7 @@ impl Match {
         let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
         let world = self.run.world().snapshot();
         self.agents[index].session.receive(peer(index), &mut buffer, &world, self.now, &mut out);
-        self.carry_out(index, out);
+        self.execute(index, out);
     }
 
     /// Connects and sends an `init`.
@@ -175,7 +175,7 @@ impl Match {
         index
     }
 
-    pub(super) fn carry_out(&mut self, index: usize, out: StreamOutbox<Vec<u8>>) {
+    pub(super) fn execute(&mut self, index: usize, out: StreamOutbox<Vec<u8>>) {
         let Outbox { replies, commands, refusals, actions } = out;
         let session = SessionId(index as u64);
         for command in commands {
@@ -202,7 +202,7 @@ impl Match {
             // the longest frames are those to monitors
             let split = MonitorMessage::split(&bytes).unwrap().unwrap();
             assert_eq!(split.consumed, bytes.len());
-            agent.told.push(String::from_utf8(bytes[split.message].to_vec()).unwrap());
+            agent.received.push(String::from_utf8(bytes[split.message].to_vec()).unwrap());
         }
         if closed.is_some() && agent.closed.is_none() {
             agent.closed = closed;
@@ -210,19 +210,19 @@ impl Match {
         }
     }
 
-    /// The peer goes away.
+    /// Disconnects a peer.
     pub(super) fn leave(&mut self, index: usize) {
         self.leave_only(index);
         self.deliver();
     }
 
-    /// The same; its robot is still to be taken out.
+    /// Disconnects a peer without removing its robot yet.
     pub(super) fn leave_only(&mut self, index: usize) {
         self.agents[index].closed = Some("the peer left".to_owned());
         self.run.end(SessionId(index as u64), self.now);
     }
 
-    /// Builds what is to be built, and gives everyone their answers.
+    /// Builds pending robots and delivers the answers.
     pub(super) fn deliver(&mut self) {
         loop {
             while let Some(blueprint) = self.run.next_blueprint(self.now) {
@@ -238,43 +238,43 @@ impl Match {
                 if self.agents[index].closed.is_none() {
                     let (mut out, world) = (Outbox::default(), self.run.world().snapshot());
                     self.agents[index].session.notify(Notice::Answer(answer), &world, self.now, &mut out);
-                    self.carry_out(index, out);
+                    self.execute(index, out);
                 }
             }
         }
     }
 
-    /// Lets a cycle pass, if it may. What agents answer meanwhile waits for its end.
+    /// Runs a cycle, if the gate is open; returns whether it has run. Messages of agents are handled at its end.
     pub(super) fn cycle(&mut self) -> bool {
         let has_moved = self.cycle_only();
         self.deliver();
         has_moved
     }
 
-    /// The same; whatever the world has to build or to answer waits.
+    /// Runs a cycle without letting the world build robots or answer.
     pub(super) fn cycle_only(&mut self) -> bool {
         self.now += CYCLE;
         let gate = self.run.gate(self.now);
-        let mut outs = if gate == Gate::Open { self.tell(Ticks::AtNext) } else { Vec::new() };
+        let mut outs = if gate == Gate::Open { self.notify(Ticks::AtNext) } else { Vec::new() };
         let (progress, _) = self.run.pass(gate, self.now);
         let has_moved = if let Progress::Moved(snapshot) = progress {
             self.latest = snapshot;
-            outs.extend(self.tell(Ticks::AtEnd));
-            outs.extend(self.tell(Ticks::WhenFree));
+            outs.extend(self.notify(Ticks::AtEnd));
+            outs.extend(self.notify(Ticks::WhenFree));
             true
         } else {
             false
         };
         for (index, out) in outs {
-            self.carry_out(index, out);
+            self.execute(index, out);
         }
         has_moved
     }
 
-    /// Tells those of a cycle who want to know of it then.
-    fn tell(&mut self, when: Ticks) -> Vec<(usize, StreamOutbox<Vec<u8>>)> {
+    /// Notifies the sessions that want to know of a cycle at this point.
+    fn notify(&mut self, when: Ticks) -> Vec<(usize, StreamOutbox<Vec<u8>>)> {
         let open = self.agents.iter_mut().enumerate();
-        let open = open.filter(|(_, agent)| agent.closed.is_none() && agent.wants == when);
+        let open = open.filter(|(_, agent)| agent.closed.is_none() && agent.ticks == when);
         open.map(|(index, agent)| {
             let mut out = Outbox::default();
             agent.session.notify(Notice::Tick, &self.latest, self.now, &mut out);
@@ -285,11 +285,11 @@ impl Match {
 
     pub(super) fn cycles(&mut self, count: usize) {
         for _ in 0..count {
-            assert!(self.cycle(), "the world stands still");
+            assert!(self.cycle(), "the world has not ticked");
         }
     }
 
-    /// Lets cycles pass while they may; says how many.
+    /// Runs cycles while the gate is open; returns their number.
     pub(super) fn cycles_while_open(&mut self) -> usize {
         (0..100).take_while(|_| self.cycle()).count()
     }
@@ -298,12 +298,13 @@ impl Match {
         self.run.world().tick_count().0
     }
 
-    pub(super) fn told(&self, index: usize) -> usize {
-        self.agents[index].told.len()
+    /// Number of messages that a peer has received.
+    pub(super) fn received(&self, index: usize) -> usize {
+        self.agents[index].received.len()
     }
 
     pub(super) fn last_text(&self, index: usize) -> &str {
-        self.agents[index].told.last().expect("a perception")
+        self.agents[index].received.last().expect("a perception")
     }
 
     pub(super) fn last(&self, index: usize) -> Perception {

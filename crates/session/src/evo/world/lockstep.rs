@@ -16,7 +16,7 @@ pub(super) struct Move {
     pub(super) pose: Pose,
 }
 
-/// Robots that move together: each of them, or whoever wants to when the time is over.
+/// Robots that move together: once all have requested a move, or those that have when the time is up.
 #[derive(Debug)]
 pub(super) struct Lockstep {
     patience: Duration,
@@ -48,12 +48,12 @@ impl Lockstep {
         self.moves.insert(wanted.robot, wanted);
     }
 
-    /// Whether every robot wants to move, and somebody does.
+    /// Whether every robot has requested a move, and there is at least one.
     pub(super) fn is_complete(&self) -> bool {
         !self.moves.is_empty() && self.moves.len() >= self.robots.len()
     }
 
-    /// When the moves that wait are carried out, whoever is missing.
+    /// When the pending moves are executed even if some robots have not requested one.
     pub(super) fn due(&self) -> Option<Duration> {
         (!self.moves.is_empty()).then(|| self.since + self.patience)
     }

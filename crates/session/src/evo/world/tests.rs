@@ -10,7 +10,7 @@ fn world(text: &str, is_lenient: bool) -> WorldSimulator {
     WorldSimulator::new(Arena::new(Arc::new(Plan::parse(text).unwrap()), 1), is_lenient)
 }
 
-/// A peer with a stream of its own.
+/// A client with its own line buffer.
 struct Client {
     connection: u64,
     lines: LineBuffer,
@@ -22,16 +22,16 @@ impl Client {
         Self { connection, lines: LineBuffer::default() }
     }
 
-    fn say(&mut self, world: &mut WorldSimulator, text: &str) -> Turn {
-        self.say_at(world, text, Duration::ZERO)
+    fn send(&mut self, world: &mut WorldSimulator, text: &str) -> Turn {
+        self.send_at(world, text, Duration::ZERO)
     }
 
-    fn say_at(&mut self, world: &mut WorldSimulator, text: &str, now: Duration) -> Turn {
+    fn send_at(&mut self, world: &mut WorldSimulator, text: &str, now: Duration) -> Turn {
         self.lines.push(text.as_bytes());
         world.receive(self.connection, &mut self.lines, || now)
     }
 
-    fn hear(&mut self, world: &mut WorldSimulator) -> String {
+    fn receive(&mut self, world: &mut WorldSimulator) -> String {
         let out = world.output(self.connection).map(std::mem::take).unwrap_or_default();
         let text = String::from_utf8(out).unwrap();
         assert!(!text.contains("nan") && !text.contains("inf"), "{text}");
@@ -46,36 +46,39 @@ fn heads(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_robots_life() {
+fn a_robot_is_created_used_and_killed() {
     let mut world = world("title = \"t\"", false);
     let mut client = Client::join(&mut world, 1);
-    let turn = client.say(&mut world, "CreateRobot\r\n");
+    let turn = client.send(&mut world, "CreateRobot\r\n");
     assert_eq!(turn, Turn { lines: 1, ..Turn::default() });
-    assert_eq!(client.hear(&mut world), "YourIdentifier 1\r\n");
-    // several at once, in their order; the line's end may be short, and a line may come in pieces
+    assert_eq!(client.receive(&mut world), "YourIdentifier 1\r\n");
+    // several at once are answered in order; a line may end without a carriage return and arrive in pieces
     let text =
         format!("BodyShape 1 {SQUARE}\r\nJumpTo 1 1000 500 0\nMoveTo 1 1010 500 0\r\nVisualSensor 1 1010 500 10 0 ");
-    assert_eq!(client.say(&mut world, &text).close, None);
-    let heard = client.hear(&mut world);
+    assert_eq!(client.send(&mut world, &text).close, None);
+    let heard = client.receive(&mut world);
     assert_eq!(heads(&heard), ["YourPosition 1"; 3]);
     let positions: Vec<&str> = heard.lines().skip(1).collect();
     assert_eq!(positions, ["YourPosition 1 1000 500 0 0 0 0 0 0", "YourPosition 1 1010 500 0 0 0 0 0 0"]);
-    client.say(&mut world, "0 0.1 0.1\r\nSonicSensor 1 1010 500 10 0 0 0.1 0.1\r\nKillRobot 1\r\nCreateRobot\r\n");
-    assert_eq!(heads(&client.hear(&mut world)), ["VisualSensorReading 1", "SonicSensorReading 1", "YourIdentifier 2"]);
-    // killing twice, or nobody, does not matter
-    assert_eq!(client.say(&mut world, "KillRobot 1\r\nKillRobot 999\r\nCreateRobot\r\n").close, None);
-    assert_eq!(client.hear(&mut world), "YourIdentifier 3\r\n");
+    client.send(&mut world, "0 0.1 0.1\r\nSonicSensor 1 1010 500 10 0 0 0.1 0.1\r\nKillRobot 1\r\nCreateRobot\r\n");
+    assert_eq!(
+        heads(&client.receive(&mut world)),
+        ["VisualSensorReading 1", "SonicSensorReading 1", "YourIdentifier 2"]
+    );
+    // killing a robot twice, or an unknown one, has no effect
+    assert_eq!(client.send(&mut world, "KillRobot 1\r\nKillRobot 999\r\nCreateRobot\r\n").close, None);
+    assert_eq!(client.receive(&mut world), "YourIdentifier 3\r\n");
     assert_eq!(world.arena().len(), 2);
     world.close(1, Duration::ZERO);
     assert_eq!(world.arena().len(), 0);
 }
 
 #[test]
-fn what_makes_no_sense_ends_the_connection_and_nobody_elses() {
+fn an_invalid_request_closes_only_its_connection() {
     let mut world = world("title = \"t\"", false);
     let mut other = Client::join(&mut world, 1);
-    other.say(&mut world, &format!("CreateRobot\r\nBodyShape 1 {SQUARE}\r\nCreateRobot\r\n"));
-    other.hear(&mut world);
+    other.send(&mut world, &format!("CreateRobot\r\nBodyShape 1 {SQUARE}\r\nCreateRobot\r\n"));
+    other.receive(&mut world);
     for (connection, (line, reason)) in (2..).zip([
         ("MoveTo 1 2 3", "unexpected end of `MoveTo` before Dir"),
         ("MoveTo 1 2 3 nan", "Dir is not a number: `nan`"),
@@ -87,60 +90,60 @@ fn what_makes_no_sense_ends_the_connection_and_nobody_elses() {
         ("BodyShape 1 0", "the shape of robot 1: a body needs at least one layer"),
     ]) {
         let mut client = Client::join(&mut world, connection);
-        let turn = client.say(&mut world, &format!("{line}\r\nCreateRobot\r\n"));
+        let turn = client.send(&mut world, &format!("{line}\r\nCreateRobot\r\n"));
         assert_eq!(turn.close.as_deref(), Some(reason), "{line}");
-        assert_eq!(client.hear(&mut world), "", "{line}");
+        assert_eq!(client.receive(&mut world), "", "{line}");
         world.close(connection, Duration::ZERO);
     }
-    let turn = other.say(&mut world, "MoveTo 2 1 2 3\r\n");
+    let turn = other.send(&mut world, "MoveTo 2 1 2 3\r\n");
     assert_eq!(turn.close.as_deref(), Some("robot 2 has no shape yet"));
-    // and what is unknown, or blank, is passed over
-    let turn = other.say(&mut world, "\r\nHello 1 2\r\nYourPosition 1\r\nVisualSensor 1 0 0 0 0 0 0 0\r\n");
+    // unknown and blank lines are skipped
+    let turn = other.send(&mut world, "\r\nHello 1 2\r\nYourPosition 1\r\nVisualSensor 1 0 0 0 0 0 0 0\r\n");
     assert_eq!((turn.refusals.len(), turn.close), (2, None));
-    assert_eq!(heads(&other.hear(&mut world)), ["VisualSensorReading 1"]);
+    assert_eq!(heads(&other.receive(&mut world)), ["VisualSensorReading 1"]);
 }
 
 #[test]
 fn a_lenient_world_answers_everything() {
     let mut world = world("title = \"t\"", true);
     let mut client = Client::join(&mut world, 1);
-    let turn = client.say(
+    let turn = client.send(
         &mut world,
         "MoveTo 9 1 2 3\r\nVisualSensor 9 0 0 0 0 0 0 0\r\nSonicSensor 9 0 0 0 0 0 0 0\r\nBodyShape 9 0\r\nKillRobot 9\r\n",
     );
     assert_eq!((turn.refusals.len(), turn.close), (4, None));
     let dead = "YourPosition 9 0 0 0 0 0 0 1 1";
     let expected = format!("{dead}\r\nVisualSensorReading 9 5000 0 0 0\r\nSonicSensorReading 9 5000\r\n{dead}\r\n");
-    assert_eq!(client.hear(&mut world), expected);
-    // there is nothing to answer with
-    assert!(client.say(&mut world, "MoveTo x\r\n").close.is_some());
+    assert_eq!(client.receive(&mut world), expected);
+    // no substitute reply is possible
+    assert!(client.send(&mut world, "MoveTo x\r\n").close.is_some());
 }
 
 #[test]
-fn a_flood_is_taken_in_turns_and_its_answers_are_bounded() {
+fn a_flood_is_handled_in_turns_with_bounded_output() {
     let mut world = world("title = \"t\"", false);
     let mut client = Client::join(&mut world, 1);
-    let mut turn = client.say(&mut world, &"CreateRobot\r\n".repeat(20_000));
+    let mut turn = client.send(&mut world, &"CreateRobot\r\n".repeat(20_000));
     assert!(turn.backlog == Backlog::TurnOver);
     assert_eq!(turn.lines, limits::EVO_LINES_PER_TURN);
     while turn.backlog == Backlog::TurnOver {
-        turn = client.say(&mut world, "");
+        turn = client.send(&mut world, "");
     }
-    // the peer does not read: no more is done for it
+    // the peer does not read: no more lines are handled
     assert!(turn.backlog == Backlog::OutputFull);
     let waiting = world.output(1).unwrap().len();
     assert!((limits::EVO_OUTPUT..limits::EVO_OUTPUT + 1000).contains(&waiting), "{waiting}");
-    assert_eq!(client.say(&mut world, "").lines, 0);
-    client.hear(&mut world);
-    assert!(client.say(&mut world, "").lines > 0);
+    assert_eq!(client.send(&mut world, "").lines, 0);
+    client.receive(&mut world);
+    assert!(client.send(&mut world, "").lines > 0);
 }
 
 #[test]
-fn silent_robots_are_taken_out() {
+fn silent_robots_are_removed() {
     let mut world = world("title = \"t\"\nidle_timeout = 10.0", false);
     let mut client = Client::join(&mut world, 1);
-    client.say(&mut world, "CreateRobot\r\nCreateRobot\r\n");
-    client.say_at(&mut world, &format!("BodyShape 2 {SQUARE}\r\n"), Duration::from_secs(8));
+    client.send(&mut world, "CreateRobot\r\nCreateRobot\r\n");
+    client.send_at(&mut world, &format!("BodyShape 2 {SQUARE}\r\n"), Duration::from_secs(8));
     let silent: Vec<u16> = world.tick(Duration::from_secs(11)).iter().map(|robot| robot.0.get()).collect();
     assert_eq!(silent, [1]);
     assert_eq!(world.arena().len(), 1);
@@ -153,40 +156,40 @@ fn in_lockstep_moves_wait_for_each_other() {
     let mut second = Client::join(&mut world, 2);
     for client in [&mut first, &mut second] {
         let id = client.connection;
-        client.say(&mut world, &format!("CreateRobot\r\nBodyShape {id} {SQUARE}\r\nJumpTo {id} {id}00 500 0\r\n"));
-        client.hear(&mut world);
+        client.send(&mut world, &format!("CreateRobot\r\nBodyShape {id} {SQUARE}\r\nJumpTo {id} {id}00 500 0\r\n"));
+        client.receive(&mut world);
     }
-    // what is asked behind a move that waits is answered behind it
-    first.say(&mut world, "MoveTo 1 110 500 0\r\nCreateRobot\r\nVisualSensor 1 0 0 0 0 0 0 0\r\n");
-    assert_eq!(first.hear(&mut world), "");
-    assert!(first.say(&mut world, "").backlog == Backlog::Blocked);
+    // requests after a pending move are answered after it
+    first.send(&mut world, "MoveTo 1 110 500 0\r\nCreateRobot\r\nVisualSensor 1 0 0 0 0 0 0 0\r\n");
+    assert_eq!(first.receive(&mut world), "");
+    assert!(first.send(&mut world, "").backlog == Backlog::Blocked);
     assert_eq!(world.timeout(), Some(Duration::from_secs(1)));
-    second.say(&mut world, "MoveTo 2 210 500 0\r\n");
-    assert_eq!(heads(&second.hear(&mut world)), ["YourPosition 2"]);
-    assert_eq!(heads(&first.hear(&mut world)), ["YourPosition 1", "YourIdentifier 3"]);
+    second.send(&mut world, "MoveTo 2 210 500 0\r\n");
+    assert_eq!(heads(&second.receive(&mut world)), ["YourPosition 2"]);
+    assert_eq!(heads(&first.receive(&mut world)), ["YourPosition 1", "YourIdentifier 3"]);
     assert_eq!(world.take_unblocked(), [1, 2]);
-    // what was about the robot itself goes on when it is told
-    first.say(&mut world, "");
-    assert_eq!(heads(&first.hear(&mut world)), ["VisualSensorReading 1"]);
+    // requests about the robot continue once its move is answered
+    first.send(&mut world, "");
+    assert_eq!(heads(&first.receive(&mut world)), ["VisualSensorReading 1"]);
     assert_eq!(world.timeout(), None);
 
-    // nobody waits for ever
+    // a pending move times out
     let start = Duration::from_secs(5);
-    first.say_at(&mut world, "MoveTo 1 120 500 0\r\n", start);
+    first.send_at(&mut world, "MoveTo 1 120 500 0\r\n", start);
     world.tick(start + Duration::from_millis(999));
-    assert_eq!(first.hear(&mut world), "");
+    assert_eq!(first.receive(&mut world), "");
     world.tick(start + Duration::from_secs(1));
-    assert_eq!(heads(&first.hear(&mut world)), ["YourPosition 1"]);
+    assert_eq!(heads(&first.receive(&mut world)), ["YourPosition 1"]);
 
-    // nor for one that is gone
-    first.say_at(&mut world, "MoveTo 1 130 500 0\r\n", start);
-    assert_eq!(first.hear(&mut world), "");
+    // a robot that has left is not waited for
+    first.send_at(&mut world, "MoveTo 1 130 500 0\r\n", start);
+    assert_eq!(first.receive(&mut world), "");
     world.close(2, start);
-    assert_eq!(first.hear(&mut world), "YourPosition 1 130 500 0 0 0 0 0 0\r\n");
+    assert_eq!(first.receive(&mut world), "YourPosition 1 130 500 0 0 0 0 0 0\r\n");
 }
 
 #[test]
-fn a_world_holds_all_robots_there_can_be() {
+fn a_world_holds_the_maximum_number_of_robots() {
     let mut world = world("title = \"t\"\nisolation = \"per-robot\"", false);
     let mut client = Client::join(&mut world, 1);
     client.lines.push("CreateRobot\r\n".repeat(65_537).as_bytes());
@@ -195,15 +198,15 @@ fn a_world_holds_all_robots_there_can_be() {
         let turn = world.receive(1, &mut client.lines, || Duration::ZERO);
         assert_eq!(turn.close, None);
         refused += turn.refusals.len();
-        created += client.hear(&mut world).lines().count();
+        created += client.receive(&mut world).lines().count();
         if turn.lines == 0 {
             break;
         }
     }
     assert_eq!((created, refused), (65_535, 2));
-    // the number of one that is gone is free again
-    client.say(&mut world, "KillRobot 4711\r\nCreateRobot\r\n");
-    assert_eq!(client.hear(&mut world), "YourIdentifier 4711\r\n");
+    // the number of a killed robot is free again
+    client.send(&mut world, "KillRobot 4711\r\nCreateRobot\r\n");
+    assert_eq!(client.receive(&mut world), "YourIdentifier 4711\r\n");
     world.close(1, Duration::ZERO);
     assert!(world.arena().is_empty());
 }

@@ -8,7 +8,7 @@ use world::clock::Pace;
 use crate::Outbox;
 
 use super::{
-    super::testing::{CYCLE, Config, Match, SILENCE, frame, peer},
+    super::testing::{CYCLE, Config, SILENCE, TestGame, frame, peer},
     *,
 };
 
@@ -18,7 +18,7 @@ fn seen_names(text: &str) -> Vec<String> {
     see.split("(pol ").filter_map(|part| part.rsplit('(').next()).map(|name| name.trim().to_owned()).collect()
 }
 
-/// A text without its numbers: what is told, and in which order.
+/// A text without its numbers: the expressions and their order.
 fn shape(text: &str) -> String {
     let is_number = |word: &str| word.parse::<f64>().is_ok();
     let mut shape = String::new();
@@ -31,18 +31,18 @@ fn shape(text: &str) -> String {
 }
 
 #[test]
-fn a_perception_each_cycle_after_joining() {
-    let mut game = Match::new();
+fn agents_get_a_perception_each_cycle_after_joining() {
+    let mut game = TestGame::new();
     game.cycles(3);
     let a = game.join("T1 Reds 2");
-    assert_eq!(game.told(a), 0, "there is no reply to an init");
+    assert_eq!(game.received(a), 0, "an init is not answered");
     for count in 1..20 {
         game.cycles(1);
-        assert_eq!(game.told(a), count);
+        assert_eq!(game.received(a), count);
         let perception = game.last(a);
         let behind = f64::from(count as u32 + 2) * 0.02 - perception.time.get();
         assert!((0.0..0.011).contains(&behind), "{count}: {behind}");
-        assert_eq!(perception.see.is_some(), (count + 2) % 2 == 0, "every second cycle is seen");
+        assert_eq!(perception.see.is_some(), (count + 2) % 2 == 0, "vision every second cycle");
     }
     let perception = game.last(a);
     assert_eq!(perception.game.play_mode, PlayMode::BeforeKickOff);
@@ -53,19 +53,19 @@ fn a_perception_each_cycle_after_joining() {
     assert_eq!(game.agents[a].refusals, [""; 0]);
 }
 
-/// With the robot where it was, the league's server told its agent this; nothing has another name or another place.
+/// Compares with messages of the league's server for the same robot: the same names in the same order.
 #[test]
 fn perceptions_are_those_of_the_league() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocols/soccer/recorded.json");
     let recorded: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let text = |index: usize| recorded["perceptions"][index]["text"].as_str().unwrap().to_owned();
 
-    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Fast);
+    let mut game = TestGame::on("fifa7vs7", Config::default(), Pace::Fast);
     let a = game.join("T1 TeamA 2");
     game.cycles(2);
-    let [ours, blind] = &game.agents[a].told[..] else { panic!("{} messages", game.told(a)) };
+    let [ours, blind] = &game.agents[a].received[..] else { panic!("{} messages", game.received(a)) };
     assert_eq!(shape(blind), shape(&text(1)), "without sight");
-    // whatever is near the edge of the picture is left out
+    // objects near the edge of the field of view are ignored
     let is_sure = |name: &String| name != "t_cuf";
     let names = |text: &str| seen_names(text).into_iter().filter(is_sure).collect::<Vec<_>>();
     assert_eq!(names(ours), names(&text(0)));
@@ -97,7 +97,7 @@ fn transcripts() {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let transcript: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        let mut game = Match::new();
+        let mut game = TestGame::new();
         let (mut agents, mut read) = (Vec::new(), Vec::new());
         for (number, step) in transcript["steps"].as_array().unwrap().iter().enumerate() {
             let place = format!("step {number} of {}", path.display());
@@ -110,10 +110,10 @@ fn transcripts() {
             if let Some(message) = step["send"].as_str() {
                 game.send(agent, message);
             } else if let Some(texts) = step["expect"].as_array() {
-                let has_all = |told: &String| texts.iter().all(|text| told.contains(text.as_str().unwrap()));
+                let has_all = |message: &String| texts.iter().all(|text| message.contains(text.as_str().unwrap()));
                 let found = (0..100).any(|_| {
-                    let found = game.agents[agent].told[read[agent]..].iter().position(has_all);
-                    read[agent] += found.map_or(game.told(agent) - read[agent], |index| index + 1);
+                    let found = game.agents[agent].received[read[agent]..].iter().position(has_all);
+                    read[agent] += found.map_or(game.received(agent) - read[agent], |index| index + 1);
                     found.is_some() || {
                         game.cycles(1);
                         false
@@ -121,7 +121,7 @@ fn transcripts() {
                 });
                 assert!(found, "{place}: {}", game.last_text(agent));
             } else {
-                assert_eq!(step["expect_end"], true, "{place} means nothing");
+                assert_eq!(step["expect_end"], true, "{place} is not a known step");
                 assert!(game.closed(agent).is_some(), "{place}");
             }
         }
@@ -130,14 +130,14 @@ fn transcripts() {
     assert!(count >= 4, "only {count} transcripts were found");
 }
 
-/// How many messages after the one it answers a beam shows.
-fn cycles_until_a_beam_shows(game: &mut Match) -> usize {
+/// Number of messages between a perception and the effect of the beam that answers it.
+fn cycles_until_a_beam_is_perceived(game: &mut TestGame) -> usize {
     let a = game.join("T1 Reds 2");
     let mut answered = 0;
     let mut asked = None;
     for _ in 0..30 {
         game.cycles(1);
-        while answered < game.told(a) {
+        while answered < game.received(a) {
             answered += 1;
             if answered == 5 {
                 game.send(a, "(beam -10 4 30)(syn)");
@@ -146,25 +146,29 @@ fn cycles_until_a_beam_shows(game: &mut Match) -> usize {
                 game.send(a, "(syn)");
             }
         }
-        if game.told(a) > 0 && (game.position(a)[0] + 10.0).abs() < 0.1 {
-            return game.told(a) - asked.unwrap();
+        if game.received(a) > 0 && (game.position(a)[0] + 10.0).abs() < 0.1 {
+            return game.received(a) - asked.unwrap();
         }
     }
-    panic!("the beam never shows")
+    panic!("the beam was never perceived")
 }
 
 #[test]
-fn a_beam_shows_two_messages_later_or_one_in_sequence() {
-    assert_eq!(cycles_until_a_beam_shows(&mut Match::new()), 2, "real time");
-    assert_eq!(cycles_until_a_beam_shows(&mut Match::sync(false)), 2, "sync");
-    assert_eq!(cycles_until_a_beam_shows(&mut Match::sync(true)), 1, "sequential");
+fn a_beam_is_perceived_two_messages_later_or_one_if_sequential() {
+    assert_eq!(cycles_until_a_beam_is_perceived(&mut TestGame::new()), 2, "real time");
+    assert_eq!(cycles_until_a_beam_is_perceived(&mut TestGame::sync(false)), 2, "sync");
+    assert_eq!(cycles_until_a_beam_is_perceived(&mut TestGame::sync(true)), 1, "sequential");
     let late = Config::sequential();
-    assert_eq!(cycles_until_a_beam_shows(&mut Match::on("fifa", late, Pace::Lockstep)), 1, "sequential implies sync");
+    assert_eq!(
+        cycles_until_a_beam_is_perceived(&mut TestGame::on("fifa", late, Pace::Lockstep)),
+        1,
+        "sequential implies sync"
+    );
 }
 
 #[test]
-fn a_right_teams_beam_is_turned_round() {
-    let mut game = Match::new();
+fn a_beam_of_the_right_team_is_mirrored() {
+    let mut game = TestGame::new();
     let a = game.join("T1 Reds 2");
     let b = game.join("T1 Blues 2");
     game.cycles(2);
@@ -182,8 +186,8 @@ fn a_right_teams_beam_is_turned_round() {
 }
 
 #[test]
-fn what_is_sent_right_after_the_init_counts() {
-    for mut game in [Match::new(), Match::sync(false), Match::sync(true)] {
+fn messages_right_after_the_init_are_executed() {
+    for mut game in [TestGame::new(), TestGame::sync(false), TestGame::sync(true)] {
         let a = game.connect();
         let mut bytes = frame("(init T1 Reds 2)");
         bytes.extend(frame("(beam -10 4 0)"));
@@ -196,35 +200,35 @@ fn what_is_sent_right_after_the_init_counts() {
 }
 
 #[test]
-fn a_cycle_takes_one_message_of_each() {
+fn a_cycle_uses_one_message_per_agent() {
     for sequential in [false, true] {
-        let mut game = Match::sync(sequential);
-        assert_eq!(game.cycles_while_open(), 0, "nobody plays");
+        let mut game = TestGame::sync(sequential);
+        assert_eq!(game.cycles_while_open(), 0, "no agent has joined");
         let a = game.join("T1 Reds 2");
         let b = game.join("T1 Blues 2");
-        assert_eq!(game.cycles_while_open(), 1, "until there is something to answer");
+        assert_eq!(game.cycles_while_open(), 1, "until the first perception");
         let mut before = game.tick();
         for _ in 0..10 {
             game.send(a, "(syn)");
             assert_eq!(game.cycles_while_open(), 0, "one of two has answered");
             game.send(b, "");
-            assert_eq!(game.cycles_while_open(), 1, "an empty message is one, too");
+            assert_eq!(game.cycles_while_open(), 1, "an empty message counts");
             assert_eq!(game.tick(), before + 1);
             before = game.tick();
         }
-        assert_eq!((game.told(a), game.told(b)), (11, 11));
+        assert_eq!((game.received(a), game.received(b)), (11, 11));
 
-        // messages that come early wait, one for each cycle
+        // early messages are queued, one per cycle
         for _ in 0..5 {
             game.send(a, "(he1 0 0 1 1 0)");
         }
         for _ in 0..5 {
             assert_eq!(game.cycles_while_open(), 0);
             game.send(b, "(he1 0 0 1 1 0");
-            assert_eq!(game.cycles_while_open(), 1, "a message that cannot be read is one, too");
+            assert_eq!(game.cycles_while_open(), 1, "an invalid message counts");
         }
         game.send(b, "(syn)");
-        assert_eq!(game.cycles_while_open(), 0, "all that waited is used up");
+        assert_eq!(game.cycles_while_open(), 0, "no queued message is left");
         game.send(a, "(syn)");
         assert_eq!(game.cycles_while_open(), 1);
 
@@ -233,43 +237,43 @@ fn a_cycle_takes_one_message_of_each() {
         }
         assert_eq!(game.closed(a), Some("too many messages ahead of their cycle"));
         game.send(b, "(syn)");
-        assert_eq!(game.cycles_while_open(), 1, "the others go on");
+        assert_eq!(game.cycles_while_open(), 1, "the others continue");
         assert_eq!(game.closed(b), None);
     }
 }
 
 #[test]
-fn who_comes_while_others_play_is_in_step_from_the_beginning() {
-    let mut game = Match::sync(true);
+fn an_agent_that_joins_a_running_game_is_in_lockstep_immediately() {
+    let mut game = TestGame::sync(true);
     let a = game.join("T1 Reds 2");
     game.cycles(1);
     let b = game.connect();
     let world = game.run.world().snapshot();
     let mut out = Outbox::default();
     game.agents[b].session.receive(peer(b), &mut frame("(init T1 Blues 2)"), &world, game.now, &mut out);
-    game.carry_out(b, out);
+    game.execute(b, out);
     let blueprint = game.run.next_blueprint(game.now).expect("a robot to build");
     game.send_only(a, "(syn)");
-    assert!(!game.cycle_only(), "no cycle passes while its robot is on its way");
+    assert!(!game.cycle_only(), "no cycle runs while its robot is being built");
     game.run.install(blueprint.build(), game.now);
     game.latest = game.run.world().snapshot();
-    assert!(!game.cycle_only(), "nor before it has had its say");
+    assert!(!game.cycle_only(), "nor before its first message");
     game.deliver();
     assert_eq!(game.cycles_while_open(), 1);
-    assert_eq!((game.told(a), game.told(b)), (2, 1));
+    assert_eq!((game.received(a), game.received(b)), (2, 1));
     game.send(b, "(syn)");
     for count in 1..5 {
         game.send(a, "(syn)");
         game.cycles(1);
         assert_eq!(game.cycles_while_open(), 0);
-        assert_eq!(game.told(b), count + 1);
+        assert_eq!(game.received(b), count + 1);
         game.send(b, "(syn)");
     }
 }
 
 #[test]
-fn who_is_silent_is_closed_and_the_others_go_on() {
-    let mut game = Match::sync(false);
+fn a_silent_agent_is_closed_and_the_others_continue() {
+    let mut game = TestGame::sync(false);
     let a = game.join("T1 Reds 2");
     let b = game.join("T1 Blues 2");
     game.cycles_while_open();
@@ -285,15 +289,15 @@ fn who_is_silent_is_closed_and_the_others_go_on() {
         game.send(a, "(syn)");
         game.cycles(1);
     }
-    assert_eq!(game.run.world().catalogue().agents.len(), 1, "its robot has gone with it");
+    assert_eq!(game.run.world().catalogue().agents.len(), 1, "its robot is removed");
     let c = game.join("T1 Blues 2");
-    assert_eq!(game.closed(c), None, "and its number is free");
+    assert_eq!(game.closed(c), None, "its number is free");
 }
 
 #[test]
-fn what_is_no_motor_or_no_number_changes_nothing() {
+fn unknown_motors_and_invalid_numbers_have_no_effect() {
     let run = |messages: &[&str]| {
-        let mut game = Match::new();
+        let mut game = TestGame::new();
         let a = game.join("T1 Reds 2");
         game.cycles(2);
         game.send(a, "(lle1 20 0 50 1 0)");
@@ -330,15 +334,15 @@ fn what_is_no_motor_or_no_number_changes_nothing() {
         assert!(expected == 0 || refusals[0].contains(wanted), "{message}: {refusals:?}");
     }
     let (hash, _) = run(&["(lle2 5 0 50 1 0)"]);
-    assert_ne!(hash, untouched, "a motor that exists moves");
+    assert_ne!(hash, untouched, "a known motor moves");
     let (one, _) = run(&["(lle2 5 0 50 1 0)", "(wheel1 1 2 3 4 5)(lle3 5 0 50 1 0)"]);
     let (other, _) = run(&["(lle2 5 0 50 1 0)(lle3 5 0 50 1 0)"]);
-    assert_eq!(one, other, "the rest of the message counts");
+    assert_eq!(one, other, "the rest of the message is executed");
 }
 
 #[test]
-fn who_cannot_play_is_told_why_in_the_log() {
-    let mut game = Match::new();
+fn a_refused_agent_is_closed_with_the_reason() {
+    let mut game = TestGame::new();
     for init in ["T1 Reds 2", "T1 Blues 2"] {
         let joined = game.join(init);
         assert_eq!(game.closed(joined), None);
@@ -361,26 +365,26 @@ fn who_cannot_play_is_told_why_in_the_log() {
     ] {
         let agent = game.connect();
         game.send(agent, "");
-        assert_eq!(game.closed(agent), None, "an empty message asks for nothing");
+        assert_eq!(game.closed(agent), None, "an empty message has no effect");
         game.send(agent, message);
         match game.closed(agent) {
             Some(reason) => assert!(reason.contains(wanted), "{message}: {reason}"),
-            None => assert_eq!(message, "hello", "{message} is let in"),
+            None => assert_eq!(message, "hello", "{message} is accepted"),
         }
     }
-    // a robot that was not made for the game
+    // a robot that is not part of the game
     let rover = game.join("rover Reds 5");
     game.cycles(2);
     assert!(game.closed(rover).is_some_and(|reason| reason.contains("not in the game")), "{:?}", game.closed(rover));
     assert_eq!(game.run.world().catalogue().agents.len(), 2);
     let agent = game.join("T1 Reds 5");
     game.cycles(2);
-    assert_eq!((game.closed(agent), game.told(agent)), (None, 2));
+    assert_eq!((game.closed(agent), game.received(agent)), (None, 2));
 }
 
 #[test]
-fn a_team_gets_full() {
-    let mut game = Match::on("fifa7vs7", Config::default(), Pace::Fast);
+fn a_full_team_is_refused() {
+    let mut game = TestGame::on("fifa7vs7", Config::default(), Pace::Fast);
     for number in 1..=7 {
         game.join(&format!("ant Reds {number}"));
     }
@@ -389,8 +393,8 @@ fn a_team_gets_full() {
 }
 
 #[test]
-fn every_robot_of_the_league_plays() {
-    let mut game = Match::new();
+fn all_robots_of_the_league_can_play() {
+    let mut game = TestGame::new();
     for (init, joints, motor) in [("T1 Reds 2", 23, "te1"), ("K1 Reds 3", 22, "rle6"), ("ant Blues 1", 8, "l4e1")] {
         let agent = game.join(init);
         game.cycles(2);
@@ -412,8 +416,8 @@ fn every_robot_of_the_league_plays() {
 }
 
 #[test]
-fn a_robot_with_bumpers_feels_what_it_touches() {
-    let mut game = Match::new();
+fn bumpers_are_touch_sensors() {
+    let mut game = TestGame::new();
     let (a, monitor) = (game.join("roller Reds 1"), game.watch());
     game.cycles(2);
     assert!(game.last_text(a).contains("(TCH n bumper_left val 0)"), "{}", game.last_text(a));
@@ -429,7 +433,7 @@ fn a_robot_with_bumpers_feels_what_it_touches() {
         game.last_text(a).contains("(TCH n bumper_back val 1)")
     });
     assert!(felt, "{}", game.last_text(a));
-    // it drives by the speed of its wheels, and stays up
+    // it drives at the speed of its wheels without falling
     game.send(monitor, "(agent (unum 1)(team Reds)(move 0 0 0.3 0))(ball (pos 0 5 0.2))");
     game.cycles(5);
     game.send(a, "(we1 0 360 0 1 0)(we2 0 360 0 1 0)");
@@ -439,8 +443,8 @@ fn a_robot_with_bumpers_feels_what_it_touches() {
 }
 
 #[test]
-fn words_are_heard_by_others_with_their_direction() {
-    let mut game = Match::new();
+fn speech_is_heard_by_others_with_its_direction() {
+    let mut game = TestGame::new();
     let a = game.join("T1 Reds 2");
     let b = game.join("T1 Reds 3");
     let c = game.join("T1 Blues 2");
@@ -450,11 +454,11 @@ fn words_are_heard_by_others_with_their_direction() {
     game.send(b, "(beam -10 0 0)");
     game.send(c, "(beam -10 10 0)");
     game.cycles(5);
-    let heard = |game: &Match, index: usize| {
+    let heard = |game: &TestGame, index: usize| {
         let heard = game.last(index).heard;
         heard.map(|words| words.into_iter().map(|word| (word.azimuth_deg, word.text)).collect::<Vec<_>>())
     };
-    assert_eq!([a, b, c].map(|index| heard(&game, index)), [None, None, None], "nobody spoke");
+    assert_eq!([a, b, c].map(|index| heard(&game, index)), [None, None, None], "no one has spoken");
 
     for (message, text) in [("(SPK say 100 aGVsbG8=)", &b"hello"[..]), ("(say hi)", b"hi")] {
         game.send(a, message);
@@ -479,8 +483,8 @@ fn words_are_heard_by_others_with_their_direction() {
 }
 
 #[test]
-fn players_are_seen_left_team_first_and_oneself_included() {
-    let mut game = Match::new();
+fn players_are_seen_left_team_first_including_the_agent_itself() {
+    let mut game = TestGame::new();
     let c = game.join("T1 Reds 4");
     let b = game.join("T1 Blues 7");
     let a = game.join("T1 Reds 3");
@@ -501,10 +505,10 @@ fn players_are_seen_left_team_first_and_oneself_included() {
 
 #[test]
 fn a_robot_that_cannot_be_built_leaves_its_number_free() {
-    // read without complaint, and refused by the engine: a body that moves and has no mass
+    // parsed, but refused by the engine: a moving body without mass
     let text = r#"<mujoco><worldbody><body name="torso"><freejoint/></body></worldbody></mujoco>"#;
     let ghost = Source::from_text("ghost", text, &Limits::default()).unwrap();
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     game.models = Arc::new(Models([("ghost".to_owned(), ghost)].into_iter().collect()));
     for _ in 0..20 {
         let ghost = game.join("ghost Reds 1");
@@ -512,25 +516,25 @@ fn a_robot_that_cannot_be_built_leaves_its_number_free() {
     }
     let a = game.join("T1 Reds 1");
     game.cycles(2);
-    assert_eq!((game.closed(a), game.told(a)), (None, 2));
+    assert_eq!((game.closed(a), game.received(a)), (None, 2));
 }
 
 #[test]
-fn a_number_can_be_taken_again_at_once() {
-    let mut game = Match::new();
+fn a_freed_number_can_be_reused_immediately() {
+    let mut game = TestGame::new();
     let a = game.join("T1 Reds 2");
     game.cycles(1);
     game.leave_only(a);
     let b = game.join("T1 Reds 2");
     game.cycles(2);
-    assert_eq!((game.closed(b), game.told(b)), (None, 2));
+    assert_eq!((game.closed(b), game.received(b)), (None, 2));
     let c = game.join("T1 Reds 2");
     assert!(game.closed(c).is_some_and(|reason| reason.contains("number 2")), "{:?}", game.closed(c));
 }
 
 #[test]
-fn who_beams_to_one_spot_in_one_cycle_does_not_stand_in_another() {
-    let mut game = Match::new();
+fn players_beamed_to_the_same_spot_do_not_overlap() {
+    let mut game = TestGame::new();
     let agents: Vec<_> = (1..4).map(|number| game.join(&format!("T1 Reds {number}"))).collect();
     game.cycles(1);
     for agent in &agents {
@@ -547,9 +551,9 @@ fn who_beams_to_one_spot_in_one_cycle_does_not_stand_in_another() {
 }
 
 #[test]
-fn who_is_heard_first_does_not_matter() {
+fn the_order_of_messages_within_a_cycle_does_not_matter() {
     let play = |order: [usize; 2]| {
-        let mut game = Match::sync(false);
+        let mut game = TestGame::sync(false);
         let agents = [game.join("T1 Reds 1"), game.join("T1 Reds 2"), game.join("T1 Reds 3")];
         for cycle in 0..20 {
             for index in order {
@@ -558,40 +562,40 @@ fn who_is_heard_first_does_not_matter() {
             game.send(agents[2], "(syn)");
             assert!(game.cycle(), "{cycle}");
         }
-        agents.map(|agent| game.agents[agent].told.clone())
+        agents.map(|agent| game.agents[agent].received.clone())
     };
     assert_eq!(play([0, 1]), play([1, 0]));
 }
 
 #[test]
-fn who_leaves_can_come_again() {
-    let mut game = Match::new();
+fn an_agent_can_rejoin() {
+    let mut game = TestGame::new();
     let witness = game.join("T1 Blues 1");
     for _ in 0..3 {
         let a = game.join("T1 Reds 2");
         assert_eq!(game.closed(a), None);
         game.cycles(3);
-        assert_eq!(game.told(a), 3);
+        assert_eq!(game.received(a), 3);
         game.leave(a);
         game.cycles(1);
         assert_eq!(game.run.world().catalogue().agents.len(), 1);
     }
     let perception = game.last(witness);
-    assert_eq!(perception.game.team_right.unwrap().as_str(), "Reds", "names stay");
-    assert_eq!(game.told(witness) as u64, game.tick(), "nobody else felt it");
+    assert_eq!(perception.game.team_right.unwrap().as_str(), "Reds", "team names are kept");
+    assert_eq!(game.received(witness) as u64, game.tick(), "the other agents are unaffected");
 }
 
 #[test]
-fn who_leaves_before_its_robot_is_there_leaves_no_trace() {
+fn leaving_before_the_robot_is_built_frees_the_number() {
     for is_waiting in [false, true] {
-        let mut game = if is_waiting { Match::sync(true) } else { Match::new() };
+        let mut game = if is_waiting { TestGame::sync(true) } else { TestGame::new() };
         let a = game.join("T1 Blues 1");
         game.cycle();
         let b = game.connect();
         let world = game.run.world().snapshot();
         let mut out = Outbox::default();
         game.agents[b].session.receive(peer(b), &mut frame("(init T1 Reds 2)"), &world, game.now, &mut out);
-        game.carry_out(b, out);
+        game.execute(b, out);
         game.leave(b);
         game.send(a, "(syn)");
         game.cycle();
@@ -601,8 +605,8 @@ fn who_leaves_before_its_robot_is_there_leaves_no_trace() {
 }
 
 #[test]
-fn extreme_places_harm_nobody() {
-    let mut game = Match::new();
+fn extreme_beams_do_no_harm() {
+    let mut game = TestGame::new();
     let a = game.join("T1 Reds 2");
     let b = game.join("T1 Blues 2");
     game.cycles(3);
@@ -626,8 +630,8 @@ fn extreme_places_harm_nobody() {
 }
 
 #[test]
-fn a_flood_of_messages_is_not_passed_on() {
-    let mut game = Match::new();
+fn a_flood_of_messages_is_dropped() {
+    let mut game = TestGame::new();
     let a = game.join("T1 Reds 2");
     game.cycles(2);
     let all: String = std::iter::repeat_n("(beam -3 0 0)(SPK say 100 aGVsbG8=)(he1 0 0 1 1 0)", 100).collect();
@@ -639,13 +643,13 @@ fn a_flood_of_messages_is_not_passed_on() {
     assert_eq!(out.commands.len(), 3 * MESSAGES_PER_CYCLE);
     assert_eq!(out.refusals.len(), 1_000 - MESSAGES_PER_CYCLE);
     assert!(!out.is_closing());
-    game.carry_out(a, out);
+    game.execute(a, out);
     game.cycles(1);
     game.send(a, "(wheel1 1 2 3 4 5)");
-    assert_eq!(game.agents[a].refusals.last().unwrap(), "no motor named `wheel1`", "it is heard again");
+    assert_eq!(game.agents[a].refusals.last().unwrap(), "no motor named `wheel1`", "accepted again");
 }
 
-/// Text that is often nearly a message.
+/// Text that is often almost a message.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         Just("init"),
@@ -676,7 +680,7 @@ proptest! {
     fn any_messages_in_any_order_do_no_harm(
         sent in prop::collection::vec((payload(), 0..3_usize), 0..40), sync in any::<bool>(), joins in any::<bool>(),
     ) {
-        let mut game = if sync { Match::sync(false) } else { Match::new() };
+        let mut game = if sync { TestGame::sync(false) } else { TestGame::new() };
         let agent = if joins { game.join("T1 Reds 2") } else { game.connect() };
         for (payload, cycles) in sent {
             if game.closed(agent).is_some() {

@@ -3,7 +3,7 @@ use wire::soccer::{Node, NodeKind};
 use super::{
     super::{
         VisionModel,
-        testing::{Config, Match},
+        testing::{Config, TestGame},
     },
     *,
 };
@@ -13,17 +13,18 @@ fn message(text: &str) -> MonitorMessage {
     MonitorMessage::decode(text.as_bytes()).unwrap()
 }
 
-fn updates(game: &Match, monitor: usize) -> Vec<MonitorUpdate> {
-    let told = game.agents[monitor].told.iter().map(|text| message(text));
-    told.filter_map(|message| match message {
-        MonitorMessage::Update(update) => Some(*update),
-        MonitorMessage::Acknowledged(_) => None,
-    })
-    .collect()
+fn updates(game: &TestGame, monitor: usize) -> Vec<MonitorUpdate> {
+    let received = game.agents[monitor].received.iter().map(|text| message(text));
+    received
+        .filter_map(|message| match message {
+            MonitorMessage::Update(update) => Some(*update),
+            MonitorMessage::Acknowledged(_) => None,
+        })
+        .collect()
 }
 
-fn last(game: &Match, monitor: usize) -> MonitorUpdate {
-    updates(game, monitor).pop().expect("a picture")
+fn last(game: &TestGame, monitor: usize) -> MonitorUpdate {
+    updates(game, monitor).pop().expect("an update")
 }
 
 fn root(update: &MonitorUpdate) -> &Node {
@@ -32,35 +33,35 @@ fn root(update: &MonitorUpdate) -> &Node {
     }
 }
 
-fn is_whole(update: &MonitorUpdate) -> bool {
+fn is_full(update: &MonitorUpdate) -> bool {
     matches!(update.graph, Graph::Full { .. })
 }
 
-/// The node of that kind, and what hangs on it.
+/// The first node of a kind.
 fn find<'a>(node: &'a Node, wanted: &dyn Fn(&NodeKind) -> bool) -> Option<&'a Node> {
     if wanted(&node.kind) { Some(node) } else { node.children.iter().find_map(|child| find(child, wanted)) }
 }
 
-fn place_of(node: &Node) -> [f64; 3] {
-    let NodeKind::Transform(transform) = &node.kind else { panic!("{:?} is no place", node.kind) };
+fn position_of(node: &Node) -> [f64; 3] {
+    let NodeKind::Transform(transform) = &node.kind else { panic!("{:?} is not a transform", node.kind) };
     [12, 13, 14].map(|index| transform.0[index].get())
 }
 
 fn ball(update: &MonitorUpdate) -> [f64; 3] {
-    place_of(&find(root(update), &|kind| *kind == NodeKind::Ball).expect("a ball").children[0])
+    position_of(&find(root(update), &|kind| *kind == NodeKind::Ball).expect("a ball").children[0])
 }
 
 fn player(update: &MonitorUpdate, number: u8) -> [f64; 3] {
     let is_player = |kind: &NodeKind| matches!(kind, NodeKind::Agent { number: other, .. } if *other == number);
-    place_of(&find(root(update), &is_player).expect("a player").children[0])
+    position_of(&find(root(update), &is_player).expect("a player").children[0])
 }
 
 fn count(node: &Node) -> usize {
     1 + node.children.iter().map(count).sum::<usize>()
 }
 
-/// Asks for something and for a whole picture, and looks at it.
-fn ask(game: &mut Match, monitor: usize, command: &str) -> MonitorUpdate {
+/// Sends a command and requests a full graph; returns it.
+fn ask(game: &mut TestGame, monitor: usize, command: &str) -> MonitorUpdate {
     game.send(monitor, command);
     game.cycles(4);
     game.send(monitor, "(reqfullstate)");
@@ -68,52 +69,51 @@ fn ask(game: &mut Match, monitor: usize, command: &str) -> MonitorUpdate {
 }
 
 #[test]
-fn the_first_picture_is_whole_and_the_next_are_changes() {
-    let mut game = Match::new();
+fn the_first_graph_is_full_and_the_next_are_diffs() {
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.cycles(3);
     let first = last(&game, monitor);
-    assert!(is_whole(&first));
-    assert_eq!(game.told(monitor), 1, "every second cycle");
+    assert!(is_full(&first));
+    assert_eq!(game.received(monitor), 1, "every second cycle");
     game.cycles(6);
-    let pictures = updates(&game, monitor);
-    assert_eq!(pictures.len(), 4);
-    assert!(!pictures[1..].iter().any(is_whole));
-    for picture in &pictures {
-        assert_eq!(count(root(picture)), count(root(&first)), "the tree keeps its shape");
+    let received = updates(&game, monitor);
+    assert_eq!(received.len(), 4);
+    assert!(!received[1..].iter().any(is_full));
+    for update in &received {
+        assert_eq!(count(root(update)), count(root(&first)), "the graph keeps its shape");
     }
     assert!(game.last_text(monitor).starts_with("((RSMP 1 0)((gt 1 0)0.16)((sg 1 0)diff(nd("));
-    // who comes later begins with a whole one, too
+    // a later monitor also starts with a full graph
     let late = game.watch();
     game.cycles(2);
-    assert!(is_whole(&last(&game, late)));
-    assert!(!is_whole(&last(&game, monitor)));
+    assert!(is_full(&last(&game, late)));
+    assert!(!is_full(&last(&game, monitor)));
 }
 
 #[test]
-fn a_picture_is_whole_every_250_cycles_and_when_players_come_and_go() {
-    let mut game = Match::new();
+fn a_full_graph_is_sent_every_250_cycles_and_when_players_join_or_leave() {
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.cycles(260);
-    let whole: Vec<_> =
-        updates(&game, monitor).iter().filter(|update| is_whole(update)).map(|u| u.time.get()).collect();
-    assert_eq!(whole, [0.04, 5.0]);
+    let full: Vec<_> = updates(&game, monitor).iter().filter(|update| is_full(update)).map(|u| u.time.get()).collect();
+    assert_eq!(full, [0.04, 5.0]);
     let a = game.join("T1 Reds 2");
     game.cycles(4);
-    let pictures = updates(&game, monitor);
-    let come = &pictures[pictures.len() - 2..];
-    assert!(is_whole(&come[0]) && !is_whole(&come[1]));
-    assert!(find(root(&come[0]), &|kind| matches!(kind, NodeKind::Agent { number: 2, .. })).is_some());
+    let received = updates(&game, monitor);
+    let latest = &received[received.len() - 2..];
+    assert!(is_full(&latest[0]) && !is_full(&latest[1]));
+    assert!(find(root(&latest[0]), &|kind| matches!(kind, NodeKind::Agent { number: 2, .. })).is_some());
     game.leave(a);
     game.cycles(2);
     let gone = last(&game, monitor);
-    assert!(is_whole(&gone));
+    assert!(is_full(&gone));
     assert!(find(root(&gone), &|kind| matches!(kind, NodeKind::Agent { .. })).is_none());
 }
 
 #[test]
-fn a_picture_shows_the_game() {
-    let mut game = Match::new();
+fn a_full_graph_shows_the_game() {
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.cycles(2);
     let text = game.last_text(monitor).to_owned();
@@ -135,8 +135,8 @@ fn a_picture_shows_the_game() {
 }
 
 #[test]
-fn what_moves_is_told_again() {
-    let mut game = Match::new();
+fn moved_transforms_are_sent_again() {
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.cycles(2);
     game.send(monitor, "(ball (pos 3 4 0.11)(vel 2 0 0))");
@@ -146,10 +146,10 @@ fn what_moves_is_told_again() {
         (transform.0[12].get() - x).abs() < 0.2 && (transform.0[13].get() - 4.0).abs() < 0.01
     };
     let changes = last(&game, monitor);
-    assert!(!is_whole(&changes));
+    assert!(!is_full(&changes));
     assert!(find_node(root(&changes), &|node| is_ball_at(node, 3.0)).is_some(), "{changes:?}");
-    let told = game.last_text(monitor);
-    assert_eq!(told.matches("TRF").count(), 1, "only the ball moves: {told}");
+    let received = game.last_text(monitor);
+    assert_eq!(received.matches("TRF").count(), 1, "only the ball moves: {received}");
 }
 
 fn find_node<'a>(node: &'a Node, wanted: &dyn Fn(&Node) -> bool) -> Option<&'a Node> {
@@ -157,8 +157,8 @@ fn find_node<'a>(node: &'a Node, wanted: &dyn Fn(&Node) -> bool) -> Option<&'a N
 }
 
 #[test]
-fn commands_are_carried_out() {
-    let mut game = Match::new();
+fn commands_are_executed() {
+    let mut game = TestGame::new();
     let monitor = game.watch();
     let a = game.join("T1 Reds 2");
     game.cycles(2);
@@ -190,13 +190,13 @@ fn commands_are_carried_out() {
 
 #[test]
 fn trainers_set_joints() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     let a = game.join("T1 Reds 2");
     game.cycles(2);
-    let angle = |game: &Match, joint: &str| {
-        let told = game.last(a);
-        told.joints.iter().find(|told| told.name.as_str() == joint).expect("a joint").angle_deg.get()
+    let angle = |game: &TestGame, joint: &str| {
+        let received = game.last(a);
+        received.joints.iter().find(|received| received.name.as_str() == joint).expect("a joint").angle_deg.get()
     };
     game.send(monitor, "(agent (unum 2)(team Reds)(move 0 0 2 0)(joints (he1 40)(lle4 30)(nose 3)(rle4 9999)))");
     game.cycles(3);
@@ -208,12 +208,12 @@ fn trainers_set_joints() {
     game.send(monitor, "(agent (unum 2)(team Reds)(joints (he1 -20)))");
     game.cycles(3);
     assert!((angle(&game, "hj1") + 20.0).abs() < 5.0, "{}", angle(&game, "hj1"));
-    assert!(game.position(a)[2] < height, "it goes on falling from where it was");
+    assert!(game.position(a)[2] < height, "it keeps falling");
 }
 
 #[test]
-fn what_cannot_be_carried_out_is_refused_with_a_reason() {
-    let mut game = Match::new();
+fn invalid_commands_are_refused_with_a_reason() {
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.join("T1 Reds 2");
     for (command, wanted) in [
@@ -238,11 +238,11 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_game_begins_anew_from_a_seed() {
-    let mut game = Match::sync(false);
+fn a_game_restarts_from_a_seed() {
+    let mut game = TestGame::sync(false);
     let (a, monitor) = (game.join("T1 Reds 2"), game.watch());
-    let play = |game: &mut Match| {
-        let (told, seen) = (game.told(a), game.told(monitor));
+    let play = |game: &mut TestGame| {
+        let (received, seen) = (game.received(a), game.received(monitor));
         for cycle in 0..60 {
             match cycle {
                 3 => game.send(monitor, "(kickOff)(ball (pos -4.6 37 0.11))"),
@@ -252,7 +252,7 @@ fn a_game_begins_anew_from_a_seed() {
             game.send(a, &format!("(lle4 {} 0 30 1 0)(SPK say 50 aGVsbG8=)(syn)", cycle % 20));
             game.cycle();
         }
-        (game.agents[a].told[told..].to_vec(), game.agents[monitor].told[seen..].to_vec())
+        (game.agents[a].received[received..].to_vec(), game.agents[monitor].received[seen..].to_vec())
     };
     game.cycle();
     let mut first = None;
@@ -271,7 +271,7 @@ fn a_game_begins_anew_from_a_seed() {
 
 #[test]
 fn time_stops_and_goes_on() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.cycles(2);
     game.send(monitor, "(pause)");
@@ -282,28 +282,28 @@ fn time_stops_and_goes_on() {
 
 #[test]
 fn what_was_taken_is_acknowledged() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.send(monitor, "(dropBall)(ack 7)(ack 8)");
-    let told: Vec<_> = game.agents[monitor].told.iter().map(|text| message(text)).collect();
-    assert_eq!(told, [MonitorMessage::Acknowledged(7), MonitorMessage::Acknowledged(8)]);
+    let received: Vec<_> = game.agents[monitor].received.iter().map(|text| message(text)).collect();
+    assert_eq!(received, [MonitorMessage::Acknowledged(7), MonitorMessage::Acknowledged(8)]);
 }
 
 #[test]
 fn a_whole_picture_is_there_at_once() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.cycles(3);
     game.send(monitor, "(pause)");
-    let told = game.told(monitor);
+    let received = game.received(monitor);
     game.send(monitor, "(reqfullstate)");
-    assert_eq!(game.told(monitor), told + 1, "though time stands still");
-    assert!(is_whole(&last(&game, monitor)));
+    assert_eq!(game.received(monitor), received + 1, "although the world is paused");
+    assert!(is_full(&last(&game, monitor)));
 }
 
 #[test]
 fn joints_that_are_not_there_are_named() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     game.join("T1 Reds 2");
     game.send(monitor, "(agent (unum 2)(team Reds)(joints (nose 3)(he1 20)))");
@@ -314,7 +314,7 @@ fn joints_that_are_not_there_are_named() {
 fn noise_follows_the_seed() {
     let mut noisy = Config::sync(false);
     noisy.agents.vision = VisionModel::Noisy;
-    let mut game = Match::on("fifa", noisy, Pace::Lockstep);
+    let mut game = TestGame::on("fifa", noisy, Pace::Lockstep);
     let (a, monitor) = (game.join("T1 Reds 2"), game.watch());
     game.cycle();
     let mut look = |seed: u64| {
@@ -330,7 +330,7 @@ fn noise_follows_the_seed() {
 
 #[test]
 fn killsim_ends_everything() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     assert_eq!(game.agents[monitor].ended, None);
     game.send(monitor, "(killsim)");
@@ -339,7 +339,7 @@ fn killsim_ends_everything() {
 
 #[test]
 fn fouls_are_told_once_each() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let (a, monitor) = (game.join("T1 Reds 2"), game.watch());
     game.cycles(2);
     game.send(monitor, "(kickOff Right)");
@@ -361,7 +361,7 @@ fn fouls_are_told_once_each() {
 
 #[test]
 fn a_log_has_what_monitors_are_sent_a_line_each() {
-    let mut game = Match::new();
+    let mut game = TestGame::new();
     let monitor = game.watch();
     let (mut monitor_log, mut log) = (MonitorLog::new(Config::default().rules), Vec::new());
     for _ in 0..300 {
@@ -369,5 +369,5 @@ fn a_log_has_what_monitors_are_sent_a_line_each() {
         monitor_log.tick(&game.latest, &mut log);
     }
     let lines: Vec<_> = std::str::from_utf8(&log).unwrap().lines().collect();
-    assert_eq!(lines, game.agents[monitor].told);
+    assert_eq!(lines, game.agents[monitor].received);
 }

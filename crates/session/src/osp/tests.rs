@@ -1,3 +1,5 @@
+mod harness;
+
 use std::{sync::Arc, time::Duration};
 
 use proptest::prelude::*;
@@ -6,226 +8,12 @@ use world::{Runner, SessionId, Setup, Value, World, clock::Pace, runner::Progres
 use wire::osp::{LocalAgent, LocalValue, Status, Text};
 use world::Command;
 
+use self::harness::*;
 use super::*;
 use crate::{Outbox, limits, testing::small_setup};
 
 const PEER: SocketAddr = SocketAddr::new(core::net::IpAddr::V4(core::net::Ipv4Addr::LOCALHOST), 5_000);
 const SILENCE: Duration = Duration::from_secs(5);
-
-/// Clients of a world with some rovers, without sockets and with time passed in.
-struct Harness {
-    run: Runner,
-    now: Instant,
-    clients: Vec<Client>,
-}
-
-struct Client {
-    session: OspSession,
-    sequence: u64,
-    /// Datagrams received.
-    received: Vec<Vec<u8>>,
-    refusals: Vec<String>,
-    closed: Option<String>,
-    resets_communication: bool,
-}
-
-fn rovers(count: usize) -> Setup {
-    let mut setup = small_setup();
-    let rover = setup.robots.remove(0);
-    setup.watches.clear();
-    setup.randomise.retain(|randomise| count == 1 || !randomise.variable.contains("/Rover/"));
-    for index in 0..count {
-        let mut robot = rover.clone();
-        if count > 1 {
-            robot.name = format!("Rover{}", index + 1);
-        }
-        robot.pose.pos = [index as f64 * 2.0, 0.0, robot.pose.pos[2]];
-        setup.robots.push(robot);
-    }
-    setup
-}
-
-impl Harness {
-    #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
-    fn new(count: usize, dialects: &[Dialect]) -> Self {
-        let now = Instant::now();
-        let run = Runner::new(World::new(&rovers(count)).unwrap(), Pace::Lockstep, SILENCE, now);
-        let client = |&dialect: &Dialect| Client {
-            session: OspSession::new(PEER, dialect),
-            sequence: 0,
-            received: Vec::new(),
-            refusals: Vec::new(),
-            closed: None,
-            resets_communication: false,
-        };
-        let mut harness = Self { run, now, clients: dialects.iter().map(client).collect() };
-        for client in 0..dialects.len() {
-            harness.ask(client, &Request::GetAgentOverview);
-        }
-        harness
-    }
-
-    /// Sends a datagram; returns the replies, including those that the world causes.
-    fn send(&mut self, client: usize, datagram: &[u8]) -> Vec<Reply> {
-        self.clients[client].received.clear();
-        let world = self.run.world().snapshot();
-        let now = self.now;
-        self.with(client, |session, out| session.receive(PEER, datagram, &world, now, out));
-        self.settle();
-        self.received(client)
-    }
-
-    fn ask(&mut self, client: usize, request: &Request) -> Vec<Reply> {
-        let dialect = self.clients[client].session.dialect;
-        self.send(client, &request.to_bytes_in(dialect))
-    }
-
-    fn ask_numbered(&mut self, client: usize, request: &Request, number: u32) -> Vec<Reply> {
-        let mut datagram = request.to_bytes_in(self.clients[client].session.dialect);
-        SequenceNumber(number).append_to(&mut datagram);
-        let replies = self.send(client, &datagram);
-        for got in &self.clients[client].received {
-            assert_eq!(SequenceNumber::at_end(got), Some(SequenceNumber(number)), "{got:?}");
-        }
-        replies
-    }
-
-    /// What a client has received since it sent something, or since the last call.
-    fn received(&mut self, client: usize) -> Vec<Reply> {
-        let Client { session, received, .. } = &self.clients[client];
-        received.iter().map(|datagram| Reply::decode_in(session.dialect, datagram).unwrap()).collect()
-    }
-
-    fn with(&mut self, client: usize, act: impl FnOnce(&mut OspSession, &mut ConversationOutbox)) {
-        let id = SessionId(client as u64);
-        let connection = &mut self.clients[client];
-        if connection.closed.is_some() {
-            return;
-        }
-        let mut out = Outbox::default();
-        act(&mut connection.session, &mut out);
-        assert!(out.replies.iter().all(|(to, _)| *to == connection.session.peer));
-        connection.received.extend(out.replies.into_iter().map(|(_, datagram)| datagram));
-        connection.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
-        for action in out.actions {
-            match action {
-                ConversationAction::HoldReplies => {}
-                ConversationAction::Close(reason) => connection.closed = Some(reason),
-                ConversationAction::ResetCommunication => connection.resets_communication = true,
-            }
-        }
-        for command in out.commands {
-            self.clients[client].sequence += 1;
-            let is_reset = matches!(command, Command::Reset(_));
-            self.run.handle(id, self.clients[client].sequence, command, self.now);
-            if is_reset {
-                let snapshot = self.run.world().snapshot();
-                self.notify_all(&snapshot);
-            }
-        }
-        if self.clients[client].closed.is_some() {
-            self.run.end(id, self.now);
-        }
-    }
-
-    fn notify_all(&mut self, snapshot: &Arc<Snapshot>) {
-        let now = self.now;
-        for client in 0..self.clients.len() {
-            self.with(client, |session, out| session.notify(Notice::Tick, snapshot, now, out));
-        }
-    }
-
-    /// Runs until nothing happens any more without advancing the time.
-    fn settle(&mut self) {
-        loop {
-            for (SessionId(client), answer) in self.run.take_answers() {
-                let world = self.run.world().snapshot();
-                let now = self.now;
-                self.with(client as usize, |session, out| session.notify(Notice::Answer(answer), &world, now, out));
-            }
-            let now = self.now;
-            let due = |c: &Client| c.closed.is_none() && Session::timeout(&c.session).is_some_and(|at| at <= now);
-            if let Some(client) = self.clients.iter().position(due) {
-                let world = self.run.world().snapshot();
-                self.with(client, |session, out| session.notify(Notice::Timeout, &world, now, out));
-                continue;
-            }
-            match self.run.advance(self.now).0 {
-                Progress::Moved(snapshot) => self.notify_all(&snapshot),
-                Progress::Until(_) | Progress::Waiting => {
-                    let answers = self.run.take_answers();
-                    if answers.is_empty() {
-                        return;
-                    }
-                    for (SessionId(client), answer) in answers {
-                        let world = self.run.world().snapshot();
-                        let now = self.now;
-                        self.with(client as usize, |session, out| {
-                            session.notify(Notice::Answer(answer), &world, now, out)
-                        });
-                    }
-                }
-            }
-        }
-    }
-
-    fn pass(&mut self, time: Duration) {
-        let until = self.now + time;
-        while self.now < until {
-            self.now = (self.now + Duration::from_millis(1)).min(until);
-            self.settle();
-        }
-    }
-
-    fn ticks(&self) -> u64 {
-        self.run.world().tick_count().0
-    }
-
-    fn value(&mut self, name: &str) -> Value {
-        let id = self.run.world().catalogue().variable_named(name).unwrap_or_else(|| panic!("no {name}")).id;
-        self.run.world().read(id).unwrap()
-    }
-
-    /// The local number of a variable for a client.
-    fn local(&mut self, client: usize, name: &str) -> LocalValue {
-        match self.ask(client, &Request::GetValueIds { expression: Text::from(name) }).as_slice() {
-            [Reply::ValueIds { count: 1 }, Reply::ValueInfo { value, .. }] => *value,
-            other => panic!("{name}: {other:?}"),
-        }
-    }
-
-    fn register(&mut self, client: usize, agent: i32) -> Status {
-        let agent = LocalAgent(agent);
-        match self.ask(client, &Request::RegisterForAgent { agent }).as_slice() {
-            [Reply::RegisterForAgentAck { agent: same, status }] if *same == agent => *status,
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-fn step_of(agent: i32, inputs: &[f32]) -> Request {
-    Request::NextStep { agent: LocalAgent(agent), inputs: inputs.to_vec() }
-}
-
-fn ack_of(agent: i32) -> Request {
-    Request::StepCompletedAck { agent: LocalAgent(agent) }
-}
-
-fn reset_with(seed: i32) -> Request {
-    Request::ResetSimulation { seed }
-}
-
-/// The names of the messages.
-fn kinds(replies: &[Reply]) -> Vec<String> {
-    let name = |reply: &Reply| {
-        let text = format!("{reply:?}");
-        text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
-    };
-    replies.iter().map(name).collect()
-}
-
-const STEP: [&str; 2] = ["NextStepAck", "StepCompleted"];
-const ACK: [&str; 1] = ["NextStepAck"];
 
 #[test]
 fn agents_keep_their_numbers() {
@@ -499,7 +287,7 @@ fn an_external_reset_keeps_steps_and_completes_resets() {
     harness.ask(1, &step_of(2, &[]));
     harness.run.handle(SessionId(99), 1, Command::Reset(Some(4)), harness.now);
     let snapshot = harness.run.world().snapshot();
-    harness.tell(&snapshot);
+    harness.notify_all(&snapshot);
     assert_eq!(harness.received(0).last(), Some(&Reply::ResetCompleted));
     harness.ask(1, &step_of(3, &[]));
     assert_eq!(harness.ticks(), 0, "the first client got its reset and has not requested a step");

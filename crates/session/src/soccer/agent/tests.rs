@@ -1,3 +1,5 @@
+mod joining;
+
 use std::{fs, path::Path};
 
 use physics::{Limits, Source};
@@ -243,58 +245,6 @@ fn a_cycle_uses_one_message_per_agent() {
 }
 
 #[test]
-fn an_agent_that_joins_a_running_game_is_in_lockstep_immediately() {
-    let mut game = TestGame::sync(true);
-    let a = game.join("T1 Reds 2");
-    game.cycles(1);
-    let b = game.connect();
-    let world = game.run.world().snapshot();
-    let mut out = Outbox::default();
-    game.agents[b].session.receive(peer(b), &mut frame("(init T1 Blues 2)"), &world, game.now, &mut out);
-    game.execute(b, out);
-    let blueprint = game.run.next_blueprint(game.now).expect("a robot to build");
-    game.send_only(a, "(syn)");
-    assert!(!game.cycle_only(), "no cycle runs while its robot is being built");
-    game.run.install(blueprint.build(), game.now);
-    game.latest = game.run.world().snapshot();
-    assert!(!game.cycle_only(), "nor before its first message");
-    game.deliver();
-    assert_eq!(game.cycles_while_open(), 1);
-    assert_eq!((game.received(a), game.received(b)), (2, 1));
-    game.send(b, "(syn)");
-    for count in 1..5 {
-        game.send(a, "(syn)");
-        game.cycles(1);
-        assert_eq!(game.cycles_while_open(), 0);
-        assert_eq!(game.received(b), count + 1);
-        game.send(b, "(syn)");
-    }
-}
-
-#[test]
-fn a_silent_agent_is_closed_and_the_others_continue() {
-    let mut game = TestGame::sync(false);
-    let a = game.join("T1 Reds 2");
-    let b = game.join("T1 Blues 2");
-    game.cycles_while_open();
-    game.send(a, "(syn)");
-    game.now += SILENCE - 5 * CYCLE;
-    assert!(!game.cycle());
-    assert_eq!(game.closed(b), None);
-    game.now += 5 * CYCLE;
-    game.cycle();
-    assert_eq!(game.closed(b), Some("no message in time"));
-    assert_eq!(game.closed(a), None);
-    for _ in 0..10 {
-        game.send(a, "(syn)");
-        game.cycles(1);
-    }
-    assert_eq!(game.run.world().catalogue().agents.len(), 1, "its robot is removed");
-    let c = game.join("T1 Blues 2");
-    assert_eq!(game.closed(c), None, "its number is free");
-}
-
-#[test]
 fn unknown_motors_and_invalid_numbers_have_no_effect() {
     let run = |messages: &[&str]| {
         let mut game = TestGame::new();
@@ -338,81 +288,6 @@ fn unknown_motors_and_invalid_numbers_have_no_effect() {
     let (one, _) = run(&["(lle2 5 0 50 1 0)", "(wheel1 1 2 3 4 5)(lle3 5 0 50 1 0)"]);
     let (other, _) = run(&["(lle2 5 0 50 1 0)(lle3 5 0 50 1 0)"]);
     assert_eq!(one, other, "the rest of the message is executed");
-}
-
-#[test]
-fn a_refused_agent_is_closed_with_the_reason() {
-    let mut game = TestGame::new();
-    for init in ["T1 Reds 2", "T1 Blues 2"] {
-        let joined = game.join(init);
-        assert_eq!(game.closed(joined), None);
-    }
-    game.cycles(2);
-    for (message, wanted) in [
-        ("(init T2 Reds 3)", "unknown robot `T2`"),
-        ("(init t1 Reds 3)", "did you mean `T1`"),
-        ("(init ../../../etc/passwd Reds 3)", "unknown robot"),
-        ("(init robots/T1/robot.xml Reds 3)", "unknown robot"),
-        ("(init /tmp/robot.xml Reds 3)", "unknown robot"),
-        ("(init T1 Greens 1)", "team `Greens` cannot join"),
-        ("(init T1 Reds 2)", "already has a number 2"),
-        ("(init T1 Reds -102)", "already has a number 2"),
-        ("(init T1 Reds)", "no readable `init`"),
-        ("(init T1 Reds two)", "no readable `init`"),
-        ("(syn)", "no readable `init`"),
-        ("(init T1 Reds 3", ""),
-        ("hello", ""),
-    ] {
-        let agent = game.connect();
-        game.send(agent, "");
-        assert_eq!(game.closed(agent), None, "an empty message has no effect");
-        game.send(agent, message);
-        match game.closed(agent) {
-            Some(reason) => assert!(reason.contains(wanted), "{message}: {reason}"),
-            None => assert_eq!(message, "hello", "{message} is accepted"),
-        }
-    }
-    // a robot that is not part of the game
-    let rover = game.join("rover Reds 5");
-    game.cycles(2);
-    assert!(game.closed(rover).is_some_and(|reason| reason.contains("not in the game")), "{:?}", game.closed(rover));
-    assert_eq!(game.run.world().catalogue().agents.len(), 2);
-    let agent = game.join("T1 Reds 5");
-    game.cycles(2);
-    assert_eq!((game.closed(agent), game.received(agent)), (None, 2));
-}
-
-#[test]
-fn a_full_team_is_refused() {
-    let mut game = TestGame::on("fifa7vs7", Config::default(), Pace::Fast);
-    for number in 1..=7 {
-        game.join(&format!("ant Reds {number}"));
-    }
-    let eighth = game.join("ant Reds 8");
-    assert!(game.closed(eighth).is_some_and(|reason| reason.contains("already has 7 players")));
-}
-
-#[test]
-fn all_robots_of_the_league_can_play() {
-    let mut game = TestGame::new();
-    for (init, joints, motor) in [("T1 Reds 2", 23, "te1"), ("K1 Reds 3", 22, "rle6"), ("ant Blues 1", 8, "l4e1")] {
-        let agent = game.join(init);
-        game.cycles(2);
-        let perception = game.last(agent);
-        assert_eq!(perception.joints.len(), joints, "{init}");
-        for count in [
-            perception.orientations.len(),
-            perception.positions.len(),
-            perception.gyros.len(),
-            perception.accelerometers.len(),
-        ] {
-            assert_eq!(count, 1, "{init}: {}", game.last_text(agent));
-        }
-        game.send(agent, &format!("({motor} 10 0 5 1 0)"));
-        game.cycles(5);
-        assert_eq!(game.agents[agent].refusals, [""; 0], "{init}");
-        assert_eq!(game.closed(agent), None, "{init}");
-    }
 }
 
 #[test]
@@ -504,35 +379,6 @@ fn players_are_seen_left_team_first_including_the_agent_itself() {
 }
 
 #[test]
-fn a_robot_that_cannot_be_built_leaves_its_number_free() {
-    // parsed, but refused by the engine: a moving body without mass
-    let text = r#"<mujoco><worldbody><body name="torso"><freejoint/></body></worldbody></mujoco>"#;
-    let ghost = Source::from_text("ghost", text, &Limits::default()).unwrap();
-    let mut game = TestGame::new();
-    game.models = Arc::new(Models([("ghost".to_owned(), ghost)].into_iter().collect()));
-    for _ in 0..20 {
-        let ghost = game.join("ghost Reds 1");
-        assert!(game.closed(ghost).is_some(), "it cannot be built");
-    }
-    let a = game.join("T1 Reds 1");
-    game.cycles(2);
-    assert_eq!((game.closed(a), game.received(a)), (None, 2));
-}
-
-#[test]
-fn a_freed_number_can_be_reused_immediately() {
-    let mut game = TestGame::new();
-    let a = game.join("T1 Reds 2");
-    game.cycles(1);
-    game.leave_only(a);
-    let b = game.join("T1 Reds 2");
-    game.cycles(2);
-    assert_eq!((game.closed(b), game.received(b)), (None, 2));
-    let c = game.join("T1 Reds 2");
-    assert!(game.closed(c).is_some_and(|reason| reason.contains("number 2")), "{:?}", game.closed(c));
-}
-
-#[test]
 fn players_beamed_to_the_same_spot_do_not_overlap() {
     let mut game = TestGame::new();
     let agents: Vec<_> = (1..4).map(|number| game.join(&format!("T1 Reds {number}"))).collect();
@@ -565,43 +411,6 @@ fn the_order_of_messages_within_a_cycle_does_not_matter() {
         agents.map(|agent| game.agents[agent].received.clone())
     };
     assert_eq!(play([0, 1]), play([1, 0]));
-}
-
-#[test]
-fn an_agent_can_rejoin() {
-    let mut game = TestGame::new();
-    let witness = game.join("T1 Blues 1");
-    for _ in 0..3 {
-        let a = game.join("T1 Reds 2");
-        assert_eq!(game.closed(a), None);
-        game.cycles(3);
-        assert_eq!(game.received(a), 3);
-        game.leave(a);
-        game.cycles(1);
-        assert_eq!(game.run.world().catalogue().agents.len(), 1);
-    }
-    let perception = game.last(witness);
-    assert_eq!(perception.game.team_right.unwrap().as_str(), "Reds", "team names are kept");
-    assert_eq!(game.received(witness) as u64, game.tick(), "the other agents are unaffected");
-}
-
-#[test]
-fn leaving_before_the_robot_is_built_frees_the_number() {
-    for is_waiting in [false, true] {
-        let mut game = if is_waiting { TestGame::sync(true) } else { TestGame::new() };
-        let a = game.join("T1 Blues 1");
-        game.cycle();
-        let b = game.connect();
-        let world = game.run.world().snapshot();
-        let mut out = Outbox::default();
-        game.agents[b].session.receive(peer(b), &mut frame("(init T1 Reds 2)"), &world, game.now, &mut out);
-        game.execute(b, out);
-        game.leave(b);
-        game.send(a, "(syn)");
-        game.cycle();
-        let c = game.join("T1 Reds 2");
-        assert_eq!(game.closed(c), None, "is_waiting = {is_waiting}");
-    }
 }
 
 #[test]

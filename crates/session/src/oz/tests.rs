@@ -166,7 +166,7 @@ impl Harness {
     fn events(&mut self, peer: usize) -> Vec<Event> {
         let event = |reply| match reply {
             Reply::Event(event) => event,
-            Reply::Welcome(_) => panic!("nobody asked for a version"),
+            Reply::Welcome(_) => panic!("unexpected welcome"),
         };
         self.received(peer).into_iter().map(event).collect()
     }

@@ -88,7 +88,7 @@ fn rejected_players_do_not_disturb_others_and_are_logged() {
     assert!(witness.end() >= 18, "each attempt took a cycle");
     server.signal("TERM");
     let log = server.end().stderr;
-    for reason in ["Greens", "number 2", "no robot `T3`", "no robot `../robots/T1`", "no init that can be read"] {
+    for reason in ["Greens", "number 2", "unknown robot `T3`", "unknown robot `../robots/T1`", "no readable `init`"] {
         assert!(log.contains(reason), "the log lacks `{reason}`: {log}");
     }
 }

@@ -164,9 +164,8 @@ fn deepest_overlap<'b>(
 ) -> Result<Option<Separation>, BudgetExhausted> {
     let scene = &surroundings.plan.scene;
     let ground_cost = if scene.ground.is_flat { 0 } else { body.contacts().len() * scene.ground.facets.len() };
-    if !budget
-        .spend(PLACE_COST * body.prisms().len() + surroundings.others.len() + scene.solids.len() / 4 + ground_cost)
-    {
+    let placing_cost = PLACE_COST * body.prisms().len() + surroundings.others.len() + scene.solids.len() / 4;
+    if !budget.spend(placing_cost + ground_cost) {
         return Err(BudgetExhausted);
     }
     let mut worst: Option<Separation> = None;

@@ -55,7 +55,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// Runs until one side ends it; returns the reason.
+    /// Runs until one side ends it; returns the reason. Longer than usual, as all events meet in one `select!`.
     async fn run(
         mut self,
         socket: &UdpSocket,

@@ -69,7 +69,7 @@ fn talk(bytes: &[u8]) {
     }
 }
 
-fn obey(text: &str) {
+fn read_order(text: &str) {
     if let Ok(order) = AttributedOrder::from_text(text) {
         // what is beyond the numbers of 32 bits is written as nothing, and refused
         let text = serde_json::to_string(&order).expect("an order that can be recorded");
@@ -88,6 +88,6 @@ fuzz_target!(|bytes: &[u8]| {
         2 => look(bytes),
         3 => move_by(&text),
         4 => talk(bytes),
-        _ => obey(&text),
+        _ => read_order(&text),
     }
 });

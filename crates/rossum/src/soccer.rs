@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, ValueEnum};
-use server::{Scenario, Server, config::ConfigError, jobs::Demo};
+use server::{Scenario, Server, config::ConfigError, jobs::Demo, protocol::EndpointId};
 use toml::{Table, Value};
 
 use crate::serve::{CommonOptions, ServedWorld, as_json, greet, host};
@@ -266,7 +266,7 @@ fn ready(
 }
 
 fn start_demo(server: &Server, players: u8) -> anyhow::Result<Demo> {
-    let agents = server.addresses().iter().find(|found| found.title == "Soccer agents");
+    let agents = server.addresses().iter().find(|found| found.id == EndpointId::SoccerAgents);
     let agents = agents.context("the server has no port for agents")?.address;
     let demo = Demo::new();
     demo.start(agents, server.sim(), players).map_err(anyhow::Error::msg)?;

@@ -17,6 +17,7 @@ use puppet::{
 };
 use server::{
     Scenario,
+    protocol::EndpointId,
     serve::Server,
     sim_thread::{Delivery, Ticks},
 };
@@ -76,7 +77,7 @@ impl Rig {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let scenario = Scenario::load(&scenario.display().to_string())?;
         let server = runtime.block_on(Server::start(&scenario, None))?;
-        let address = server.addresses().iter().find(|address| address.title.starts_with("Oz")).context("no Oz")?;
+        let address = server.addresses().iter().find(|address| address.id == EndpointId::Oz).context("no Oz")?;
         let address: SocketAddr = address.address;
         let observer = Observer::start(&server)?;
         let mut operator = Oz::connect(address, TIMEOUT)?;

@@ -6,14 +6,12 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
 use anyhow::{Context, ensure};
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::process::{cpu_time_of, memory_of};
@@ -153,8 +151,8 @@ pub(super) fn kill_all() {
     }
 }
 
-fn running() -> std::sync::MutexGuard<'static, Vec<u32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+fn running() -> parking_lot::MutexGuard<'static, Vec<u32>> {
+    RUNNING.lock()
 }
 
 /// Addresses of our server for agents, monitors and metrics, from its first output line.

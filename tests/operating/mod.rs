@@ -276,7 +276,7 @@ impl Robot {
         let (_, page) = self.server.page("/status");
         let words = page.lines().find_map(|line| line.strip_prefix(&format!("  {part}: ")))?;
         // it has not begun yet
-        (!words.starts_with("resting")).then(|| words.to_owned())
+        (!words.starts_with("idle")).then(|| words.to_owned())
     }
 
     /// Ends it in order, and tells its log.

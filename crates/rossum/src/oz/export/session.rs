@@ -193,7 +193,7 @@ impl Rerun {
             Entry::Order { to, order } if to == PuppetDirector::NAME => {
                 let order =
                     AttributedOrder::from_text(&order).map_err(|error| anyhow!("the order `{order}`: {error}"))?;
-                self.apply(order)
+                self.apply_order(order)
             }
             Entry::Reset { seed } => {
                 self.world.reset(Some(seed));
@@ -223,7 +223,7 @@ impl Rerun {
         Ok(())
     }
 
-    fn apply(&mut self, AttributedOrder { source, order }: AttributedOrder) -> anyhow::Result<()> {
+    fn apply_order(&mut self, AttributedOrder { source, order }: AttributedOrder) -> anyhow::Result<()> {
         match &order {
             PuppetOrder::Speak(text) => {
                 self.texts.insert(self.next_text, (text.clone(), None));

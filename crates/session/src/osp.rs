@@ -3,7 +3,7 @@
 //! A client that controls an agent votes for it: its step and reset requests are votes, and the world's clock is the
 //! barrier. Clients share nothing else.
 //!
-//! One section of the protocol per file: [`agents`], [`events`], [`values`], [`steps`], [`resets`].
+//! One section of the protocol per file: `agents`, `events`, `values`, `steps`, `resets`.
 
 mod agents;
 mod controlled_agent;
@@ -74,7 +74,7 @@ impl Received {
 
 /// One client.
 ///
-/// It has no states of its own: each controlled agent has ([`StepState`](controlled_agent::StepState)), and requests
+/// It has no states of its own: each controlled agent has (`StepState` in `controlled_agent`), and requests
 /// about agents, events and values are answered at any time.
 #[derive(Debug)]
 pub struct OspSession {

@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use server::serve::build_world;
 use session::console::{Backend, ConnectedClient, ConsoleSession, Frame, ServerInfo, Shared};
-use session::{Input, Outbox, Session};
+use session::{Context, Input, Outbox, Session};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ fuzz_target!(|input: &[u8]| {
         } else {
             Input::Message { from: peer, message: line.to_owned() }
         };
-        session.handle(input, snapshot, now, &mut out);
+        session.handle(input, Context::new(snapshot, now), &mut out);
         for command in std::mem::take(&mut out.commands) {
             check(&command, role);
             let variable = match command {
@@ -102,7 +102,7 @@ fuzz_target!(|input: &[u8]| {
                 1 => Answer::NoValue(variable, VariableError::Unknown),
                 _ => Answer::Value(variable, Value::Double(0.5)),
             };
-            session.handle(Input::Answer(answer), snapshot, now, &mut out);
+            session.handle(Input::Answer(answer), Context::new(snapshot, now), &mut out);
         }
         for (_, frame) in &out.replies {
             match frame {

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use evolve::robot::{Design, Trial};
+use evolve::robot::{Design, EvaluationTask};
 use libfuzzer_sys::fuzz_target;
 use session::evo::{LineServer, robot::RobotSimulator};
 use std::sync::{Arc, LazyLock};
@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         let mut pending = received.outputs;
         while let Some(request) = pending.pop() {
             let (generation, individual) = (request.key.generation, request.key.individual);
-            Trial::new(Arc::clone(&DESIGN), &request.genotype, generation, individual).expect("it fits the net");
+            EvaluationTask::new(Arc::clone(&DESIGN), &request.genotype, generation, individual).expect("it fits the net");
             pending.extend(simulator.evaluated(request.key, generation as f64).expect("it is finite"));
         }
         if received.lines == 0 || received.close.is_some() {

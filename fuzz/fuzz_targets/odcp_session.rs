@@ -8,7 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use session::odcp::OdcpSession;
-use session::{DatagramSession, Notice, Outbox, OverDatagrams};
+use session::{Context, DatagramSession, Notice, Outbox, OverDatagrams};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -31,12 +31,12 @@ fuzz_target!(|input: &[u8]| {
         let peer = peer % PEERS;
         let mut out = Outbox::default();
         if peer == PEERS - 1 {
-            session.notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), &WORLD, now, &mut out);
+            session.notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), Context::new(&WORLD, now), &mut out);
             assert!(out.replies.is_empty() && out.commands.is_empty());
             continue;
         }
         let from = SocketAddr::from(([127, 0, 0, 1], 5000 + u16::from(peer)));
-        session.receive(from, datagram, &WORLD, now, &mut out);
+        session.receive(from, datagram, Context::new(&WORLD, now), &mut out);
         assert!(out.replies.iter().all(|(to, _)| *to == from));
         for command in &out.commands {
             if let Command::Act(_, actions) = command {

@@ -8,7 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use session::osp::{Osp, OspSession};
-use session::{ConversationAction, ConversationService, DatagramSession, Notice, Outbox};
+use session::{Context, ConversationAction, ConversationService, DatagramSession, Notice, Outbox};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -41,19 +41,19 @@ fuzz_target!(|input: &[u8]| {
         let number = bytes.first().copied().unwrap_or(1).into();
         let mut out = Outbox::default();
         match kind % 8 {
-            0 => session.notify(Notice::Answer(Answer::Entered(AgentId(number))), before, now, &mut out),
-            1 => session.notify(Notice::Answer(Answer::VoteLost(AgentId(number))), before, now, &mut out),
+            0 => session.notify(Notice::Answer(Answer::Entered(AgentId(number))), Context::new(before, now), &mut out),
+            1 => session.notify(Notice::Answer(Answer::VoteLost(AgentId(number))), Context::new(before, now), &mut out),
             2 => {
                 let answer = Answer::Value(VariableId(number), Value::Double(0.5));
-                session.notify(Notice::Answer(answer), before, now, &mut out);
+                session.notify(Notice::Answer(answer), Context::new(before, now), &mut out);
             }
-            3 => session.notify(Notice::Tick, if number % 2 == 0 { before } else { after }, now, &mut out),
+            3 => session.notify(Notice::Tick, Context::new(if number % 2 == 0 { before } else { after }, now), &mut out),
             4 => {
                 now += Duration::from_millis(number.into());
-                session.notify(Notice::Timeout, before, now, &mut out);
+                session.notify(Notice::Timeout, Context::new(before, now), &mut out);
             }
             5 => drop(Osp.greet(peer, bytes)),
-            _ => session.receive(peer, bytes, before, now, &mut out),
+            _ => session.receive(peer, bytes, Context::new(before, now), &mut out),
         }
         assert!(out.replies.iter().all(|(to, reply)| *to == peer && reply.len() <= MAX_DATAGRAM));
         for command in &out.commands {

@@ -11,7 +11,7 @@ use puppet::puppet::{AttributedOrder, Puppet, PuppetRefusal};
 use server::Scenario;
 use server::serve::build_world;
 use server::protocol::EndpointKind;
-use session::{Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession};
+use session::{Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -64,7 +64,7 @@ fuzz_target!(|input: &[u8]| {
                     Some(_) => Notice::Answer(Answer::Ordered(OrderAnswer::new("so"))),
                     None => Notice::Tick,
                 };
-                session.notify(notice, snapshot, now, &mut out);
+                session.notify(notice, Context::new(snapshot, now), &mut out);
                 check(&out, peer(index), &mut puppet);
             }
             puppet.step(0.02);
@@ -73,7 +73,7 @@ fuzz_target!(|input: &[u8]| {
         };
         buffer.extend_from_slice(bytes);
         let mut out = Outbox::default();
-        session.receive(peer(index), buffer, snapshot, now, &mut out);
+        session.receive(peer(index), buffer, Context::new(snapshot, now), &mut out);
         check(&out, peer(index), &mut puppet);
         if out.is_closing() {
             return;

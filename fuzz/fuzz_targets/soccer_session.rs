@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use server::serve::build_world;
 use server::protocol::EndpointKind;
-use session::{Notice, Outbox, StreamOutbox, StreamService, StreamSession};
+use session::{Context, Notice, Outbox, StreamOutbox, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -58,7 +58,7 @@ fuzz_target!(|input: &[u8]| {
                     Some(_) => Notice::Answer(Answer::Refused(CommandRefusal::Actions)),
                     None => Notice::Tick,
                 };
-                session.notify(notice, snapshot, now, &mut out);
+                session.notify(notice, Context::new(snapshot, now), &mut out);
                 check(&out, peer(index));
             }
             continue;
@@ -66,7 +66,7 @@ fuzz_target!(|input: &[u8]| {
         let Some(buffer) = buffers.get_mut(usize::from(index)) else { return };
         buffer.extend_from_slice(bytes);
         let mut out = Outbox::default();
-        session.receive(peer(index), buffer, snapshot, now, &mut out);
+        session.receive(peer(index), buffer, Context::new(snapshot, now), &mut out);
         check(&out, peer(index));
         if out.is_closing() {
             return;

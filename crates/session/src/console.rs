@@ -29,7 +29,7 @@ pub use self::{
     shared::{ServerInfo, Shared},
 };
 use crate::{
-    Input, Outbox, Session, limits,
+    Context, Input, Outbox, Session, limits,
     oz::{Naming, Presence},
 };
 
@@ -185,7 +185,7 @@ impl Session for ConsoleSession {
     type Reply = Frame;
     type Action = ConsoleAction;
 
-    fn handle(&mut self, input: Input<String>, world: &Arc<Snapshot>, now: Instant, out: &mut ConsoleOutbox) {
+    fn handle(&mut self, input: Input<String>, Context { world, now }: Context<'_>, out: &mut ConsoleOutbox) {
         let mut output = Output::default();
         match input {
             Input::Opened => self.greet(world, &mut output),

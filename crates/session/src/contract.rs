@@ -17,12 +17,11 @@ pub trait Session: Send + 'static {
     /// [`NoAction`].
     type Action;
 
-    /// Handles one input. `world` is the latest snapshot.
+    /// Handles one input.
     fn handle(
         &mut self,
         input: Input<Self::Request>,
-        world: &Arc<Snapshot>,
-        now: Instant,
+        context: Context<'_>,
         out: &mut Outbox<Self::Reply, Self::Action>,
     );
 
@@ -38,6 +37,23 @@ pub trait Session: Send + 'static {
 
     /// A droppable reply was dropped because the peer is slow to read.
     fn reply_dropped(&mut self) {}
+}
+
+/// The world and the time at which an input is handled.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The latest snapshot; for [`Input::Tick`], that of the tick.
+    pub world: &'a Arc<Snapshot>,
+    /// The current time.
+    pub now: Instant,
+}
+
+impl<'a> Context<'a> {
+    /// A context of a snapshot and a time.
+    #[must_use]
+    pub fn new(world: &'a Arc<Snapshot>, now: Instant) -> Self {
+        Self { world, now }
+    }
 }
 
 /// What happens to a session.

@@ -28,7 +28,7 @@ mod testing;
 
 pub use self::{
     contract::{
-        ConversationAction, ConversationOutbox, DatagramOutbox, Input, NoAction, Outbox, Refusal, Session,
+        Context, ConversationAction, ConversationOutbox, DatagramOutbox, Input, NoAction, Outbox, Refusal, Session,
         StreamAction, StreamOutbox, Ticks,
     },
     transport::{

@@ -3,7 +3,6 @@
 //! The session keeps no state between datagrams: any peer may send any request at any time.
 
 use core::net::SocketAddr;
-use std::{sync::Arc, time::Instant};
 
 use wire::odcp::{
     MotorAngles, MotorValues, Raw, Reply, Request, normalized_angle_from_raw, normalized_torque_from_raw,
@@ -16,7 +15,7 @@ use world::{
     snapshot::{AgentCard, MotorCard},
 };
 
-use crate::{DatagramOutbox, Input, NoAction, Session};
+use crate::{Context, DatagramOutbox, Input, NoAction, Session};
 
 /// All controllers of one agent.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl Session for OdcpSession {
     type Reply = Reply;
     type Action = NoAction;
 
-    fn handle(&mut self, input: Input<Request>, world: &Arc<Snapshot>, _: Instant, out: &mut DatagramOutbox<Reply>) {
+    fn handle(&mut self, input: Input<Request>, Context { world, .. }: Context<'_>, out: &mut DatagramOutbox<Reply>) {
         let (from, message) = match input {
             Input::Message { from, message } => (from, message),
             Input::Malformed { from, error } => return out.refuse(Some(from), error),

@@ -15,7 +15,7 @@ mod steps;
 mod values;
 
 use core::net::SocketAddr;
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use wire::{
     DecodeError,
@@ -25,8 +25,8 @@ use world::{Answer, Snapshot};
 
 use self::{agents::Agents, events::Events, lists::Lists, resets::Reset, steps::Steps, values::Values};
 use crate::{
-    ConversationAction, ConversationOutbox, ConversationService, DatagramSession, Greeting, Input, Notice, Session,
-    Ticks,
+    Context, ConversationAction, ConversationOutbox, ConversationService, DatagramSession, Greeting, Input, Notice,
+    Session, Ticks,
 };
 
 /// The port at which clients begin.
@@ -93,7 +93,8 @@ impl Session for OspSession {
     type Reply = Vec<u8>;
     type Action = ConversationAction;
 
-    fn handle(&mut self, input: Input<Received>, world: &Arc<Snapshot>, now: Instant, out: &mut ConversationOutbox) {
+    fn handle(&mut self, input: Input<Received>, context: Context<'_>, out: &mut ConversationOutbox) {
+        let Context { world, now } = context;
         match input {
             Input::Opened => self.send(&Reply::InitAck { version: Version::SUPPORTED }, out),
             Input::Message { message, .. } => {
@@ -121,23 +122,16 @@ impl Session for OspSession {
 }
 
 impl DatagramSession<ConversationAction> for OspSession {
-    fn receive(
-        &mut self,
-        from: SocketAddr,
-        datagram: &[u8],
-        world: &Arc<Snapshot>,
-        now: Instant,
-        out: &mut ConversationOutbox,
-    ) {
+    fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut ConversationOutbox) {
         let input = match Received::decode(datagram) {
             Ok(message) => Input::Message { from, message },
             Err(error) => Input::Malformed { from, error },
         };
-        self.handle(input, world, now, out);
+        self.handle(input, context, out);
     }
 
-    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut ConversationOutbox) {
-        self.handle(notice.into(), world, now, out);
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut ConversationOutbox) {
+        self.handle(notice.into(), context, out);
     }
 
     fn timeout(&self) -> Option<Instant> {

@@ -1,13 +1,13 @@
 //! Sessions as drivers see them: bytes in, bytes out.
 
 use core::net::SocketAddr;
-use std::{sync::Arc, time::Instant};
+use std::time::Instant;
 
 use wire::{Message, Split, StreamMessage};
 use world::{Answer, Snapshot};
 
 use crate::{
-    Input, Outbox, Session, StreamAction, StreamOutbox, Ticks,
+    Context, Input, Outbox, Session, StreamAction, StreamOutbox, Ticks,
     contract::{ConversationAction, DatagramOutbox, NoAction},
     limits,
 };
@@ -42,16 +42,9 @@ impl<R> From<Notice> for Input<R> {
 /// A session whose messages are datagrams; `A` is its [`Session::Action`].
 pub trait DatagramSession<A>: Send {
     /// Handles one datagram.
-    fn receive(
-        &mut self,
-        from: SocketAddr,
-        datagram: &[u8],
-        world: &Arc<Snapshot>,
-        now: Instant,
-        out: &mut Outbox<Vec<u8>, A>,
-    );
+    fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut Outbox<Vec<u8>, A>);
     /// Handles everything else.
-    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut Outbox<Vec<u8>, A>);
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut Outbox<Vec<u8>, A>);
     /// See [`Session::timeout`].
     fn timeout(&self) -> Option<Instant>;
     /// See [`Session::is_needed`].
@@ -65,12 +58,11 @@ pub trait StreamSession: Send {
         &mut self,
         from: SocketAddr,
         buffer: &mut Vec<u8>,
-        world: &Arc<Snapshot>,
-        now: Instant,
+        context: Context<'_>,
         out: &mut StreamOutbox<Vec<u8>>,
     );
     /// Handles everything else.
-    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut StreamOutbox<Vec<u8>>);
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>);
     /// See [`Session::reply_dropped`].
     fn reply_dropped(&mut self);
 }
@@ -83,22 +75,15 @@ impl<S> DatagramSession<NoAction> for OverDatagrams<S>
 where
     S: Session<Request: Message, Reply: Message, Action = NoAction>,
 {
-    fn receive(
-        &mut self,
-        from: SocketAddr,
-        datagram: &[u8],
-        world: &Arc<Snapshot>,
-        now: Instant,
-        out: &mut DatagramOutbox<Vec<u8>>,
-    ) {
+    fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut DatagramOutbox<Vec<u8>>) {
         let mut typed = Outbox::default();
-        self.0.handle(decoded(from, datagram), world, now, &mut typed);
+        self.0.handle(decoded(from, datagram), context, &mut typed);
         append_encoded(out, typed);
     }
 
-    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut DatagramOutbox<Vec<u8>>) {
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut DatagramOutbox<Vec<u8>>) {
         let mut typed = Outbox::default();
-        self.0.handle(notice.into(), world, now, &mut typed);
+        self.0.handle(notice.into(), context, &mut typed);
         append_encoded(out, typed);
     }
 
@@ -127,15 +112,9 @@ impl<S> OverStream<S>
 where
     S: Session<Request: StreamMessage, Reply: StreamMessage, Action = StreamAction<<S as Session>::Reply>>,
 {
-    fn handle(
-        &mut self,
-        input: Input<S::Request>,
-        world: &Arc<Snapshot>,
-        now: Instant,
-        out: &mut StreamOutbox<Vec<u8>>,
-    ) {
+    fn handle(&mut self, input: Input<S::Request>, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>) {
         let mut typed = Outbox::default();
-        self.0.handle(input, world, now, &mut typed);
+        self.0.handle(input, context, &mut typed);
         let Outbox { replies, mut commands, mut refusals, actions } = typed;
         let encoded = |reply: &S::Reply| encoded(reply, S::Reply::encode_in_stream);
         out.replies.extend(replies.iter().map(|(to, reply)| (*to, encoded(reply))));
@@ -157,8 +136,7 @@ where
         &mut self,
         from: SocketAddr,
         buffer: &mut Vec<u8>,
-        world: &Arc<Snapshot>,
-        now: Instant,
+        context: Context<'_>,
         out: &mut StreamOutbox<Vec<u8>>,
     ) {
         let mut done = 0;
@@ -168,7 +146,7 @@ where
                 Ok(Some(Split { message, consumed })) => {
                     let input = decoded(from, rest.get(message).unwrap_or_default());
                     done += consumed;
-                    self.handle(input, world, now, out);
+                    self.handle(input, context, out);
                 }
                 Ok(None) => break,
                 Err(error) => out.close(error),
@@ -177,8 +155,8 @@ where
         buffer.drain(..done.min(buffer.len()));
     }
 
-    fn notify(&mut self, notice: Notice, world: &Arc<Snapshot>, now: Instant, out: &mut StreamOutbox<Vec<u8>>) {
-        self.handle(notice.into(), world, now, out);
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>) {
+        self.handle(notice.into(), context, out);
     }
 
     fn reply_dropped(&mut self) {

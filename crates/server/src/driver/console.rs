@@ -7,7 +7,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::extract::ws::{CloseFrame, Message as WebSocketFrame, WebSocket};
 use session::{
-    Input, Outbox, Session,
+    Context, Input, Outbox, Session,
     console::{ConsoleAction, ConsoleOutbox, ConsoleSession, Frame, Job, JobResult, Shared},
 };
 use tokio::{
@@ -121,7 +121,7 @@ async fn converse(
 
 impl Connection {
     fn handle(&mut self, input: Input<String>, out: &mut ConsoleOutbox) {
-        self.session.handle(input, &self.server.sim.latest(), now(), out);
+        self.session.handle(input, Context::new(&self.server.sim.latest(), now()), out);
     }
 
     /// Executes the session's output; returns why the connection ends, if it does.

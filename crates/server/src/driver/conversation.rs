@@ -9,7 +9,7 @@ mod worker;
 
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Instant};
 
-use session::{ConversationAction, ConversationOutbox, DatagramSession, Notice, Outbox, Refusal};
+use session::{Context, ConversationAction, ConversationOutbox, DatagramSession, Notice, Outbox, Refusal};
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
@@ -120,7 +120,7 @@ impl Conversation {
     fn deliver(&mut self, delivery: Delivery, out: &mut ConversationOutbox) {
         match delivery {
             Delivery::Answer(answer) => self.notify(Notice::Answer(answer), out),
-            Delivery::Tick(snapshot) => self.session.notify(Notice::Tick, &snapshot, now(), out),
+            Delivery::Tick(snapshot) => self.session.notify(Notice::Tick, Context::new(&snapshot, now()), out),
         }
     }
 
@@ -130,14 +130,14 @@ impl Conversation {
     }
 
     fn notify(&mut self, notice: Notice, out: &mut ConversationOutbox) {
-        self.session.notify(notice, &self.sim.latest(), now(), out);
+        self.session.notify(notice, Context::new(&self.sim.latest(), now()), out);
     }
 
     fn datagram(&mut self, datagram: &[u8], out: &mut ConversationOutbox) {
         self.spinner.datagram_received();
         METRICS.datagrams.add(self.protocol, 1);
         self.received = now();
-        self.session.receive(self.peer, datagram, &self.sim.latest(), self.received, out);
+        self.session.receive(self.peer, datagram, Context::new(&self.sim.latest(), self.received), out);
         self.activity.datagram_received();
     }
 
@@ -146,7 +146,7 @@ impl Conversation {
         if self.held_until.is_some_and(|until| until <= now) {
             out.replies.extend(self.held.drain(..).map(|reply| (self.peer, reply)));
         }
-        self.session.notify(Notice::Timeout, &self.sim.latest(), now, out);
+        self.session.notify(Notice::Timeout, Context::new(&self.sim.latest(), now), out);
     }
 
     /// Executes the session's output; the error is why the conversation ends, if it does.

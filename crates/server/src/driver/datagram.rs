@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use session::{DatagramOutbox, DatagramSession, NoAction, Notice, Outbox, Refusal};
+use session::{Context, DatagramOutbox, DatagramSession, NoAction, Notice, Outbox, Refusal};
 use tokio::{net::UdpSocket, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
@@ -67,9 +67,9 @@ impl Driver {
                 },
                 delivery = deliveries.recv() => match delivery {
                     Some(Delivery::Answer(answer)) => {
-                        self.session.notify(Notice::Answer(answer), &self.sim.latest(), now(), &mut out);
+                        self.session.notify(Notice::Answer(answer), Context::new(&self.sim.latest(), now()), &mut out);
                     }
-                    Some(Delivery::Tick(snapshot)) => self.session.notify(Notice::Tick, &snapshot, now(), &mut out),
+                    Some(Delivery::Tick(snapshot)) => self.session.notify(Notice::Tick, Context::new(&snapshot, now()), &mut out),
                     // the session's queue was full, or the world has ended
                     None => match self.sim.open_for(shared_socket(self.protocol), Ticks::Never) {
                         Ok((commands, reopened)) => {
@@ -94,7 +94,7 @@ impl Driver {
         } else if !self.rate.admits(from, now()) {
             METRICS.rate_limited.add(self.protocol, 1);
         } else {
-            self.session.receive(from, bytes, &self.sim.latest(), now(), out);
+            self.session.receive(from, bytes, Context::new(&self.sim.latest(), now()), out);
             if !out.commands.is_empty() {
                 self.rate.charge(from, limits::COMMAND_COST);
                 if self.peer.replace(from) != Some(from) {

@@ -50,10 +50,20 @@ pub(crate) fn start(
     sim: &SimHandle,
     health: &Health,
 ) -> Result<Vec<Companion>, ServeError> {
-    let mut started = vec![voice::start(config, panel, sim, health)?];
-    started.extend(eyes::start(config, panel, sim, health)?);
-    started.extend(ears::start(config, panel, sim, health)?);
+    let setup = Setup { config, panel, sim, health };
+    let mut started = vec![voice::start(setup)?];
+    started.extend(eyes::start(setup)?);
+    started.extend(ears::start(setup)?);
     Ok(started)
+}
+
+/// What each component is built from.
+#[derive(Clone, Copy)]
+struct Setup<'a> {
+    config: &'a Config,
+    panel: &'a Arc<OperatorPanel>,
+    sim: &'a SimHandle,
+    health: &'a Health,
 }
 
 /// Starts a companion thread.

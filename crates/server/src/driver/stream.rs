@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use session::{Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, limits::WRITE_QUEUE};
+use session::{Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, limits::WRITE_QUEUE};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{
@@ -113,7 +113,7 @@ impl Connection {
         let mut out = Outbox::default();
         let first_message = tokio::time::sleep_until(tokio::time::Instant::now() + limits::FIRST_MESSAGE_TIMEOUT);
         tokio::pin!(first_message);
-        self.session.notify(Notice::Opened, &self.sim.latest(), now(), &mut out);
+        self.session.notify(Notice::Opened, Context::new(&self.sim.latest(), now()), &mut out);
         loop {
             tokio::select! {
                 () = &mut first_message, if !self.has_sent => return "no message in time".to_owned(),
@@ -122,7 +122,7 @@ impl Connection {
                     Ok(length) => {
                         self.buffer.extend_from_slice(chunk.get(..length).unwrap_or_default());
                         let unread = self.buffer.len();
-                        self.session.receive(self.peer, &mut self.buffer, &self.sim.latest(), now(), &mut out);
+                        self.session.receive(self.peer, &mut self.buffer, Context::new(&self.sim.latest(), now()), &mut out);
                         // an incomplete message does not count
                         self.has_sent |= self.buffer.len() < unread;
                     }
@@ -130,9 +130,9 @@ impl Connection {
                 },
                 delivery = deliveries.recv() => match delivery {
                     Some(Delivery::Answer(answer)) => {
-                        self.session.notify(Notice::Answer(answer), &self.sim.latest(), now(), &mut out);
+                        self.session.notify(Notice::Answer(answer), Context::new(&self.sim.latest(), now()), &mut out);
                     }
-                    Some(Delivery::Tick(snapshot)) => self.session.notify(Notice::Tick, &snapshot, now(), &mut out),
+                    Some(Delivery::Tick(snapshot)) => self.session.notify(Notice::Tick, Context::new(&snapshot, now()), &mut out),
                     None => return "session queue full".to_owned(),
                 },
             }

@@ -2,8 +2,8 @@ use std::{
     collections::{BTreeMap, VecDeque},
     fs,
     path::Path,
-    sync::LazyLock,
-    time::Duration,
+    sync::{Arc, LazyLock},
+    time::{Duration, Instant},
 };
 
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use world::{Answer, CommandRefusal, Runner, SessionId, Setup, World, clock::Pace
 
 use super::*;
 use crate::{
-    DatagramSession, Notice, Outbox, OverDatagrams,
+    Context, DatagramSession, Notice, Outbox, OverDatagrams,
     testing::{ROVER, small_setup, small_world},
 };
 
@@ -52,7 +52,7 @@ impl Conversation {
     /// Sends a datagram and runs a tick.
     fn send(&mut self, from: SocketAddr, datagram: &[u8]) {
         let mut out = Outbox::default();
-        self.session.receive(from, datagram, &self.run.world().snapshot(), self.now, &mut out);
+        self.session.receive(from, datagram, Context::new(&self.run.world().snapshot(), self.now), &mut out);
         for command in out.commands {
             self.sequence += 1;
             self.run.handle(SessionId(0), self.sequence, command, self.now);
@@ -109,7 +109,7 @@ fn now() -> Instant {
 
 fn outbox_of(world: &Arc<Snapshot>, datagram: &[u8]) -> DatagramOutbox<Vec<u8>> {
     let mut out = Outbox::default();
-    session().receive(client("a"), datagram, world, now(), &mut out);
+    session().receive(client("a"), datagram, Context::new(world, now()), &mut out);
     out
 }
 
@@ -158,7 +158,7 @@ fn an_agent_that_has_left_is_not_served() {
 #[test]
 fn refusals_of_the_world_are_counted_and_not_sent() {
     let mut out = Outbox::default();
-    session().notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), &AT_REST, now(), &mut out);
+    session().notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), Context::new(&AT_REST, now()), &mut out);
     assert!(out.replies.is_empty() && out.commands.is_empty());
     assert_eq!(out.refusals.len(), 1);
 }
@@ -181,7 +181,7 @@ proptest! {
         for (peer, datagram) in sent {
             let from = SocketAddr::from(([127, 0, 0, 1], 5_000 + peer));
             let mut out = Outbox::default();
-            session.receive(from, &datagram, &AT_REST, now(), &mut out);
+            session.receive(from, &datagram, Context::new(&AT_REST, now()), &mut out);
             prop_assert!(out.replies.len() + out.refusals.len() <= 1);
             for (to, reply) in &out.replies {
                 prop_assert_eq!(*to, from);

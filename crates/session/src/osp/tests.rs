@@ -491,7 +491,7 @@ fn a_communication_reset_is_left_to_the_driver() {
     assert!(harness.clients[0].resets_communication);
     harness.clients[1].received.clear();
     let (world, now) = (harness.run.world().snapshot(), harness.now);
-    harness.with(1, |session, out| session.notify(Notice::CommunicationReset, &world, now, out));
+    harness.with(1, |session, out| session.notify(Notice::CommunicationReset, Context::new(&world, now), out));
     assert_eq!(harness.received(1), [Reply::ResetCommunicationAck]);
 }
 
@@ -521,7 +521,7 @@ fn searches_are_queued_up_to_a_limit() {
     let now = harness.now;
     let datagram = Request::GetValueIds { expression: Text::from(".*") }.to_bytes_in(Dialect::Document);
     for _ in 0..limits::SEARCHES + 3 {
-        harness.with(0, |session, out| session.receive(PEER, &datagram, &world, now, out));
+        harness.with(0, |session, out| session.receive(PEER, &datagram, Context::new(&world, now), out));
     }
     assert_eq!(harness.received(0).iter().filter(|reply| matches!(reply, Reply::ValueIds { count: 0 })).count(), 3);
     harness.clients[0].received.clear();

@@ -1,7 +1,7 @@
 //! One operator's session.
 
 use core::net::SocketAddr;
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use puppet::{
     director::PuppetDirector,
@@ -15,7 +15,7 @@ use super::{
     Control,
     panel::{OperatorPanel, Presence},
 };
-use crate::{Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
+use crate::{Context, Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
 
 /// Texts and gestures that an operator may order at once. The end of each is sent to all operators.
 const ORDERS_AT_ONCE: u32 = 512;
@@ -104,7 +104,7 @@ impl Session for OperatorSession {
     type Reply = Reply;
     type Action = StreamAction<Reply>;
 
-    fn handle(&mut self, input: Input<Request>, world: &Arc<Snapshot>, _: Instant, out: &mut StreamOutbox<Reply>) {
+    fn handle(&mut self, input: Input<Request>, Context { world, .. }: Context<'_>, out: &mut StreamOutbox<Reply>) {
         match input {
             Input::Message { message: Request::Nothing, .. } => {}
             Input::Message { message: Request::RequestVersion(version), .. } => self.welcome(version, world, out),

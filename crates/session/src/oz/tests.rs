@@ -15,7 +15,7 @@ use wire::{
 use world::{Answer, Command, World};
 
 use super::*;
-use crate::{Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, testing::setup_with};
+use crate::{Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, testing::setup_with};
 
 /// One end of a connection.
 struct Peer {
@@ -108,7 +108,7 @@ impl Harness {
         let (mut out, mut buffer) = (Outbox::default(), std::mem::take(&mut self.peer(index).unread));
         buffer.extend(bytes);
         let latest = self.world.snapshot();
-        self.peer(index).session.receive(address(index), &mut buffer, &latest, now(), &mut out);
+        self.peer(index).session.receive(address(index), &mut buffer, Context::new(&latest, now()), &mut out);
         self.peer(index).unread = buffer;
         self.execute(index, out);
     }
@@ -119,7 +119,7 @@ impl Harness {
         for index in 0..self.peers.len() {
             let Some(peer) = &mut self.peers[index] else { continue };
             let mut out = Outbox::default();
-            peer.session.notify(Notice::Tick, &latest, now(), &mut out);
+            peer.session.notify(Notice::Tick, Context::new(&latest, now()), &mut out);
             self.execute(index, out);
         }
     }
@@ -151,7 +151,7 @@ impl Harness {
                 Ok(Some(answer)) => Answer::Ordered(answer),
                 Err(refusal) => Answer::Refused(refusal.into()),
             };
-            peer.session.notify(Notice::Answer(answer), &world.snapshot(), now(), &mut answers);
+            peer.session.notify(Notice::Answer(answer), Context::new(&world.snapshot(), now()), &mut answers);
         }
         peer.received.extend(answers.replies.into_iter().map(decoded));
         peer.refusals.extend(answers.refusals.into_iter().map(|refusal| refusal.reason));

@@ -1,7 +1,7 @@
 //! The agents' port: each connection plays one robot.
 
 use core::net::SocketAddr;
-use std::{collections::VecDeque, sync::Arc, time::Instant};
+use std::{collections::VecDeque, sync::Arc};
 
 use soccer::{Game, GameOrder, JoinRequest, Placement, game::GameView};
 use wire::soccer::{AgentMessage, Beam, Dialect, Effector, Init, Motor, Perception};
@@ -11,7 +11,7 @@ use world::{
 };
 
 use super::{VisionModel, models::Models, senses::Senses};
-use crate::{Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
+use crate::{Context, Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
 
 /// Messages of one agent that may wait for their cycle.
 const WAITING: usize = 16;
@@ -203,8 +203,7 @@ impl Session for AgentSession {
     fn handle(
         &mut self,
         input: Input<AgentMessage>,
-        world: &Arc<Snapshot>,
-        _: Instant,
+        Context { world, .. }: Context<'_>,
         out: &mut StreamOutbox<Perception>,
     ) {
         match (&self.state, input) {

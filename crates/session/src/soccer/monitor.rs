@@ -1,7 +1,7 @@
 //! The monitors' and trainers' port, and the log file, which contains what monitors are sent.
 
 use core::net::SocketAddr;
-use std::{collections::VecDeque, sync::Arc, time::Instant};
+use std::collections::VecDeque;
 
 use soccer::{Game, GameAnswer, GameOrder, PlayerId, RuleBook, Side, field::BALL_RADIUS, game::GameView, scene::Foul};
 use wire::{
@@ -14,7 +14,9 @@ use wire::{
 use world::{Answer, Command, Snapshot, Value};
 
 use super::scene_graph::SceneGraph;
-use crate::{Input, LogSession, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
+use crate::{
+    Context, Input, LogSession, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks,
+};
 
 /// Cycles between two updates.
 const UPDATE_EVERY: u64 = 2;
@@ -66,8 +68,7 @@ impl Session for MonitorSession {
     fn handle(
         &mut self,
         input: Input<MonitorRequest>,
-        world: &Arc<Snapshot>,
-        _: Instant,
+        Context { world, .. }: Context<'_>,
         out: &mut StreamOutbox<MonitorMessage>,
     ) {
         match input {

@@ -24,7 +24,9 @@ use soccer::{
 use wire::soccer::Dialect;
 
 use super::{AgentOptions, Agents, Models, Monitors, VisionModel};
-use crate::{Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks, testing::setup_with};
+use crate::{
+    Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks, testing::setup_with,
+};
 
 /// Options of a game in tests.
 #[derive(Clone, Copy, Debug)]
@@ -164,7 +166,7 @@ impl TestGame {
     pub(super) fn send_bytes_only(&mut self, index: usize, bytes: &[u8]) {
         let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
         let world = self.run.world().snapshot();
-        self.agents[index].session.receive(peer(index), &mut buffer, &world, self.now, &mut out);
+        self.agents[index].session.receive(peer(index), &mut buffer, Context::new(&world, self.now), &mut out);
         self.execute(index, out);
     }
 
@@ -237,7 +239,7 @@ impl TestGame {
                 let index = session.0 as usize;
                 if self.agents[index].closed.is_none() {
                     let (mut out, world) = (Outbox::default(), self.run.world().snapshot());
-                    self.agents[index].session.notify(Notice::Answer(answer), &world, self.now, &mut out);
+                    self.agents[index].session.notify(Notice::Answer(answer), Context::new(&world, self.now), &mut out);
                     self.execute(index, out);
                 }
             }
@@ -277,7 +279,7 @@ impl TestGame {
         let open = open.filter(|(_, agent)| agent.closed.is_none() && agent.ticks == when);
         open.map(|(index, agent)| {
             let mut out = Outbox::default();
-            agent.session.notify(Notice::Tick, &self.latest, self.now, &mut out);
+            agent.session.notify(Notice::Tick, Context::new(&self.latest, self.now), &mut out);
             (index, out)
         })
         .collect()

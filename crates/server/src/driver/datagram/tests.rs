@@ -1,12 +1,9 @@
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use session::{Input, OverDatagrams, Session};
+use session::{Context, Input, OverDatagrams, Session};
 use tokio::{task::JoinHandle, time::timeout};
 use wire::{DecodeError, Message};
-use world::{Answer, Command, Snapshot, VariableId, clock::Pace};
+use world::{Answer, Command, VariableId, clock::Pace};
 
 use super::*;
 use crate::{
@@ -48,7 +45,7 @@ impl Session for Echo {
     type Reply = Text;
     type Action = NoAction;
 
-    fn handle(&mut self, input: Input<Text>, _: &Arc<Snapshot>, _: Instant, out: &mut DatagramOutbox<Text>) {
+    fn handle(&mut self, input: Input<Text>, _: Context<'_>, out: &mut DatagramOutbox<Text>) {
         match input {
             Input::Message { from, message } => {
                 if message.0 == ASK_MUCH {

@@ -15,14 +15,14 @@ use puppet::{
     puppet::{PuppetOrder, PuppetView},
 };
 
-use super::{PuppetConnection, note, spawn};
+use super::{PuppetConnection, Setup, note, spawn};
 use session::oz::OperatorPanel;
 
 use crate::{
     cpu_affinity,
     driver::{now, rest_until},
     health::Health,
-    protocol::{Companion, oz::Config},
+    protocol::Companion,
     serve::ServeError,
     sim_thread::{SimHandle, Ticks},
 };
@@ -38,12 +38,7 @@ const RETRY: Duration = Duration::from_secs(3);
 /// How often the presence of an operator is checked.
 const POLL: Duration = Duration::from_millis(50);
 
-pub(super) fn start(
-    config: &Config,
-    panel: &Arc<OperatorPanel>,
-    sim: &SimHandle,
-    health: &Health,
-) -> Result<Vec<Companion>, ServeError> {
+pub(super) fn start(Setup { config, panel, sim, health }: Setup<'_>) -> Result<Vec<Companion>, ServeError> {
     let source = config.ears.clone();
     if source == AudioSource::None {
         note(health, PART, true, "none, as configured");

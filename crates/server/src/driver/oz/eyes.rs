@@ -17,7 +17,7 @@ use puppet::{
 use wire::oz::Jpeg;
 use world::Snapshot;
 
-use super::{PuppetConnection, frame_grabber::FrameGrabber, note, thread};
+use super::{PuppetConnection, Setup, frame_grabber::FrameGrabber, note, thread};
 use session::oz::{Naming, OperatorPanel};
 
 use crate::{
@@ -66,12 +66,7 @@ pub(super) fn check(config: &Config) -> Result<(), String> {
     config.people.iter().try_for_each(|person| Person::read(person).map(|_| ()))
 }
 
-pub(super) fn start(
-    config: &Config,
-    panel: &Arc<OperatorPanel>,
-    sim: &SimHandle,
-    health: &Health,
-) -> Result<Vec<Companion>, ServeError> {
+pub(super) fn start(Setup { config, panel, sim, health }: Setup<'_>) -> Result<Vec<Companion>, ServeError> {
     let wrong = |reason| ServeError::Protocol { protocol: "oz", reason };
     let source = config.camera.clone();
     if source == CameraSource::None {

@@ -19,19 +19,16 @@ use puppet::{
 use tracing::{info, warn};
 use world::Answer;
 
-use super::{PuppetConnection, note, thread};
+use super::{PuppetConnection, Setup, note, thread};
 use session::oz::OperatorPanel;
 
 use crate::{
     cpu_affinity,
     driver::now,
     health::Health,
-    protocol::{
-        Companion,
-        oz::{Config, VoiceConfig},
-    },
+    protocol::{Companion, oz::VoiceConfig},
     serve::ServeError,
-    sim_thread::{Delivery, SimHandle, Ticks},
+    sim_thread::{Delivery, Ticks},
 };
 
 const PART: &str = "voice";
@@ -46,12 +43,7 @@ const NEARLY_DONE: Duration = Duration::from_millis(60);
 /// The hidden subcommand of this program that runs the speech engine.
 pub const HELPER: &str = "speak-for-oz";
 
-pub(super) fn start(
-    config: &Config,
-    panel: &Arc<OperatorPanel>,
-    sim: &SimHandle,
-    health: &Health,
-) -> Result<Companion, ServeError> {
+pub(super) fn start(Setup { config, panel, sim, health }: Setup<'_>) -> Result<Companion, ServeError> {
     let puppet = PuppetConnection::open(PART, sim, Ticks::WhenFree)?;
     let (config, panel, health) = (config.clone(), Arc::clone(panel), health.clone());
     thread("oz-voice", move || {

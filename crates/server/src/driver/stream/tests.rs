@@ -1,11 +1,11 @@
-use std::{io::ErrorKind, sync::Arc, time::Instant};
+use std::io::ErrorKind;
 
 use tokio::{net::tcp::WriteHalf, task::JoinHandle, time::Instant as TokioInstant};
 use wire::{DecodeError, Message, Split, StreamMessage};
-use world::{Snapshot, clock::Pace};
+use world::clock::Pace;
 
 use super::*;
-use session::{Input, OverStream, Session, Ticks};
+use session::{Context, Input, OverStream, Session, Ticks};
 
 use crate::{
     sim_thread::SimThread,
@@ -62,7 +62,7 @@ impl Session for Echo {
     type Reply = Frame;
     type Action = StreamAction<Frame>;
 
-    fn handle(&mut self, input: Input<Frame>, world: &Arc<Snapshot>, _: Instant, out: &mut StreamOutbox<Frame>) {
+    fn handle(&mut self, input: Input<Frame>, Context { world, .. }: Context<'_>, out: &mut StreamOutbox<Frame>) {
         match input {
             Input::Message { from, message } => {
                 match message.0.as_slice() {

@@ -60,7 +60,7 @@ impl Harness {
         self.clients[client].received.clear();
         let world = self.run.world().snapshot();
         let now = self.now;
-        self.with(client, |session, out| session.receive(PEER, datagram, &world, now, out));
+        self.with(client, |session, out| session.receive(PEER, datagram, Context::new(&world, now), out));
         self.settle();
         self.received(client)
     }
@@ -121,7 +121,7 @@ impl Harness {
     pub(super) fn notify_all(&mut self, snapshot: &Arc<Snapshot>) {
         let now = self.now;
         for client in 0..self.clients.len() {
-            self.with(client, |session, out| session.notify(Notice::Tick, snapshot, now, out));
+            self.with(client, |session, out| session.notify(Notice::Tick, Context::new(snapshot, now), out));
         }
     }
 
@@ -131,13 +131,15 @@ impl Harness {
             for (SessionId(client), answer) in self.run.take_answers() {
                 let world = self.run.world().snapshot();
                 let now = self.now;
-                self.with(client as usize, |session, out| session.notify(Notice::Answer(answer), &world, now, out));
+                self.with(client as usize, |session, out| {
+                    session.notify(Notice::Answer(answer), Context::new(&world, now), out)
+                });
             }
             let now = self.now;
             let due = |c: &Client| c.closed.is_none() && Session::timeout(&c.session).is_some_and(|at| at <= now);
             if let Some(client) = self.clients.iter().position(due) {
                 let world = self.run.world().snapshot();
-                self.with(client, |session, out| session.notify(Notice::Timeout, &world, now, out));
+                self.with(client, |session, out| session.notify(Notice::Timeout, Context::new(&world, now), out));
                 continue;
             }
             match self.run.advance(self.now).0 {
@@ -151,7 +153,7 @@ impl Harness {
                         let world = self.run.world().snapshot();
                         let now = self.now;
                         self.with(client as usize, |session, out| {
-                            session.notify(Notice::Answer(answer), &world, now, out)
+                            session.notify(Notice::Answer(answer), Context::new(&world, now), out)
                         });
                     }
                 }

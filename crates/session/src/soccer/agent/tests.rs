@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use wire::{Message, soccer::PlayMode};
 use world::clock::Pace;
 
-use crate::Outbox;
+use crate::{Context, Outbox};
 
 use super::{
     super::testing::{CYCLE, Config, SILENCE, TestGame, frame, peer},
@@ -447,7 +447,7 @@ fn a_flood_of_messages_is_dropped() {
     let world = game.run.world().snapshot();
     let mut out = Outbox::default();
     for _ in 0..1_000 {
-        game.agents[a].session.receive(peer(a), &mut frame(&all), &world, game.now, &mut out);
+        game.agents[a].session.receive(peer(a), &mut frame(&all), Context::new(&world, game.now), &mut out);
     }
     assert_eq!(out.commands.len(), 3 * MESSAGES_PER_CYCLE);
     assert_eq!(out.refusals.len(), 1_000 - MESSAGES_PER_CYCLE);

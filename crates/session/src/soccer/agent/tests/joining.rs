@@ -10,7 +10,7 @@ fn an_agent_that_joins_a_running_game_is_in_lockstep_immediately() {
     let b = game.connect();
     let world = game.run.world().snapshot();
     let mut out = Outbox::default();
-    game.agents[b].session.receive(peer(b), &mut frame("(init T1 Blues 2)"), &world, game.now, &mut out);
+    game.agents[b].session.receive(peer(b), &mut frame("(init T1 Blues 2)"), Context::new(&world, game.now), &mut out);
     game.execute(b, out);
     let blueprint = game.run.next_blueprint(game.now).expect("a robot to build");
     game.send_only(a, "(syn)");
@@ -185,7 +185,12 @@ fn leaving_before_the_robot_is_built_frees_the_number() {
         let b = game.connect();
         let world = game.run.world().snapshot();
         let mut out = Outbox::default();
-        game.agents[b].session.receive(peer(b), &mut frame("(init T1 Reds 2)"), &world, game.now, &mut out);
+        game.agents[b].session.receive(
+            peer(b),
+            &mut frame("(init T1 Reds 2)"),
+            Context::new(&world, game.now),
+            &mut out,
+        );
         game.execute(b, out);
         game.leave(b);
         game.send(a, "(syn)");

@@ -23,7 +23,7 @@ test('the link shows the world, and robots move', async () => {
   assert.equal(await textOf(page, 'role'), 'Operator')
   // the token is removed from the address bar
   assert.ok(!page.url().includes('token'), page.url())
-  assert.equal(await page.locator(hook('agent')).count(), 4)
+  await eventually('four agents', async () => (await page.locator(hook('agent')).count()) === 4)
   const tick = async () => Number(await textOf(page, 'tick'))
   const first = await tick()
   await eventually('time', async () => (await tick()) > first)

@@ -122,7 +122,7 @@ pub(crate) fn host<T>(
 ) -> anyhow::Result<()> {
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         // installed first, so that no signal is missed
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
@@ -153,7 +153,10 @@ pub(crate) fn host<T>(
         let stopped: JoinSet<_> = servers.into_iter().map(Server::stop).collect();
         stopped.join_all().await;
         outcome
-    })
+    });
+    // dropping it would wait for tasks that do not yield
+    runtime.shutdown_background();
+    outcome
 }
 
 pub(crate) fn as_json(worlds: &[ServedWorld], servers: &[Server]) -> anyhow::Result<serde_json::Value> {

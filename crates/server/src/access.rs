@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     time::Instant,
 };
 
 use ipnet::IpNet;
+use session::TokenBucket;
 
 use crate::limits;
 
@@ -43,48 +44,111 @@ pub fn check_bind(address: IpAddr, allow: &[IpNet]) -> Result<(), OpenBind> {
     if address.is_loopback() || !allow.is_empty() { Ok(()) } else { Err(OpenBind { address }) }
 }
 
-/// Limits how often each peer may send: a token bucket per peer, see [`limits::DATAGRAMS_PER_SECOND`].
-#[derive(Debug, Default)]
+/// Where a peer comes from, as far as quotas are concerned: all loopback addresses are one source, and so is an IPv6
+/// network of 64 bits, which a single machine may use as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source(IpAddr);
+
+impl Source {
+    /// The source of a peer.
+    pub fn of(peer: SocketAddr) -> Self {
+        match peer.ip().to_canonical() {
+            address if address.is_loopback() => Self(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Self(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+            }
+            address => Self(address),
+        }
+    }
+}
+
+/// Limits how often each peer of a datagram socket may send.
+///
+/// Anybody can write a false address on a datagram, so that the replies go there. A peer that has not connected is served
+/// at a low rate, and so are all such peers of one source together, unless it is this machine.
+#[derive(Debug)]
 pub struct RateLimit {
-    peers: BTreeMap<SocketAddr, Bucket>,
+    peers: BTreeMap<SocketAddr, Peer>,
+    /// What peers of a source that have not connected may send together.
+    unconnected: SourceLimit,
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self { peers: BTreeMap::new(), unconnected: SourceLimit::new(limits::UNCONNECTED_DATAGRAMS_PER_SOURCE) }
+    }
 }
 
 #[derive(Debug)]
-struct Bucket {
-    tokens: f64,
-    at: Instant,
+struct Peer {
+    is_connected: bool,
+    bucket: TokenBucket,
+}
+
+impl Peer {
+    fn new(is_connected: bool) -> Self {
+        let limit = if is_connected { limits::CONNECTED_DATAGRAMS } else { limits::UNCONNECTED_DATAGRAMS };
+        Self { is_connected, bucket: TokenBucket::new(limit) }
+    }
 }
 
 impl RateLimit {
     /// Whether this peer may send one more at `now`.
     pub fn admits(&mut self, peer: SocketAddr, now: Instant) -> bool {
         if self.peers.len() >= limits::PEERS && !self.peers.contains_key(&peer) {
-            self.forget_longest_silent();
+            forget_longest_silent(&mut self.peers, |peer| (peer.is_connected, peer.bucket.last_used()));
         }
-        let full = Bucket { tokens: limits::DATAGRAM_BURST, at: now };
-        let bucket = self.peers.entry(peer).or_insert(full);
-        let gained = now.saturating_duration_since(bucket.at).as_secs_f64() * limits::DATAGRAMS_PER_SECOND;
-        bucket.tokens = (bucket.tokens + gained).min(limits::DATAGRAM_BURST);
-        bucket.at = now;
-        if bucket.tokens < 1.0 {
-            return false;
+        let known = self.peers.entry(peer).or_insert_with(|| Peer::new(false));
+        // a loopback address cannot be forged from outside
+        let is_certain = known.is_connected || peer.ip().to_canonical().is_loopback();
+        known.bucket.try_take(1.0, now) && (is_certain || self.unconnected.admits(peer, now))
+    }
+
+    /// The peer has connected, or disconnected.
+    pub fn set_connected(&mut self, peer: SocketAddr, is_connected: bool) {
+        if self.peers.get(&peer).is_none_or(|known| known.is_connected != is_connected) {
+            self.peers.insert(peer, Peer::new(is_connected));
         }
-        bucket.tokens -= 1.0;
-        true
     }
 
     /// Takes more tokens from a peer for a datagram that costs more than others.
     pub fn charge(&mut self, peer: SocketAddr, tokens: f64) {
-        if let Some(bucket) = self.peers.get_mut(&peer) {
-            bucket.tokens -= tokens;
+        if let Some(peer) = self.peers.get_mut(&peer).filter(|peer| peer.is_connected) {
+            peer.bucket.charge(tokens);
         }
     }
+}
 
-    fn forget_longest_silent(&mut self) {
-        let longest = self.peers.iter().min_by_key(|(_, bucket)| bucket.at).map(|(&peer, _)| peer);
-        if let Some(peer) = longest {
-            self.peers.remove(&peer);
+/// Limits how often something may happen for all peers of a source together.
+#[derive(Debug)]
+pub struct SourceLimit {
+    /// At once, and per second in the long run.
+    limit: (f64, f64),
+    sources: BTreeMap<Source, TokenBucket>,
+}
+
+impl SourceLimit {
+    /// This many at once, and this many per second in the long run.
+    pub fn new(limit: (f64, f64)) -> Self {
+        Self { limit, sources: BTreeMap::new() }
+    }
+
+    /// Whether it may happen once more at `now`.
+    pub fn admits(&mut self, peer: SocketAddr, now: Instant) -> bool {
+        let source = Source::of(peer);
+        if self.sources.len() >= limits::PEERS && !self.sources.contains_key(&source) {
+            forget_longest_silent(&mut self.sources, TokenBucket::last_used);
         }
+        let limit = self.limit;
+        self.sources.entry(source).or_insert_with(|| TokenBucket::new(limit)).try_take(1.0, now)
+    }
+}
+
+fn forget_longest_silent<K: Copy + Ord, V, T: Ord>(known: &mut BTreeMap<K, V>, last: impl Fn(&V) -> T) {
+    let longest = known.iter().min_by_key(|(_, value)| last(value)).map(|(&key, _)| key);
+    if let Some(key) = longest {
+        known.remove(&key);
     }
 }
 
@@ -120,6 +184,21 @@ mod tests {
     }
 
     #[test]
+    fn loopback_addresses_and_ipv6_networks_are_one_source() {
+        for (a, b, same) in [
+            ("127.0.0.1:1", "127.9.9.9:2", true),
+            ("127.0.0.1:1", "[::1]:2", true),
+            ("127.0.0.1:1", "[::ffff:127.1.1.1]:2", true),
+            ("192.0.2.1:1", "192.0.2.1:2", true),
+            ("192.0.2.1:1", "192.0.2.2:1", false),
+            ("[2001:db8::1]:1", "[2001:db8::ffff:2]:1", true),
+            ("[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false),
+        ] {
+            assert_eq!(Source::of(peer(a)) == Source::of(peer(b)), same, "{a} {b}");
+        }
+    }
+
+    #[test]
     fn an_open_bind_needs_a_list() {
         let any = "0.0.0.0".parse().unwrap();
         assert!(check_bind(any, &[]).is_err());
@@ -127,28 +206,40 @@ mod tests {
         assert!(check_bind("127.0.0.1".parse().unwrap(), &[]).is_ok());
     }
 
+    /// Datagrams served of a million within a second.
+    fn served(limit: &mut RateLimit, from: impl Fn(u64) -> SocketAddr, start: Instant, cost: f64) -> f64 {
+        let mut served = 0;
+        for i in 0..1_000_000 {
+            let peer = from(i);
+            if limit.admits(peer, start + Duration::from_micros(i)) {
+                limit.charge(peer, cost);
+                served += 1;
+            }
+        }
+        f64::from(served)
+    }
+
     #[test]
     fn a_flood_is_cut_to_the_rate_and_others_are_not() {
         let (mut limit, start) = (RateLimit::default(), Instant::now());
-        let (loud, quiet) = (peer("127.0.0.1:1"), peer("127.0.0.1:2"));
-        let mut served = 0;
-        // a million datagrams within a second
-        for i in 0..1_000_000 {
-            served += u32::from(limit.admits(loud, start + Duration::from_micros(i)));
-        }
-        let most = limits::DATAGRAM_BURST + limits::DATAGRAMS_PER_SECOND;
-        assert!((most - 5.0..=most).contains(&f64::from(served)), "{served} served");
+        let (loud, quiet) = (peer("192.0.2.1:1"), peer("192.0.2.2:2"));
+        let most = |(burst, rate): (f64, f64)| burst + rate;
+        let near = |served: f64, most: f64| (most - 5.0..=most).contains(&served);
+        let unconnected = served(&mut limit, |_| loud, start, 0.0);
+        assert!(near(unconnected, most(limits::UNCONNECTED_DATAGRAMS)), "{unconnected} served");
+        // from as many false ports as there are
+        let from = |i: u64| SocketAddr::new(loud.ip(), (i % 60_000) as u16 + 1);
+        let forged = served(&mut limit, from, start + Duration::from_secs(60), 0.0);
+        assert!(near(forged, most(limits::UNCONNECTED_DATAGRAMS_PER_SOURCE)), "{forged} served");
+        assert!(limit.admits(quiet, start + Duration::from_secs(61)));
+        limit.set_connected(loud, true);
+        let connected = served(&mut limit, |_| loud, start + Duration::from_secs(70), 0.0);
+        assert!(near(connected, most(limits::CONNECTED_DATAGRAMS)), "{connected} served");
         // and far fewer of those that cost more
-        let mut costly = 0;
-        for i in 0..1_000_000 {
-            if limit.admits(loud, start + Duration::from_secs(1) + Duration::from_micros(i)) {
-                limit.charge(loud, limits::COMMAND_COST);
-                costly += 1;
-            }
-        }
-        let most = limits::DATAGRAMS_PER_SECOND / (1.0 + limits::COMMAND_COST);
-        assert!((f64::from(costly) - most).abs() < 5.0, "{costly} served");
-        assert!(limit.admits(quiet, start + Duration::from_secs(1)));
+        let costly = served(&mut limit, |_| loud, start + Duration::from_secs(71), limits::COMMAND_COST);
+        let most = limits::CONNECTED_DATAGRAMS.1 / (1.0 + limits::COMMAND_COST);
+        assert!((costly - most).abs() < 5.0, "{costly} served");
+        assert!(limit.admits(quiet, start + Duration::from_secs(72)));
     }
 
     #[test]
@@ -159,5 +250,10 @@ mod tests {
             limit.admits(address, start + Duration::from_micros(port));
         }
         assert_eq!(limit.peers.len(), limits::PEERS);
+        for number in 0..limits::PEERS as u64 + 100 {
+            let [a, b] = (number as u16).to_be_bytes();
+            limit.admits(SocketAddr::from(([10, 0, a, b], 9)), start);
+        }
+        assert_eq!(limit.unconnected.sources.len(), limits::PEERS);
     }
 }

@@ -1,6 +1,7 @@
 //! Drivers: they connect sockets and files to sessions. There is one for datagrams, one for streams, one for datagrams
 //! with a socket for each peer, and one for log files, each for all protocols; the console, evo and Oz have their own.
 
+pub mod admission;
 pub(crate) mod connections;
 pub mod console;
 pub mod conversation;

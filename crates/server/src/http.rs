@@ -32,7 +32,8 @@ use world::{Snapshot, interface::Role, snapshot::AgentCard};
 use crate::{
     access::AllowList,
     driver::{
-        connections::{ConnectionLimit, accept},
+        admission::{Admission, Permit},
+        connections::accept,
         console::{self, ConsoleServer},
     },
     health::{Condition, Health},
@@ -95,7 +96,7 @@ pub async fn run(
     listener: TcpListener,
     Pages { sim, about, console }: Pages,
     allow: AllowList,
-    limit: ConnectionLimit,
+    admission: Admission,
     stop: CancellationToken,
 ) {
     let permits = [(); 2].map(|()| Arc::new(Semaphore::new(limits::CONSOLES_PER_ROLE)));
@@ -113,16 +114,17 @@ pub async fn run(
         .layer(middleware::from_fn(add_headers))
         .with_state(shared);
     let stopping = stop.clone();
-    let serve = |stream, peer| Ok(serve_request(stream, peer, pages.clone(), stopping.clone()));
-    accept(listener, "http", &allow, &limit, stop, serve).await;
+    let serve = |stream, peer, permit| Ok(serve_request(stream, peer, permit, pages.clone(), stopping.clone()));
+    accept(listener, admission.reserved_endpoint("http"), &allow, stop, serve).await;
     // they notify their browsers of the shutdown
     browsers.close();
     browsers.wait().await;
 }
 
 /// Serves one request. A peer that is slow to send or to read is dropped, as are all when the server stops.
-async fn serve_request(stream: TcpStream, peer: SocketAddr, pages: Router, stop: CancellationToken) {
-    let pages = pages.layer(Extension(peer));
+async fn serve_request(stream: TcpStream, peer: SocketAddr, permit: Permit, pages: Router, stop: CancellationToken) {
+    let permit = Arc::new(permit);
+    let pages = pages.layer(Extension(peer)).layer(middleware::from_fn_with_state(Arc::clone(&permit), note_request));
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::FIRST_MESSAGE_TIMEOUT)
@@ -131,12 +133,19 @@ async fn serve_request(stream: TcpStream, peer: SocketAddr, pages: Router, stop:
         .with_upgrades();
     tokio::select! {
         () = stop.cancelled() => {}
+        eviction = permit.evicted() => debug!(%peer, "closed: {eviction}"),
         served = timeout(limits::FIRST_MESSAGE_TIMEOUT + limits::WRITE_TIMEOUT, served) => match served {
             Ok(Ok(())) => {}
             Ok(Err(error)) => debug!(%peer, "HTTP request failed: {error}"),
             Err(_) => debug!(%peer, "HTTP request timed out"),
         },
     }
+}
+
+/// The peer has sent a request: its connection no longer makes room for others.
+async fn note_request(State(permit): State<Arc<Permit>>, request: Request, next: Next) -> Response {
+    permit.note_message();
+    next.run(request).await
 }
 
 /// Query of a link to the console.

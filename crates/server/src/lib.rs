@@ -5,6 +5,7 @@
 pub mod access;
 pub mod config;
 mod cpu_affinity;
+pub mod descriptors;
 pub mod driver;
 pub mod health;
 pub mod http;

@@ -24,10 +24,18 @@ pub const COMMAND_TIME: Duration = Duration::from_millis(250);
 /// In the long run, the commands of one session may take one part in this many of the sim thread's time.
 pub const COMMAND_SHARE: u32 = 4;
 
-/// TCP connections in total.
-pub const CONNECTIONS: usize = 256;
-/// TCP connections from one address.
-pub const CONNECTIONS_PER_ADDRESS: usize = 32;
+/// TCP connections of all endpoints but the console's.
+pub const CONNECTIONS: usize = 512;
+/// TCP connections of one endpoint.
+pub const CONNECTIONS_PER_ENDPOINT: usize = 128;
+/// TCP connections of one endpoint from one source.
+pub const CONNECTIONS_PER_SOURCE: usize = 64;
+/// File descriptors that are left for files, threads, the console and the listening sockets.
+pub const OTHER_DESCRIPTORS: usize = 256;
+/// Bytes that all TCP connections together may hold: received and not handled yet, or queued and not sent yet.
+pub const HELD_BYTES: usize = 128 * 1024 * 1024;
+/// Bytes that a TCP connection may hold without being charged for them.
+pub const FREE_BYTES: usize = 64 * 1024;
 /// Open console connections per role: this many operators and as many viewers.
 pub const CONSOLES_PER_ROLE: usize = 32;
 /// A TCP peer that has not sent a complete message this long after connecting is dropped.
@@ -42,14 +50,19 @@ pub const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 pub const KEEPALIVE: Duration = Duration::from_secs(10);
 /// Interval of the keep-alive probes. A connection with nine unanswered probes is closed.
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+/// A TCP connection whose peer does not acknowledge data within this time is closed. Keep-alive probes are not sent while
+/// data is unacknowledged.
+pub const UNACKNOWLEDGED: Duration = Duration::from_secs(28);
 /// Pause after a failed `accept`.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Sustained datagrams per second from one peer.
-pub const DATAGRAMS_PER_SECOND: f64 = 400_000.0;
-/// Burst of datagrams from one peer.
-pub const DATAGRAM_BURST: f64 = 40_000.0;
-/// Additional cost of a datagram that results in a command, in datagrams.
+/// Datagrams from one peer of a shared socket that has connected: at once, and per second in the long run.
+pub const CONNECTED_DATAGRAMS: (f64, f64) = (40_000.0, 400_000.0);
+/// The same for a peer that has not connected. Its address may be forged.
+pub const UNCONNECTED_DATAGRAMS: (f64, f64) = (400.0, 2_000.0);
+/// The same for all such peers of one source together.
+pub const UNCONNECTED_DATAGRAMS_PER_SOURCE: (f64, f64) = (2_000.0, 8_000.0);
+/// Additional cost of a connected peer's datagram that results in a command, in datagrams.
 pub const COMMAND_COST: f64 = 199.0;
 /// Peers whose rate is tracked. Beyond that the one idle for longest is forgotten.
 pub const PEERS: usize = 4_096;
@@ -58,8 +71,18 @@ pub const MAX_DATAGRAM: usize = 65_535;
 
 /// Conversations in total.
 pub const CONVERSATIONS: usize = 512;
-/// Conversations with one address.
-pub const CONVERSATIONS_PER_ADDRESS: usize = 256;
+/// Conversations with one source.
+pub const CONVERSATIONS_PER_SOURCE: usize = 256;
+/// Conversations with one source in which the peer has sent nothing but its greeting, whose address may be forged.
+pub const HALF_OPEN_CONVERSATIONS: usize = 64;
+/// Conversations that peers of one source may begin: at once, and per second in the long run.
+pub const GREETINGS: (f64, f64) = (256.0, 200.0);
+/// A half-open conversation ends after this time.
+pub const HALF_OPEN_TIMEOUT: Duration = Duration::from_secs(90);
+/// A conversation whose peer the world does not wait for ends after this time without a datagram.
+pub const IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+/// How often such conversations are looked for.
+pub const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests of the acceptor that may be queued for one conversation.
 pub const CONVERSATION_REQUESTS: usize = 4;
 /// Consecutive datagrams of one conversation before the others get their turn.

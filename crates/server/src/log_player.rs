@@ -28,7 +28,10 @@ use wire::{
 
 use crate::{
     access::AllowList,
-    driver::connections::{ConnectionLimit, accept},
+    driver::{
+        admission::{Admission, Permit},
+        connections::accept,
+    },
     limits,
 };
 
@@ -218,15 +221,18 @@ impl LogPlayer {
         let feed = Arc::clone(&self.feed);
         let watching = {
             let stopping = stop.clone();
-            let serve = move |stream: TcpStream, peer: SocketAddr| {
+            let serve = move |stream: TcpStream, peer: SocketAddr, permit: Permit| {
                 let (feed, stop) = (Arc::clone(&feed), stopping.clone());
                 Ok(async move {
-                    let reason = serve_monitor(stream, &feed, stop).await;
+                    let reason = tokio::select! {
+                        reason = serve_monitor(stream, &feed, stop) => reason,
+                        eviction = permit.evicted() => eviction.to_string(),
+                    };
                     info!(protocol = PROTOCOL, %peer, "closed: {reason}");
                 })
             };
             let stop = stop.clone();
-            async move { accept(listener, PROTOCOL, &allow, &ConnectionLimit::default(), stop, serve).await }
+            async move { accept(listener, Admission::default().endpoint(PROTOCOL), &allow, stop, serve).await }
         };
         let playing = async {
             self.play().await?;

@@ -142,6 +142,9 @@ pub(crate) struct Metrics {
     pub(crate) datagrams: ByProtocol,
     pub(crate) rate_limited: ByProtocol,
     pub(crate) lines: ByProtocol,
+    pub(crate) evictions: ByProtocol,
+    pub(crate) accept_failures: ByProtocol,
+    pub(crate) held_bytes: Gauge,
     pub(crate) evo_robots: Gauge,
     pub(crate) evo_individuals: Counter,
 }
@@ -161,6 +164,9 @@ impl Metrics {
             datagrams: ByProtocol::new(),
             rate_limited: ByProtocol::new(),
             lines: ByProtocol::new(),
+            evictions: ByProtocol::new(),
+            accept_failures: ByProtocol::new(),
+            held_bytes: Gauge::new(),
             evo_robots: Gauge::new(),
             evo_individuals: Counter::new(),
         }
@@ -182,6 +188,8 @@ pub(crate) fn render() -> String {
     text.gauge("rossum_overruns", "Times the world fell behind real time", metrics.overruns.get());
     let failed = metrics.failed.load(Ordering::Relaxed);
     text.gauge("rossum_failed", "1 while the simulation has failed and waits for a reset", failed.into());
+    let held = "Bytes that connections hold: not handled or not sent yet, beyond a free amount each";
+    text.gauge("rossum_held_bytes", held, metrics.held_bytes.get());
     text.gauge("rossum_evo_robots", "Robots in the World Simulator", metrics.evo_robots.get());
     for (name, help, counter) in [
         ("rossum_faults_total", "Simulation faults that were recovered from", &metrics.faults),
@@ -197,6 +205,12 @@ pub(crate) fn render() -> String {
         ("rossum_datagrams_total", "Datagrams received, by protocol", &metrics.datagrams),
         ("rossum_rate_limited_total", "Datagrams dropped by the rate limit, by protocol", &metrics.rate_limited),
         ("rossum_lines_total", "Lines received, by protocol", &metrics.lines),
+        ("rossum_evictions_total", "Connections closed in favour of others, by protocol", &metrics.evictions),
+        (
+            "rossum_accept_failures_total",
+            "Connections that could not be accepted, by protocol",
+            &metrics.accept_failures,
+        ),
     ] {
         text.head(name, "counter", help);
         for (label, counter) in ByProtocol::labels().zip(&counters.0).filter(|(_, counter)| counter.get() > 0) {

@@ -7,7 +7,9 @@ use std::{
     thread::JoinHandle,
 };
 
-use ::session::{ConversationService, DatagramSession, LogSession, NoAction, StreamService, console::PuppetAccess};
+use ::session::{
+    ConversationService, DatagramAction, DatagramSession, LogSession, StreamService, console::PuppetAccess,
+};
 use world::{Catalogue, clock::Pace, director::DynDirector};
 
 use crate::{
@@ -214,7 +216,7 @@ pub struct Endpoint {
 /// The session or service behind a socket.
 pub enum EndpointKind {
     /// One session for all peers of a UDP socket.
-    Datagram(Box<dyn DatagramSession<NoAction>>),
+    Datagram(Box<dyn DatagramSession<DatagramAction>>),
     /// A session for each TCP connection.
     Stream(Box<dyn StreamService>),
     /// A session, with a UDP socket of its own, for each peer that greets the port.

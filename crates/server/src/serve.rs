@@ -10,7 +10,7 @@ use std::{
 };
 
 use session::{
-    ConversationService, DatagramSession, NoAction, StreamService,
+    ConversationService, DatagramAction, DatagramSession, StreamService,
     console::{PuppetAccess, ServerInfo, Shared},
 };
 use tokio::{
@@ -28,8 +28,9 @@ use world::{Setup, World, world::SetupError};
 use crate::{
     access::AllowList,
     config::{ConfigError, Scenario, ServerConfig},
+    descriptors::Descriptors,
     driver::{
-        connections::ConnectionLimit,
+        admission::Admission,
         console::{ConsoleServer, JobContext, Jobs, ServerBackend},
         conversation, datagram,
         evo::{ListenOptions, StandaloneServer},
@@ -145,8 +146,8 @@ impl Server {
         let (setup, world) = build_world(scenario)?;
         // sockets first: a port in use must not leave an empty recording behind
         let mut sockets = Sockets::open(scenario, &world).await?;
-        let limit = ConnectionLimit::default();
-        let standalone = start_standalone(scenario, &limit)?;
+        let admission = Admission::new(Descriptors::raise_limit());
+        let standalone = start_standalone(scenario, &admission)?;
         sockets.addresses.splice(0..0, standalone.iter().flat_map(StandaloneServer::addresses).cloned());
         let logs = open_logs(scenario).await?;
         let (recording, sender) = match record {
@@ -172,10 +173,10 @@ impl Server {
         let tokens = Tokens::load_or_create(&user_data::folder()).map_err(ServeError::Tokens)?;
         let jobs = ConsoleJobs::of(scenario)?;
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
-        let server = console_server(scenario, &about, sim.handle(), limit.clone(), &jobs, tick_seconds, record)?;
+        let server = console_server(scenario, &about, sim.handle(), admission.clone(), &jobs, tick_seconds, record)?;
         let console = http::Console { tokens: tokens.clone(), server };
         let pages = http::Pages { sim: sim.handle().clone(), about, console };
-        let mut tasks = sockets.run(sim.handle(), pages, &allow, limit, &stop);
+        let mut tasks = sockets.run(sim.handle(), pages, &allow, admission, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
@@ -299,7 +300,7 @@ struct Sockets {
 }
 
 enum Bound {
-    Datagram(UdpSocket, Box<dyn DatagramSession<NoAction>>),
+    Datagram(UdpSocket, Box<dyn DatagramSession<DatagramAction>>),
     Stream(TcpListener, Box<dyn StreamService>),
     Conversation(UdpSocket, Box<dyn ConversationService>),
 }
@@ -328,7 +329,7 @@ impl Sockets {
         sim: &SimHandle,
         pages: http::Pages,
         allow: &AllowList,
-        limit: ConnectionLimit,
+        admission: Admission,
         stop: &CancellationToken,
     ) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
@@ -339,14 +340,22 @@ impl Sockets {
                     tasks.spawn(datagram::run(socket, protocol, session, sim, allow, stop));
                 }
                 Bound::Conversation(socket, service) => {
-                    tasks.spawn(conversation::run(socket, protocol, service, sim, allow, stop));
+                    tasks.spawn(conversation::run(
+                        socket,
+                        protocol,
+                        service,
+                        sim,
+                        allow,
+                        admission.conversations(),
+                        stop,
+                    ));
                 }
                 Bound::Stream(listener, service) => {
-                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, limit.clone(), stop));
+                    tasks.spawn(stream::run(listener, protocol, service, sim, allow, admission.clone(), stop));
                 }
             }
         }
-        tasks.spawn(http::run(self.page, pages, allow.clone(), limit, stop.clone()));
+        tasks.spawn(http::run(self.page, pages, allow.clone(), admission, stop.clone()));
         tasks
     }
 }
@@ -392,7 +401,7 @@ fn console_server(
     scenario: &Scenario,
     about: &http::About,
     sim: &SimHandle,
-    limit: ConnectionLimit,
+    admission: Admission,
     ConsoleJobs { runs, demo, playbacks }: &ConsoleJobs,
     tick_seconds: f64,
     record: Option<&Path>,
@@ -411,7 +420,7 @@ fn console_server(
         sim: sim.clone(),
         health: about.health.clone(),
         ports: about.addresses.len(),
-        limit,
+        admission,
         runs: runs.clone(),
         demo: demo.clone(),
         saved: saved.clone(),
@@ -457,9 +466,9 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 }
 
 /// Starts the standalone servers.
-fn start_standalone(scenario: &Scenario, limit: &ConnectionLimit) -> Result<Vec<StandaloneServer>, ServeError> {
+fn start_standalone(scenario: &Scenario, admission: &Admission) -> Result<Vec<StandaloneServer>, ServeError> {
     let &ServerConfig { bind, ref allow, free_ports, .. } = &scenario.base.server;
-    let options = ListenOptions { bind, allow: allow.clone(), next_free: false, limit: limit.clone() };
+    let options = ListenOptions { bind, allow: allow.clone(), next_free: false, admission: admission.clone() };
     let mut started = Vec::new();
     for (_, service) in &scenario.services {
         started.extend(service.start_standalone(&options, free_ports)?);

@@ -12,7 +12,7 @@ use world::{
 use crate::{
     Scenario,
     driver::{
-        connections::ConnectionLimit,
+        admission::Admission,
         console::{ConsoleServer, JobContext, Jobs, ServerBackend},
     },
     health::Health,
@@ -96,7 +96,7 @@ pub(crate) fn console_server(sim: &SimHandle) -> ConsoleServer {
         sim: sim.clone(),
         health: Health::default(),
         ports: 0,
-        limit: ConnectionLimit::default(),
+        admission: Admission::default(),
         runs: runs.clone(),
         demo: demo.clone(),
         saved: saved.clone(),

@@ -29,7 +29,7 @@ pub use self::{
     shared::{ServerInfo, Shared},
 };
 use crate::{
-    Context, Input, Outbox, Session, limits,
+    Context, Input, Outbox, Session, TokenBucket, limits,
     oz::{Naming, Presence},
 };
 
@@ -175,7 +175,7 @@ pub struct ConsoleSession {
     /// When the next update is due, while something is watched.
     next_update: Option<Instant>,
     /// Budget of commands, as of a time.
-    budget: (f64, Option<Instant>),
+    budget: TokenBucket,
     /// Commands dropped since the last one that was not.
     dropped: u32,
 }
@@ -231,7 +231,7 @@ impl ConsoleSession {
             run_detail: String::new(),
             view: ViewState::default(),
             next_update: None,
-            budget: (limits::CONSOLE_COMMANDS.0, None),
+            budget: TokenBucket::new(limits::CONSOLE_COMMANDS),
             dropped: 0,
         }
     }

@@ -1,7 +1,7 @@
 //! The contract between a session and its driver.
 
 use core::net::SocketAddr;
-use std::{convert::Infallible, fmt, sync::Arc, time::Instant};
+use std::{fmt, sync::Arc, time::Instant};
 
 use wire::DecodeError;
 use world::{Answer, Command, Snapshot};
@@ -14,7 +14,7 @@ pub trait Session: Send + 'static {
     type Reply;
     /// What the session can ask of its driver besides sending replies and commands. Each transport has its own type,
     /// so that a session cannot ask for something its driver does not do: [`StreamAction`], [`ConversationAction`],
-    /// [`NoAction`].
+    /// [`DatagramAction`].
     type Action;
 
     /// Handles one input.
@@ -151,8 +151,14 @@ pub struct Refusal {
     pub reason: String,
 }
 
-/// The action of a session that all peers of a socket share: there is none, as it never ends.
-pub type NoAction = Infallible;
+/// What the driver of a datagram socket that all peers share can do for a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramAction {
+    /// The peer has connected, and may send at the full rate.
+    Connected(SocketAddr),
+    /// The peer has disconnected.
+    Disconnected(SocketAddr),
+}
 
 /// What the driver of a stream can do for a session.
 #[derive(Debug, PartialEq, Eq)]
@@ -177,7 +183,7 @@ pub enum ConversationAction {
 }
 
 /// Output of a session on a shared datagram socket.
-pub type DatagramOutbox<R> = Outbox<R, NoAction>;
+pub type DatagramOutbox<R> = Outbox<R, DatagramAction>;
 /// Output of a session on a stream.
 pub type StreamOutbox<R> = Outbox<R, StreamAction<R>>;
 /// Output of a session with a datagram socket of its own.
@@ -209,5 +215,16 @@ impl ConversationOutbox {
     /// Ends the conversation.
     pub fn close(&mut self, reason: impl fmt::Display) {
         self.actions.push(ConversationAction::Close(reason.to_string()));
+    }
+}
+
+impl StreamOutbox<Vec<u8>> {
+    /// Size of all messages to be sent.
+    pub fn bytes(&self) -> usize {
+        let droppable = self.actions.iter().map(|action| match action {
+            StreamAction::SendDroppable(message) => message.len(),
+            StreamAction::Close(_) | StreamAction::StopServer(_) => 0,
+        });
+        self.replies.iter().map(|(_, reply)| reply.len()).chain(droppable).sum()
     }
 }

@@ -14,6 +14,7 @@
 
 mod contract;
 pub mod limits;
+mod token_bucket;
 mod transport;
 
 pub mod console;
@@ -28,11 +29,12 @@ mod testing;
 
 pub use self::{
     contract::{
-        Context, ConversationAction, ConversationOutbox, DatagramOutbox, Input, NoAction, Outbox, Refusal, Session,
-        StreamAction, StreamOutbox, Ticks,
+        Context, ConversationAction, ConversationOutbox, DatagramAction, DatagramOutbox, Input, Outbox, Refusal,
+        Session, StreamAction, StreamOutbox, Ticks,
     },
+    token_bucket::TokenBucket,
     transport::{
         ConversationService, DatagramSession, Greeting, LogSession, Notice, OverDatagrams, OverStream, StreamService,
-        StreamSession,
+        StreamSession, Turn,
     },
 };

@@ -9,6 +9,13 @@ pub const WRITE_QUEUE: usize = 256;
 /// A droppable message is dropped when this many messages are queued for the peer. Images of a whole world are large.
 pub const DROPPABLE_QUEUE: usize = 8;
 
+/// Messages of one stream peer that are handled before the others get their turn.
+pub const MESSAGES_PER_TURN: usize = 16;
+/// A turn of a stream peer also ends when its replies reach this many bytes.
+pub const BYTES_PER_TURN: usize = 256 * 1024;
+/// Complete updates that a soccer monitor may request at once, and per second in the long run.
+pub const FULL_UPDATES: (f64, f64) = (16.0, 10.0);
+
 /// An OSP client confirms a message within this time; then it is sent the next one.
 pub const CONFIRMATION: Duration = Duration::from_millis(100);
 /// A reset request that an OSP client repeats within this time, without a confirmation, is the same one.

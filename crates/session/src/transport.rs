@@ -8,7 +8,7 @@ use world::{Answer, Snapshot};
 
 use crate::{
     Context, Input, Outbox, Session, StreamAction, StreamOutbox, Ticks,
-    contract::{ConversationAction, DatagramOutbox, NoAction},
+    contract::{ConversationAction, DatagramAction, DatagramOutbox},
     limits,
 };
 
@@ -51,16 +51,26 @@ pub trait DatagramSession<A>: Send {
     fn is_needed(&self) -> bool;
 }
 
+/// What [`StreamSession::receive`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// Messages handled.
+    pub messages: usize,
+    /// Whether the limit of the turn was reached, and complete messages may be left.
+    pub is_over: bool,
+}
+
 /// A session whose messages travel in a byte stream.
 pub trait StreamSession: Send {
-    /// Handles all complete messages at the beginning of the buffer and removes them.
+    /// Handles complete messages at the beginning of the buffer and removes them, up to the limit of a turn, so that
+    /// others get theirs.
     fn receive(
         &mut self,
         from: SocketAddr,
         buffer: &mut Vec<u8>,
         context: Context<'_>,
         out: &mut StreamOutbox<Vec<u8>>,
-    );
+    ) -> Turn;
     /// Handles everything else.
     fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>);
     /// See [`Session::reply_dropped`].
@@ -71,9 +81,9 @@ pub trait StreamSession: Send {
 #[derive(Debug)]
 pub struct OverDatagrams<S>(pub S);
 
-impl<S> DatagramSession<NoAction> for OverDatagrams<S>
+impl<S> DatagramSession<DatagramAction> for OverDatagrams<S>
 where
-    S: Session<Request: Message, Reply: Message, Action = NoAction>,
+    S: Session<Request: Message, Reply: Message, Action = DatagramAction>,
 {
     fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut DatagramOutbox<Vec<u8>>) {
         let mut typed = Outbox::default();
@@ -138,14 +148,19 @@ where
         buffer: &mut Vec<u8>,
         context: Context<'_>,
         out: &mut StreamOutbox<Vec<u8>>,
-    ) {
-        let mut done = 0;
+    ) -> Turn {
+        let (mut done, mut turn) = (0, Turn::default());
         while !out.is_closing() {
+            if turn.messages >= limits::MESSAGES_PER_TURN || out.bytes() >= limits::BYTES_PER_TURN {
+                turn.is_over = true;
+                break;
+            }
             let rest = buffer.get(done..).unwrap_or_default();
             match S::Request::split(rest) {
                 Ok(Some(Split { message, consumed })) => {
                     let input = decoded(from, rest.get(message).unwrap_or_default());
                     done += consumed;
+                    turn.messages += 1;
                     self.handle(input, context, out);
                 }
                 Ok(None) => break,
@@ -153,6 +168,7 @@ where
             }
         }
         buffer.drain(..done.min(buffer.len()));
+        turn
     }
 
     fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>) {

@@ -1,8 +1,7 @@
-//! Accepts TCP connections: checks the allow-list and the connection limit, and sets the options of their sockets.
+//! Accepts TCP connections: checks the allow-list, acquires permits, and sets the options of the sockets.
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+use std::net::SocketAddr;
 
-use parking_lot::Mutex;
 use session::Refusal;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::{
@@ -13,20 +12,24 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error};
 
-use super::{RefusalLog, now};
-use crate::{access::AllowList, limits, sim_thread::SendError};
+use super::{
+    RefusalLog,
+    admission::{EndpointAdmission, Permit},
+    now,
+};
+use crate::{access::AllowList, limits, metrics::METRICS, sim_thread::SendError};
 
 /// Accepts connections and serves each, until the server stops or the world ends. Then waits for them to close.
 pub(crate) async fn accept<F>(
     listener: TcpListener,
-    protocol: &'static str,
+    endpoint: EndpointAdmission,
     allow: &AllowList,
-    limit: &ConnectionLimit,
     stop: CancellationToken,
-    serve: impl Fn(TcpStream, SocketAddr) -> Result<F, SendError>,
+    serve: impl Fn(TcpStream, SocketAddr, Permit) -> Result<F, SendError>,
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
+    let protocol = endpoint.protocol();
     let mut refusals = RefusalLog::new(protocol);
     let mut connections = JoinSet::new();
     loop {
@@ -41,6 +44,7 @@ pub(crate) async fn accept<F>(
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
+                METRICS.accept_failures.add(protocol, 1);
                 refusals.note(&[Refusal { from: None, reason: format!("accept failed: {error}") }], now());
                 // most likely out of file descriptors, which are not freed at once
                 let _ = timeout(limits::ACCEPT_PAUSE, stop.cancelled()).await;
@@ -50,12 +54,9 @@ pub(crate) async fn accept<F>(
         if let Err(error) = set_options(&stream) {
             debug!(protocol, "setting socket options failed: {error}");
         }
-        match admit(limit, allow, protocol, peer).and_then(|permit| Ok((permit, serve(stream, peer)?))) {
-            Ok((permit, served)) => {
-                connections.spawn(async move {
-                    served.await;
-                    drop(permit);
-                });
+        match admit(&endpoint, allow, peer).and_then(|permit| Ok(serve(stream, peer, permit)?)) {
+            Ok(served) => {
+                connections.spawn(served);
             }
             Err(Rejection::World(SendError::Ended)) => break,
             Err(rejection) => refusals.note(&[Refusal { from: Some(peer), reason: rejection.to_string() }], now()),
@@ -77,7 +78,8 @@ fn set_options(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     SockRef::from(stream).set_send_buffer_size(limits::SEND_BUFFER)?;
     let keepalive = TcpKeepalive::new().with_time(limits::KEEPALIVE).with_interval(limits::KEEPALIVE_INTERVAL);
-    SockRef::from(stream).set_tcp_keepalive(&keepalive)
+    SockRef::from(stream).set_tcp_keepalive(&keepalive)?;
+    SockRef::from(stream).set_tcp_user_timeout(Some(limits::UNACKNOWLEDGED))
 }
 
 /// Why a connection is rejected.
@@ -86,85 +88,43 @@ enum Rejection {
     #[error("address is not in the allow-list")]
     NotAllowed,
     #[error("too many connections")]
-    LimitReached,
+    QuotaUsedUp,
     #[error(transparent)]
     World(#[from] SendError),
 }
 
-fn admit(
-    limit: &ConnectionLimit,
-    allow: &AllowList,
-    protocol: &'static str,
-    peer: SocketAddr,
-) -> Result<Permit, Rejection> {
+fn admit(endpoint: &EndpointAdmission, allow: &AllowList, peer: SocketAddr) -> Result<Permit, Rejection> {
     if !allow.admits(peer) {
         return Err(Rejection::NotAllowed);
     }
-    limit.try_acquire(protocol, peer).ok_or(Rejection::LimitReached)
-}
-
-/// Limits the TCP connections of all protocols and of the console together, in total and per address. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub struct ConnectionLimit(Arc<Mutex<Connections>>);
-
-#[derive(Debug, Default)]
-struct Connections {
-    /// Protocols and addresses, by number.
-    open: BTreeMap<u64, (&'static str, SocketAddr)>,
-    next: u64,
-}
-
-impl ConnectionLimit {
-    /// Open connections of a protocol: a number that is unique for the process, and the address.
-    pub(crate) fn connections(&self, protocol: &str) -> Vec<(u64, SocketAddr)> {
-        let connections = self.0.lock();
-        let of_protocol = connections.open.iter().filter(|(_, (other, _))| *other == protocol);
-        of_protocol.map(|(&number, &(_, peer))| (number, peer)).collect()
-    }
-
-    fn try_acquire(&self, protocol: &'static str, peer: SocketAddr) -> Option<Permit> {
-        let mut connections = self.0.lock();
-        let from_address = connections.open.values().filter(|(_, other)| other.ip() == peer.ip()).count();
-        if connections.open.len() >= limits::CONNECTIONS || from_address >= limits::CONNECTIONS_PER_ADDRESS {
-            return None;
-        }
-        let number = connections.next;
-        connections.next += 1;
-        connections.open.insert(number, (protocol, peer));
-        Some(Permit { limit: self.clone(), number })
-    }
-}
-
-/// Permission for one connection; returned when dropped.
-#[derive(Debug)]
-struct Permit {
-    limit: ConnectionLimit,
-    number: u64,
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.limit.0.lock().open.remove(&self.number);
-    }
+    endpoint.try_acquire(peer).ok_or(Rejection::QuotaUsedUp)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::admission::Admission;
 
     #[test]
-    fn connections_are_limited_and_addresses_outside_the_allow_list_are_rejected() {
-        let (limit, allow) = (ConnectionLimit::default(), AllowList::new(vec!["192.0.2.0/24".parse().unwrap()]));
-        let peer = |last: u8| SocketAddr::from(([192, 0, 2, last], 9));
-        let permits: Vec<_> = (0..limits::CONNECTIONS)
-            .map(|number| {
-                admit(&limit, &allow, "echo", peer((number / limits::CONNECTIONS_PER_ADDRESS) as u8)).unwrap()
-            })
-            .collect();
-        assert!(matches!(admit(&limit, &allow, "echo", peer(200)), Err(Rejection::LimitReached)));
-        drop(permits);
-        assert!(admit(&limit, &allow, "echo", peer(200)).is_ok());
-        assert!(matches!(admit(&limit, &allow, "echo", "198.51.100.1:9".parse().unwrap()), Err(Rejection::NotAllowed)));
-        assert!(limit.connections("echo").is_empty());
+    fn addresses_outside_the_allow_list_are_rejected() {
+        let (endpoint, allow) =
+            (Admission::default().endpoint("echo"), AllowList::new(vec!["192.0.2.0/24".parse().unwrap()]));
+        assert!(admit(&endpoint, &allow, "192.0.2.1:9".parse().unwrap()).is_ok());
+        assert!(matches!(admit(&endpoint, &allow, "198.51.100.1:9".parse().unwrap()), Err(Rejection::NotAllowed)));
+    }
+
+    #[tokio::test]
+    async fn vanished_peers_are_detected_within_half_a_minute() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (_client, accepted) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), async {
+            listener.accept().await.unwrap()
+        });
+        set_options(&accepted.0).unwrap();
+        let socket = SockRef::from(&accepted.0);
+        // idle, or with data that is never acknowledged
+        let probes = socket.tcp_keepalive_retries().unwrap();
+        let idle = socket.tcp_keepalive_time().unwrap() + socket.tcp_keepalive_interval().unwrap() * probes;
+        assert!(idle.as_secs() <= 30, "{idle:?}");
+        assert!(socket.tcp_user_timeout().unwrap().unwrap().as_secs() < 30);
     }
 }

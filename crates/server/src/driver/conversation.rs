@@ -10,6 +10,7 @@ mod worker;
 use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Instant};
 
 use session::{Context, ConversationAction, ConversationOutbox, DatagramSession, Notice, Outbox, Refusal};
+use socket2::SockRef;
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
@@ -35,7 +36,7 @@ enum Request {
 
 /// One conversation.
 struct Conversation {
-    sending: std::net::UdpSocket,
+    socket: UdpSocket,
     peer: SocketAddr,
     protocol: &'static str,
     session: Box<dyn DatagramSession<ConversationAction>>,
@@ -58,7 +59,6 @@ impl Conversation {
     /// Runs until one side ends it; returns the reason. Longer than usual, as all events meet in one `select!`.
     async fn run(
         mut self,
-        socket: &UdpSocket,
         mut deliveries: mpsc::Receiver<Delivery>,
         mut requests: mpsc::Receiver<Request>,
         stop: CancellationToken,
@@ -99,7 +99,7 @@ impl Conversation {
                     Some(Request::ResetCommunication) => self.reset_communication(&mut out),
                     None => return "the acceptor has ended".to_owned(),
                 },
-                received = socket.recv(&mut buffer) => match received {
+                received = self.socket.recv(&mut buffer) => match received {
                     Ok(length) => {
                         in_a_row += 1;
                         self.datagram(buffer.get(..length).unwrap_or_default(), &mut out);
@@ -184,9 +184,11 @@ impl Conversation {
 
     /// Sends the held replies; the error is why the conversation ends, if it does.
     fn send_held(&mut self, refusals: &mut Vec<Refusal>) -> Result<(), String> {
+        // without waiting for the runtime to find that the socket is ready
+        let socket = SockRef::from(&self.socket);
         for reply in self.held.drain(..) {
             // a full socket buffer loses the datagram, as the network might
-            match self.sending.send(&reply) {
+            match socket.send(&reply) {
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
                     return Err("the peer has closed its port".to_owned());
                 }

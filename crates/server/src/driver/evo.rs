@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, error};
 
 use self::{pool::Pool, worker::Worker};
-use super::connections::ConnectionLimit;
+use super::admission::Admission;
 use crate::{
     access::{AllowList, check_bind},
     config::ConfigError,
@@ -55,8 +55,8 @@ pub struct ListenOptions {
     pub allow: Vec<IpNet>,
     /// Whether to try the following ports, up to the last one of its kind, when a port is in use.
     pub next_free: bool,
-    /// Limit that the server shares with others in this process.
-    pub limit: ConnectionLimit,
+    /// Account of connections that the server shares with others in this process.
+    pub admission: Admission,
 }
 
 impl Default for ListenOptions {
@@ -65,7 +65,7 @@ impl Default for ListenOptions {
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
             allow: Vec::new(),
             next_free: false,
-            limit: ConnectionLimit::default(),
+            admission: Admission::default(),
         }
     }
 }

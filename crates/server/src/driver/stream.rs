@@ -2,16 +2,24 @@
 //!
 //! Messages are written whole; a peer that does not read in time is dropped.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use session::{Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, limits::WRITE_QUEUE};
+use session::{
+    Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, Turn, limits::WRITE_QUEUE,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{
         TcpListener, TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
-    sync::mpsc,
+    sync::mpsc::{self, error::TrySendError},
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -19,7 +27,8 @@ use tracing::info;
 
 use super::{
     RefusalLog,
-    connections::{ConnectionLimit, accept},
+    admission::{Admission, Permit},
+    connections::accept,
     now,
 };
 use crate::{
@@ -39,11 +48,11 @@ pub async fn run(
     service: Box<dyn StreamService>,
     sim: SimHandle,
     allow: AllowList,
-    limit: ConnectionLimit,
+    admission: Admission,
     stop: CancellationToken,
 ) {
     let stopping = stop.clone();
-    let converse = |stream, peer| {
+    let converse = |stream, peer, permit: Permit| {
         let (commands, deliveries) =
             sim.open_for(Client { protocol, peer: Some(peer), role: None }, service.ticks())?;
         let connection = Connection {
@@ -53,7 +62,10 @@ pub async fn run(
             commands,
             refusals: RefusalLog::new(protocol),
             buffer: Vec::new(),
-            has_sent: service.may_be_silent(),
+            permit,
+            has_sent: false,
+            may_be_silent: service.may_be_silent(),
+            unsent: Arc::default(),
             droppable_queue: service.droppable_queue(),
         };
         let stop = stopping.clone();
@@ -62,7 +74,7 @@ pub async fn run(
             info!(protocol, %peer, "closed: {reason}");
         })
     };
-    accept(listener, protocol, &allow, &limit, stop, converse).await;
+    accept(listener, admission.endpoint(protocol), &allow, stop, converse).await;
 }
 
 struct Connection {
@@ -72,8 +84,13 @@ struct Connection {
     commands: SessionSender,
     refusals: RefusalLog,
     buffer: Vec<u8>,
-    /// Whether the peer has sent a complete message, or need not.
+    permit: Permit,
+    /// Whether the peer has sent a complete message.
     has_sent: bool,
+    /// Whether it may listen without ever sending one.
+    may_be_silent: bool,
+    /// Bytes in the write queue.
+    unsent: Arc<AtomicUsize>,
     /// See [`StreamService::droppable_queue`].
     droppable_queue: usize,
 }
@@ -88,7 +105,8 @@ impl Connection {
     ) -> String {
         let (mut reading, writing) = stream.into_split();
         let (write, to_write) = mpsc::channel(WRITE_QUEUE);
-        let mut writer = std::pin::pin!(write_all(writing, to_write));
+        let unsent = Arc::clone(&self.unsent);
+        let mut writer = std::pin::pin!(write_all(writing, to_write, &unsent));
         let reason = tokio::select! {
             () = stop.cancelled() => "server is stopping".to_owned(),
             reason = self.converse(&mut reading, &mut deliveries, &write) => reason,
@@ -113,18 +131,25 @@ impl Connection {
         let mut out = Outbox::default();
         let first_message = tokio::time::sleep_until(tokio::time::Instant::now() + limits::FIRST_MESSAGE_TIMEOUT);
         tokio::pin!(first_message);
+        let mut turn = Turn::default();
         self.session.notify(Notice::Opened, Context::new(&self.sim.latest(), now()), &mut out);
         loop {
+            if let Err(reason) = self.execute(out.take(), write) {
+                return reason;
+            }
+            self.permit.set_held(self.buffer.len() + self.unsent.load(Ordering::Relaxed));
             tokio::select! {
-                () = &mut first_message, if !self.has_sent => return "no message in time".to_owned(),
-                received = reading.read(&mut chunk) => match received {
+                () = &mut first_message, if !self.has_sent && !self.may_be_silent => {
+                    return "no message in time".to_owned();
+                }
+                eviction = self.permit.evicted() => return eviction.to_string(),
+                // the rest of what was read, after the others have had their turn
+                () = tokio::task::yield_now(), if turn.is_over => turn = self.receive(&mut out),
+                received = reading.read(&mut chunk), if !turn.is_over => match received {
                     Ok(0) => return "closed by the peer".to_owned(),
                     Ok(length) => {
                         self.buffer.extend_from_slice(chunk.get(..length).unwrap_or_default());
-                        let unread = self.buffer.len();
-                        self.session.receive(self.peer, &mut self.buffer, Context::new(&self.sim.latest(), now()), &mut out);
-                        // an incomplete message does not count
-                        self.has_sent |= self.buffer.len() < unread;
+                        turn = self.receive(&mut out);
                     }
                     Err(error) => return format!("read failed: {error}"),
                 },
@@ -136,10 +161,27 @@ impl Connection {
                     None => return "session queue full".to_owned(),
                 },
             }
-            if let Err(reason) = self.execute(out.take(), write) {
-                return reason;
-            }
         }
+    }
+
+    /// Handles received messages for one turn.
+    fn receive(&mut self, out: &mut StreamOutbox<Vec<u8>>) -> Turn {
+        let turn = self.session.receive(self.peer, &mut self.buffer, Context::new(&self.sim.latest(), now()), out);
+        // an incomplete message does not count
+        if !self.has_sent && turn.messages > 0 {
+            self.has_sent = true;
+            self.permit.note_message();
+        }
+        turn
+    }
+
+    /// Queues a message. Fails if the queue is full.
+    fn enqueue(&self, message: Vec<u8>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), TrySendError<Vec<u8>>> {
+        let length = message.len();
+        self.unsent.fetch_add(length, Ordering::Relaxed);
+        write.try_send(message).inspect_err(|_| {
+            self.unsent.fetch_sub(length, Ordering::Relaxed);
+        })
     }
 
     fn execute(&mut self, out: StreamOutbox<Vec<u8>>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
@@ -148,13 +190,13 @@ impl Connection {
         // what is queued in this turn has not had a chance to be read
         let mut queued = write.max_capacity() - write.capacity();
         for (_, reply) in replies {
-            write.try_send(reply).map_err(|_| "send queue full".to_owned())?;
+            self.enqueue(reply, write).map_err(|_| "send queue full".to_owned())?;
         }
         let mut closed = Ok(());
         for action in actions {
             match action {
                 StreamAction::SendDroppable(reply) => {
-                    if queued >= self.droppable_queue || write.try_send(reply).is_err() {
+                    if queued >= self.droppable_queue || self.enqueue(reply, write).is_err() {
                         self.session.reply_dropped();
                     } else {
                         queued += 1;
@@ -172,9 +214,14 @@ impl Connection {
 }
 
 /// Writes messages one by one; a peer that does not read one in time is dropped.
-async fn write_all(mut writing: OwnedWriteHalf, mut messages: mpsc::Receiver<Vec<u8>>) -> std::io::Result<()> {
+async fn write_all(
+    mut writing: OwnedWriteHalf,
+    mut messages: mpsc::Receiver<Vec<u8>>,
+    unsent: &AtomicUsize,
+) -> std::io::Result<()> {
     while let Some(message) = messages.recv().await {
         timeout(limits::WRITE_TIMEOUT, writing.write_all(&message)).await??;
+        unsent.fetch_sub(message.len(), Ordering::Relaxed);
     }
     writing.shutdown().await
 }

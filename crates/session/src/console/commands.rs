@@ -12,7 +12,7 @@ use crate::{limits, oz::Naming};
 impl ConsoleSession {
     /// Handles one text frame.
     pub(super) fn handle_text(&mut self, text: &str, world: &Snapshot, now: Instant, out: &mut Output) {
-        if !self.spend(1.0 + text.len() as f64 / limits::CONSOLE_COMMAND_BYTES, now) {
+        if !self.budget.try_take(1.0 + text.len() as f64 / limits::CONSOLE_COMMAND_BYTES, now) {
             // not even decoded; a flood is answered a few times only
             if self.dropped < limits::CONSOLE_FLOOD_REFUSALS {
                 out.refuse(None, "too many commands; some are dropped");
@@ -29,17 +29,6 @@ impl ConsoleSession {
             return out.refuse(id, "viewers cannot send commands; open the operator's link to take control");
         }
         self.execute(id, command, world, out);
-    }
-
-    /// Charges a command of this cost. Returns false if the budget is exhausted.
-    fn spend(&mut self, cost: f64, now: Instant) -> bool {
-        let (most, rate) = limits::CONSOLE_COMMANDS;
-        let (left, at) = self.budget;
-        let gained = at.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64() * rate);
-        let left = (left + gained).min(most);
-        let may = left >= cost;
-        self.budget = (if may { left - cost } else { left }, Some(now));
-        may
     }
 
     /// Executes a command: one line per command, longer than usual because it lists them all.

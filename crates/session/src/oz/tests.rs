@@ -105,12 +105,18 @@ impl Harness {
     }
 
     fn send_bytes(&mut self, index: usize, bytes: &[u8]) {
-        let (mut out, mut buffer) = (Outbox::default(), std::mem::take(&mut self.peer(index).unread));
+        let mut buffer = std::mem::take(&mut self.peer(index).unread);
         buffer.extend(bytes);
-        let latest = self.world.snapshot();
-        self.peer(index).session.receive(address(index), &mut buffer, Context::new(&latest, now()), &mut out);
+        loop {
+            let (mut out, latest) = (Outbox::default(), self.world.snapshot());
+            let context = Context::new(&latest, now());
+            let turn = self.peer(index).session.receive(address(index), &mut buffer, context, &mut out);
+            self.execute(index, out);
+            if !turn.is_over {
+                break;
+            }
+        }
         self.peer(index).unread = buffer;
-        self.execute(index, out);
     }
 
     fn tick(&mut self) {

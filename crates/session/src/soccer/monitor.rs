@@ -1,7 +1,7 @@
 //! The monitors' and trainers' port, and the log file, which contains what monitors are sent.
 
 use core::net::SocketAddr;
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Instant};
 
 use soccer::{Game, GameAnswer, GameOrder, PlayerId, RuleBook, Side, field::BALL_RADIUS, game::GameView, scene::Foul};
 use wire::{
@@ -16,6 +16,7 @@ use world::{Answer, Command, Snapshot, Value};
 use super::scene_graph::SceneGraph;
 use crate::{
     Context, Input, LogSession, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks,
+    TokenBucket, limits,
 };
 
 /// Cycles between two updates.
@@ -47,7 +48,7 @@ impl StreamService for Monitors {
     }
 
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession> {
-        Box::new(OverStream(MonitorSession { peer, updates: Updates::new(self.rules), awaited: VecDeque::new() }))
+        Box::new(OverStream(MonitorSession::new(peer, self.rules)))
     }
 }
 
@@ -58,6 +59,10 @@ pub struct MonitorSession {
     updates: Updates,
     /// Numbers to acknowledge, one for each pending read.
     awaited: VecDeque<u64>,
+    /// Complete updates that it may still request.
+    full_updates: TokenBucket,
+    /// Whether it has requested one that is still due.
+    wants_full: bool,
 }
 
 impl Session for MonitorSession {
@@ -65,12 +70,8 @@ impl Session for MonitorSession {
     type Reply = MonitorMessage;
     type Action = StreamAction<MonitorMessage>;
 
-    fn handle(
-        &mut self,
-        input: Input<MonitorRequest>,
-        Context { world, .. }: Context<'_>,
-        out: &mut StreamOutbox<MonitorMessage>,
-    ) {
+    fn handle(&mut self, input: Input<MonitorRequest>, context: Context<'_>, out: &mut StreamOutbox<MonitorMessage>) {
+        let world = context.world;
         match input {
             Input::Message { message, .. } => {
                 if let Some(lost) = &message.first_error {
@@ -79,12 +80,17 @@ impl Session for MonitorSession {
                 for command in message.commands {
                     self.execute(command, world, out);
                 }
+                // immediately, as the world may be paused
+                if self.may_be_sent_full(context.now) {
+                    send(self.updates.full_update(world), out);
+                }
             }
             Input::Malformed { error, .. } => out.refuse(Some(self.peer), error),
             Input::Tick => {
-                if let Some(update) = self.updates.after_cycle(world) {
-                    out.send_droppable(MonitorMessage::Update(Box::new(update)));
+                if self.may_be_sent_full(context.now) {
+                    self.updates.start_over();
                 }
+                send(self.updates.after_cycle(world), out);
             }
             Input::Answer(Answer::Value(..) | Answer::NoValue(..)) => {
                 let acknowledged = self.awaited.pop_front().map(MonitorMessage::Acknowledged);
@@ -107,6 +113,23 @@ impl Session for MonitorSession {
 }
 
 impl MonitorSession {
+    fn new(peer: SocketAddr, rules: RuleBook) -> Self {
+        Self {
+            peer,
+            updates: Updates::new(rules),
+            awaited: VecDeque::new(),
+            full_updates: TokenBucket::new(limits::FULL_UPDATES),
+            wants_full: false,
+        }
+    }
+
+    /// Whether a requested complete update may be sent now. Requests beyond the limit are answered together, later.
+    fn may_be_sent_full(&mut self, now: Instant) -> bool {
+        let may = self.wants_full && self.full_updates.try_take(1.0, now);
+        self.wants_full &= !may;
+        may
+    }
+
     fn execute(&mut self, command: msg::Command, world: &Snapshot, out: &mut StreamOutbox<MonitorMessage>) {
         let order = match command {
             msg::Command::KickOff(side) => GameOrder::KickOff(side.map(side_of)),
@@ -124,11 +147,8 @@ impl MonitorSession {
             },
             msg::Command::KillSim => return out.stop_server(format_args!("a monitor ({})", self.peer)),
             msg::Command::Init | msg::Command::RequestFullState => {
-                // immediately, as the world may be paused
-                let update = self.updates.full_update(world);
-                return update
-                    .into_iter()
-                    .for_each(|update| out.send_droppable(MonitorMessage::Update(Box::new(update))));
+                self.wants_full = true;
+                return;
             }
             msg::Command::Reset { seed } => return out.command(Command::Reset(seed)),
             msg::Command::Pause => return pause(true, world, out),
@@ -145,6 +165,12 @@ impl MonitorSession {
         }
         self.awaited.push_back(number);
         out.commands.extend(world.catalogue.variable_named(CURRENT_STEP).map(|card| Command::Read(card.id)));
+    }
+}
+
+fn send(update: Option<MonitorUpdate>, out: &mut StreamOutbox<MonitorMessage>) {
+    if let Some(update) = update {
+        out.send_droppable(MonitorMessage::Update(Box::new(update)));
     }
 }
 

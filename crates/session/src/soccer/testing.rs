@@ -164,10 +164,16 @@ impl TestGame {
     }
 
     pub(super) fn send_bytes_only(&mut self, index: usize, bytes: &[u8]) {
-        let (mut out, mut buffer) = (Outbox::default(), bytes.to_vec());
-        let world = self.run.world().snapshot();
-        self.agents[index].session.receive(peer(index), &mut buffer, Context::new(&world, self.now), &mut out);
-        self.execute(index, out);
+        let mut buffer = bytes.to_vec();
+        loop {
+            let (mut out, world) = (Outbox::default(), self.run.world().snapshot());
+            let context = Context::new(&world, self.now);
+            let turn = self.agents[index].session.receive(peer(index), &mut buffer, context, &mut out);
+            self.execute(index, out);
+            if !turn.is_over {
+                return;
+            }
+        }
     }
 
     /// Connects and sends an `init`.

@@ -7,7 +7,7 @@ use wire::console::{Component, Gauge, LogLine};
 use world::Snapshot;
 
 use crate::{
-    driver::connections::ConnectionLimit,
+    driver::admission::Admission,
     health::Health,
     jobs::{Demo, Runs},
     log_buffer::LOG_BUFFER,
@@ -24,7 +24,7 @@ pub(crate) struct ServerBackend {
     pub(crate) health: Health,
     /// Number of listening sockets.
     pub(crate) ports: usize,
-    pub(crate) limit: ConnectionLimit,
+    pub(crate) admission: Admission,
     pub(crate) runs: Runs,
     pub(crate) demo: Demo,
     pub(crate) saved: SavedItems,
@@ -63,7 +63,7 @@ impl Backend for ServerBackend {
 
     fn standalone_clients(&self) -> Vec<(u64, &'static str, SocketAddr)> {
         let protocol = evo::PROTOCOL.name;
-        self.limit.connections(protocol).into_iter().map(|(number, peer)| (number, protocol, peer)).collect()
+        self.admission.connections(protocol).into_iter().map(|(number, peer)| (number, protocol, peer)).collect()
     }
 
     fn health(&self) -> Vec<Component> {

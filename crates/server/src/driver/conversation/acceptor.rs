@@ -8,7 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use session::{ConversationAction, ConversationService, DatagramSession, Greeting, Refusal};
@@ -26,7 +26,7 @@ use super::{
     worker::{Spinner, WorkerThread},
 };
 use crate::{
-    access::{AllowList, RateLimit},
+    access::{AllowList, RateLimit, Source, SourceLimit},
     driver::{RefusalLog, now},
     limits,
     metrics::METRICS,
@@ -34,13 +34,14 @@ use crate::{
     sim_thread::SimHandle,
 };
 
-/// Accepts peers and runs a conversation with each, until the server stops or the world ends.
+/// Accepts peers and runs a conversation with each, at most `most` at a time, until the server stops or the world ends.
 pub async fn run(
     socket: UdpSocket,
     protocol: &'static str,
     service: Box<dyn ConversationService>,
     sim: SimHandle,
     allow: AllowList,
+    most: usize,
     stop: CancellationToken,
 ) {
     let worker = match WorkerThread::start(protocol, sim.clone()) {
@@ -54,7 +55,9 @@ pub async fn run(
         service,
         sim,
         allow,
+        most,
         rate: RateLimit::default(),
+        greetings: SourceLimit::new(limits::GREETINGS),
         refusals: RefusalLog::new(protocol),
         began: now(),
         last_reset: None,
@@ -108,6 +111,14 @@ impl Activity {
         self.is_fresh.store(false, Ordering::Relaxed);
     }
 
+    /// Time of the last datagram, unless the world waits for the peer.
+    fn last(&self) -> Option<Instant> {
+        match self.last.load(Ordering::Relaxed) {
+            Self::NEEDED => None,
+            last => Some(self.began + Duration::from_micros(last)),
+        }
+    }
+
     pub(super) fn set_last(&self, received: Instant, is_needed: bool) {
         let since_began = received.saturating_duration_since(self.began).as_micros() as u64;
         self.last.store(if is_needed { Self::NEEDED } else { since_began }, Ordering::Relaxed);
@@ -120,7 +131,11 @@ struct Acceptor {
     service: Box<dyn ConversationService>,
     sim: SimHandle,
     allow: AllowList,
+    /// Most conversations.
+    most: usize,
     rate: RateLimit,
+    /// How often conversations may begin.
+    greetings: SourceLimit,
     refusals: RefusalLog,
     began: Instant,
     /// When all conversations were last ended.
@@ -138,10 +153,12 @@ impl Acceptor {
         let mut buffer = vec![0; limits::MAX_DATAGRAM];
         let ended = self.sim.ended();
         tokio::pin!(ended);
+        let mut idle_check = tokio::time::interval(limits::IDLE_CHECK_INTERVAL);
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => break,
                 () = &mut ended => break,
+                _ = idle_check.tick() => self.close_idle(),
                 Some(ended) = self.conversations.join_next() => self.conversation_ended(ended),
                 Some(peer) = resets.recv() => self.reset_communication(peer),
                 received = self.socket.recv_from(&mut buffer) => match received {
@@ -195,7 +212,6 @@ impl Acceptor {
     }
 
     fn greeted(&mut self, peer: SocketAddr, greeting: &[u8], session: Box<dyn DatagramSession<ConversationAction>>) {
-        self.rate.charge(peer, limits::COMMAND_COST);
         self.forget_ended();
         if let Some(known) = self.peers.get(&peer) {
             if known.is_repeated(greeting, now()) {
@@ -203,9 +219,10 @@ impl Acceptor {
                 let _ = known.requests.try_send(Request::Greet);
                 return;
             }
-            // a conversation that has just ended needs no request
-            let _ = known.requests.try_send(Request::Close("the peer has restarted"));
-            self.peers.remove(&peer);
+            self.close(peer, "the peer has restarted");
+        }
+        if !self.greetings.admits(peer, now()) {
+            return METRICS.rate_limited.add(self.protocol, 1);
         }
         if let Err(reason) = self.make_room(peer) {
             return self.refuse(peer, reason);
@@ -215,24 +232,58 @@ impl Acceptor {
         }
     }
 
-    /// Evicts the peer that has been silent for longest, among those the world does not wait for, if the limit is reached.
+    /// Evicts a peer if a limit is reached: the oldest one that has only greeted, if there are many of those; otherwise
+    /// the one that has been silent for longest, among those the world does not wait for.
     fn make_room(&mut self, peer: SocketAddr) -> Result<(), &'static str> {
-        let from_address = self.peers.keys().filter(|other| other.ip() == peer.ip()).count();
-        let is_full = self.peers.len() >= limits::CONVERSATIONS;
-        if !is_full && from_address < limits::CONVERSATIONS_PER_ADDRESS {
-            return Ok(());
-        }
-        let last = |peer: &Peer| peer.activity.last.load(Ordering::Relaxed);
-        let silent = self
+        let source = Source::of(peer);
+        let from_source = |other: &SocketAddr| Source::of(*other) == source;
+        let half_open = |known: &Peer| known.activity.is_fresh.load(Ordering::Relaxed);
+        let count = |is_counted: &dyn Fn(&SocketAddr, &Peer) -> bool| {
+            self.peers.iter().filter(|(other, known)| is_counted(other, known)).count()
+        };
+        let is_evictable: &dyn Fn(&SocketAddr, &Peer) -> bool =
+            if count(&|other, known| from_source(other) && half_open(known)) >= limits::HALF_OPEN_CONVERSATIONS {
+                &|other, known| from_source(other) && half_open(known)
+            } else if count(&|other, _| from_source(other)) >= limits::CONVERSATIONS_PER_SOURCE {
+                &|other, _| from_source(other)
+            } else if self.peers.len() >= self.most {
+                &|_, _| true
+            } else {
+                return Ok(());
+            };
+        let evicted = self
             .peers
             .iter()
-            .filter(|(other, known)| (is_full || other.ip() == peer.ip()) && last(known) != Activity::NEEDED)
-            .min_by_key(|(_, known)| last(known))
-            .map(|(&other, _)| other);
-        let evicted = silent.and_then(|other| self.peers.remove(&other)).ok_or("too many conversations")?;
-        // a conversation that has just ended has made room as well
-        let _ = evicted.requests.try_send(Request::Close("evicted in favour of a new peer"));
+            .filter(|(other, known)| known.activity.last().is_some() && is_evictable(other, known))
+            .min_by_key(|(_, known)| known.activity.last())
+            .map(|(&other, _)| other)
+            .ok_or("too many conversations")?;
+        self.close(evicted, "evicted in favour of a new peer");
         Ok(())
+    }
+
+    /// Ends conversations in which nothing happens.
+    fn close_idle(&mut self) {
+        let now = now();
+        let is_idle = |known: &Peer| {
+            let timeout = if known.activity.is_fresh.load(Ordering::Relaxed) {
+                limits::HALF_OPEN_TIMEOUT
+            } else {
+                limits::IDLE_TIMEOUT
+            };
+            known.activity.last().is_some_and(|last| now.saturating_duration_since(last) >= timeout)
+        };
+        let idle: Vec<_> = self.peers.iter().filter(|(_, known)| is_idle(known)).map(|(&peer, _)| peer).collect();
+        for peer in idle {
+            self.close(peer, "idle");
+        }
+    }
+
+    fn close(&mut self, peer: SocketAddr, reason: &'static str) {
+        if let Some(known) = self.peers.remove(&peer) {
+            // a conversation that has just ended needs no request
+            let _ = known.requests.try_send(Request::Close(reason));
+        }
     }
 
     fn begin(
@@ -246,6 +297,10 @@ impl Acceptor {
         let socket = std::net::UdpSocket::bind(address)?;
         socket.connect(peer)?;
         socket.set_nonblocking(true)?;
+        let socket = {
+            let _worker = self.worker.enter();
+            UdpSocket::from_std(socket)?
+        };
         let client = Client { protocol: self.protocol, peer: Some(peer), role: None };
         let opened = self.sim.open_for(client, self.service.ticks());
         let (commands, deliveries) = opened.map_err(io::Error::other)?;
@@ -253,8 +308,7 @@ impl Acceptor {
         let activity = Arc::new(Activity::new(self.began, connected));
         let (requests, requested) = mpsc::channel(limits::CONVERSATION_REQUESTS);
         let conversation = Conversation {
-            // sends without waiting for the runtime to poll the socket
-            sending: socket.try_clone()?,
+            socket,
             peer,
             protocol: self.protocol,
             session,
@@ -270,10 +324,7 @@ impl Acceptor {
         };
         let (protocol, stop) = (self.protocol, self.stop.clone());
         let converse = async move {
-            let reason = match UdpSocket::from_std(socket) {
-                Ok(socket) => conversation.run(&socket, deliveries, requested, stop).await,
-                Err(error) => error.to_string(),
-            };
+            let reason = conversation.run(deliveries, requested, stop).await;
             info!(protocol, %peer, "closed: {reason}");
         };
         self.conversations.spawn_on(converse, &self.worker);

@@ -1,4 +1,4 @@
-use std::{io, net::Ipv4Addr, time::Duration};
+use std::{fs, io, net::Ipv4Addr, time::Duration};
 
 use session::osp::Osp;
 use world::{Command, Value, clock::Pace};
@@ -32,7 +32,8 @@ impl Running {
     async fn with(sim: SimThread) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let (address, stop) = (socket.local_addr().unwrap(), CancellationToken::new());
-        let serve = run(socket, "osp", Box::new(Osp), sim.handle().clone(), AllowList::default(), stop.clone());
+        let (sim_handle, allow) = (sim.handle().clone(), AllowList::default());
+        let serve = run(socket, "osp", Box::new(Osp), sim_handle, allow, limits::CONVERSATIONS, stop.clone());
         Self { address, stop, task: tokio::spawn(serve), sim: Some(sim) }
     }
 
@@ -195,22 +196,51 @@ async fn the_longest_silent_peer_is_evicted() {
     assert_eq!(register(&needed).await, 1);
     let first = server.client().await;
     let mut others = Vec::new();
-    for _ in 0..limits::CONVERSATIONS_PER_ADDRESS - 2 {
-        others.push(server.client().await);
+    ask(&first, OVERVIEW, 91).await;
+    for _ in 0..limits::CONVERSATIONS_PER_SOURCE - 2 {
+        let other = server.client().await;
+        ask(&other, OVERVIEW, 91).await;
+        others.push(other);
     }
     // evicts the peer that was silent for longest, but not the one that others wait for
     let last = server.client().await;
     ask(&last, OVERVIEW, 91).await;
     ask(&needed, STEP, 85).await;
-    let first_has_ended = async {
-        let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
-        // its port is closed
-        while !first.try_send(OVERVIEW).is_err_and(is_refused) && !first.try_recv(&mut [0; 100]).is_err_and(is_refused)
-        {
-            tokio::task::yield_now().await;
+    within("the first one's end", has_ended(&first)).await;
+    server.end().await;
+}
+
+/// Waits until the port of a client's conversation is closed.
+async fn has_ended(client: &UdpSocket) {
+    let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+    while !client.try_send(OVERVIEW).is_err_and(is_refused) && !client.try_recv(&mut [0; 100]).is_err_and(is_refused) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn greetings_alone_occupy_few_conversations_and_disturb_nobody() {
+    let server = Running::start().await;
+    let witness = server.client().await;
+    assert_eq!(register(&witness).await, 1);
+    let sockets = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = sockets();
+    let mut greeters = Vec::new();
+    for _ in 0..2 * limits::HALF_OPEN_CONVERSATIONS {
+        greeters.push(server.client().await);
+        ask(&witness, STEP, 85).await;
+    }
+    within("the first one's end", has_ended(&greeters[0])).await;
+    // other tests in this process have sockets too, but not as many
+    let few = greeters.len() + limits::HALF_OPEN_CONVERSATIONS + limits::HALF_OPEN_CONVERSATIONS / 2;
+    within("closed sockets", async {
+        while sockets() - before > few {
+            tokio::task::yield_now().await
         }
-    };
-    within("the first one's end", first_has_ended).await;
+    })
+    .await;
+    ask(greeters.last().unwrap(), OVERVIEW, 91).await;
+    ask(&witness, STEP, 85).await;
     server.end().await;
 }
 

@@ -12,13 +12,19 @@ use tracing::debug;
 use wire::evo::LineBuffer;
 
 use super::PROTOCOL;
-use crate::{driver::now, limits};
+use crate::{
+    driver::{admission::Permit, now},
+    limits,
+};
 
 /// Bytes read at once.
 const READ: usize = 64 * 1024;
 
 pub(super) struct LineConnection {
     stream: TcpStream,
+    permit: Permit,
+    /// Whether the peer has sent a complete line.
+    has_sent: bool,
     pub(super) lines: LineBuffer,
     chunk: Vec<u8>,
     /// Since when the peer has not read what is queued for it.
@@ -26,8 +32,8 @@ pub(super) struct LineConnection {
 }
 
 impl LineConnection {
-    pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], stalled: None }
+    pub(super) fn new(stream: TcpStream, permit: Permit) -> Self {
+        Self { stream, permit, has_sent: false, lines: LineBuffer::default(), chunk: vec![0; READ], stalled: None }
     }
 
     /// Writes as much as the socket takes at once, and removes it from `out`.
@@ -53,6 +59,15 @@ impl LineConnection {
         result
     }
 
+    /// Accounts for handled lines and for what the connection holds.
+    pub(super) fn note_turn(&mut self, handled: usize, unsent: usize) {
+        if handled > 0 && !self.has_sent {
+            self.has_sent = true;
+            self.permit.note_message();
+        }
+        self.permit.set_held(self.lines.len() + unsent);
+    }
+
     /// Waits until there is something to do: input, room for output, or a wake-up.
     pub(super) async fn wait(&mut self, wants_lines: bool, wake: &Notify) -> Result<(), String> {
         let deadline = self.stalled.map(|since| since + limits::WRITE_TIMEOUT);
@@ -65,6 +80,7 @@ impl LineConnection {
                 ready.map_err(|error| format!("write failed: {error}"))
             }
             () = wake.notified() => Ok(()),
+            eviction = self.permit.evicted() => Err(eviction.to_string()),
             () = sleep_until(deadline.unwrap_or_else(now).into()), if deadline.is_some() => {
                 Err("the peer does not read".to_owned())
             }

@@ -25,7 +25,7 @@ use super::{
     pool::{Mailbox, Pool},
 };
 use crate::{
-    driver::{RefusalLog, connections::accept, now},
+    driver::{RefusalLog, admission::Permit, connections::accept, now},
     metrics::METRICS,
 };
 
@@ -44,14 +44,14 @@ pub(super) async fn run(
         next: AtomicU64::new(1),
     });
     let stopping = stop.clone();
-    let serve = |stream, peer| {
+    let serve = |stream, peer, permit| {
         let (server, stop) = (Arc::clone(&server), stopping.clone());
         Ok(async move {
-            let reason = server.converse(stream, peer, stop).await;
+            let reason = server.converse((stream, permit), peer, stop).await;
             info!(protocol = PROTOCOL, %peer, "closed: {reason}");
         })
     };
-    accept(listener, PROTOCOL, &options.allow_list(), &options.limit, stop, serve).await;
+    accept(listener, options.admission.endpoint(PROTOCOL), &options.allow_list(), stop, serve).await;
 }
 
 struct Server {
@@ -62,7 +62,12 @@ struct Server {
 
 impl Server {
     /// Serves one manager until one side closes the connection; returns the reason.
-    async fn converse(&self, stream: TcpStream, peer: SocketAddr, stop: CancellationToken) -> String {
+    async fn converse(
+        &self,
+        (stream, permit): (TcpStream, Permit),
+        peer: SocketAddr,
+        stop: CancellationToken,
+    ) -> String {
         let connection = self.next.fetch_add(1, Ordering::Relaxed);
         let mailbox = self.pool.join(connection);
         let share = {
@@ -71,7 +76,7 @@ impl Server {
             simulator.share(connection)
         };
         info!(protocol = PROTOCOL, %peer, share, "manager connected");
-        let mut lines = LineConnection::new(stream);
+        let mut lines = LineConnection::new(stream, permit);
         let reason = tokio::select! {
             () = stop.cancelled() => "server is stopping".to_owned(),
             reason = self.exchange(connection, peer, &mailbox, &mut lines) => reason,
@@ -102,15 +107,17 @@ impl Server {
         let refusal = |reason| Refusal { from: Some(peer), reason };
         loop {
             let remarks = self.report_results(mailbox);
-            let (received, written, has_room) = {
+            let (received, written, unsent) = {
                 let mut simulator = self.simulator.lock();
                 let received = simulator.receive(connection, &mut lines.lines, || Duration::ZERO);
                 match simulator.output(connection) {
-                    Some(out) => (received, lines.write(out), out.len() < EVO_OUTPUT),
+                    Some(out) => (received, lines.write(out), out.len()),
                     None => return "connection is unknown to the simulator".to_owned(),
                 }
             };
-            let Received { outputs, refusals: refused, close, lines: _, backlog } = received;
+            let Received { outputs, refusals: refused, close, lines: handled, backlog } = received;
+            lines.note_turn(handled, unsent);
+            let has_room = unsent < EVO_OUTPUT;
             outputs.into_iter().for_each(|request| self.pool.submit(request));
             refusals.note(&remarks.into_iter().chain(refused).map(refusal).collect::<Vec<_>>(), now());
             if let Some(reason) = close {

@@ -9,7 +9,7 @@ use evolve::robot::World as _;
 use wire::evo::{FromRobot, Individual, Line, NetParameters};
 
 use super::*;
-use crate::testing::DEADLINE;
+use crate::{limits, testing::DEADLINE};
 
 const SQUARE: &str = "1 20 1 4 -30 40 30 40 30 -40 -30 -40";
 
@@ -71,6 +71,41 @@ impl Peer {
         assert!(self.ask(&format!("BodyShape {id} {SQUARE}")).starts_with(&format!("YourPosition {id} ")));
         id
     }
+}
+
+#[test]
+fn silent_connections_make_room_for_new_ones() {
+    let world = world("");
+    let mut witness = Peer::connect(at(&world));
+    let robot = witness.robot();
+    let mut silent: Vec<_> = (0..2 * limits::CONNECTIONS_PER_SOURCE).map(|_| Peer::connect(at(&world))).collect();
+    Peer::connect(at(&world)).robot();
+    assert!(witness.ask(&format!("JumpTo {robot} 1000 1000 0")).starts_with("YourPosition"));
+    assert_eq!(silent[0].receive_line(), "", "the oldest silent one");
+}
+
+#[test]
+fn unfinished_lines_of_all_connections_are_limited_together() {
+    let world = world("");
+    let mut witness = Peer::connect(at(&world));
+    let robot = witness.robot();
+    // each of them is allowed
+    let long = "1".repeat(wire::evo::MAX_LINE - 100);
+    let count = limits::HELD_BYTES / long.len() + 1;
+    let mut hoarders: Vec<_> = (0..count).map(|_| Peer::connect(at(&world))).collect();
+    for hoarder in &mut hoarders {
+        // may be closed meanwhile
+        let _ = hoarder.stream.write_all(long.as_bytes());
+        assert!(witness.ask(&format!("JumpTo {robot} 1000 1000 0")).starts_with("YourPosition"));
+    }
+    let is_closed = |peer: &mut Peer| {
+        peer.stream.set_nonblocking(true).unwrap();
+        !matches!(peer.stream.read(&mut [0; 8]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+    };
+    while !hoarders.iter_mut().any(is_closed) {
+        assert!(witness.ask(&format!("JumpTo {robot} 1000 1000 0")).starts_with("YourPosition"));
+    }
+    assert!(hoarders.iter_mut().filter_map(|peer| is_closed(peer).then_some(())).count() < count / 2);
 }
 
 #[test]

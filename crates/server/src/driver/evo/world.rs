@@ -27,7 +27,7 @@ use tracing::info;
 
 use super::{ListenOptions, PROTOCOL, line_connection::LineConnection};
 use crate::{
-    driver::{RefusalLog, connections::accept, now},
+    driver::{RefusalLog, admission::Permit, connections::accept, now},
     limits,
     metrics::METRICS,
 };
@@ -53,14 +53,14 @@ pub(super) async fn run(
         let (server, options, stop) = (Arc::clone(&server), options.clone(), stop.clone());
         acceptors.spawn(async move {
             let stopping = stop.clone();
-            let serve = |stream, peer| {
+            let serve = |stream, peer, permit| {
                 let (server, stop) = (Arc::clone(&server), stopping.clone());
                 Ok(async move {
-                    let reason = server.converse(stream, peer, kind, stop).await;
+                    let reason = server.converse((stream, permit), peer, kind, stop).await;
                     info!(protocol = PROTOCOL, %peer, "closed: {reason}");
                 })
             };
-            accept(listener, PROTOCOL, &options.allow_list(), &options.limit, stop, serve).await;
+            accept(listener, options.admission.endpoint(PROTOCOL), &options.allow_list(), stop, serve).await;
         });
     }
     tokio::select! {
@@ -87,13 +87,19 @@ impl Server {
     }
 
     /// Serves one connection until one side closes it; returns the reason.
-    async fn converse(&self, stream: TcpStream, peer: SocketAddr, kind: usize, stop: CancellationToken) -> String {
+    async fn converse(
+        &self,
+        (stream, permit): (TcpStream, Permit),
+        peer: SocketAddr,
+        kind: usize,
+        stop: CancellationToken,
+    ) -> String {
         info!(protocol = PROTOCOL, %peer, "opened");
         let connection = self.next.fetch_add(1, Ordering::Relaxed);
         let waker = Arc::new(Notify::new());
         self.wakers.lock().insert(connection, Arc::clone(&waker));
         self.simulator.lock().open(connection, kind);
-        let mut lines = LineConnection::new(stream);
+        let mut lines = LineConnection::new(stream, permit);
         let reason = tokio::select! {
             () = stop.cancelled() => "server is stopping".to_owned(),
             reason = self.exchange(connection, peer, &mut lines, &waker) => reason,
@@ -110,17 +116,19 @@ impl Server {
     async fn exchange(&self, connection: u64, peer: SocketAddr, lines: &mut LineConnection, waker: &Notify) -> String {
         let mut refusals = RefusalLog::new(PROTOCOL);
         loop {
-            let (received, written, has_room) = {
+            let (received, written, unsent) = {
                 let mut simulator = self.simulator.lock();
                 let received = simulator.receive(connection, &mut lines.lines, || self.time());
                 match simulator.output(connection) {
-                    Some(out) => (received, lines.write(out), out.len() < EVO_OUTPUT),
+                    Some(out) => (received, lines.write(out), out.len()),
                     None => return "connection is unknown to the simulator".to_owned(),
                 }
             };
             if let Some(never) = received.outputs.into_iter().next() {
                 match never {}
             }
+            lines.note_turn(received.lines, unsent);
+            let has_room = unsent < EVO_OUTPUT;
             self.wake_unblocked();
             METRICS.lines.add(PROTOCOL, received.lines as u64);
             let refusal = |reason| Refusal { from: Some(peer), reason };

@@ -119,7 +119,7 @@ impl Served {
             Box::new(EchoService),
             handle,
             allow,
-            ConnectionLimit::default(),
+            Admission::default(),
             stop.clone(),
         ));
         Self { sim, address, stop, task }
@@ -194,6 +194,28 @@ async fn messages_are_reassembled_from_any_pieces() {
 }
 
 #[tokio::test]
+async fn a_burst_of_messages_is_handled_in_turns() {
+    let served = Served::start().await;
+    let (mut loud, mut witness) = (served.client().await, served.client().await);
+    assert!(witness.is_served().await);
+    // far more replies than the write queue has room for
+    const BURST: usize = 20 * WRITE_QUEUE;
+    let burst = stream_of(&[&b"!"[..]; BURST]);
+    let (mut reading, mut writing) = loud.0.split();
+    let mut echoed = vec![0; burst.len()];
+    let witnessed = async {
+        for _ in 0..10 {
+            assert!(witness.is_served().await);
+        }
+    };
+    let read = within("the echo", reading.read_exact(&mut echoed));
+    let (written, read, ()) = tokio::join!(writing.write_all(&burst), read, witnessed);
+    written.unwrap();
+    read.unwrap();
+    assert!(echoed == burst);
+}
+
+#[tokio::test]
 async fn closing_one_connection_keeps_the_others() {
     let served = Served::start().await;
     let mut witness = served.client().await;
@@ -245,10 +267,24 @@ async fn a_peer_that_never_reads_is_closed_and_another_misses_no_tick() {
 }
 
 #[tokio::test]
-async fn connections_from_one_address_are_limited_and_permits_are_returned() {
+async fn silent_connections_make_room_for_new_ones() {
+    let served = Served::start().await;
+    let mut witness = served.client().await;
+    assert!(witness.is_served().await);
+    let mut silent = Vec::new();
+    for _ in 0..2 * limits::CONNECTIONS_PER_SOURCE {
+        silent.push(served.client().await);
+    }
+    assert!(served.client().await.is_served().await, "a new one");
+    assert!(witness.is_served().await, "one in use");
+    assert_eq!(silent[0].next().await, None, "the oldest silent one");
+}
+
+#[tokio::test]
+async fn connections_from_one_source_are_limited_and_permits_are_returned() {
     let served = Served::start().await;
     let mut clients = Vec::new();
-    for _ in 0..limits::CONNECTIONS_PER_ADDRESS {
+    for _ in 0..limits::CONNECTIONS_PER_SOURCE {
         let mut client = served.client().await;
         assert!(client.is_served().await);
         clients.push(client);

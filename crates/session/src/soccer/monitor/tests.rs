@@ -3,7 +3,7 @@ use wire::soccer::{Node, NodeKind};
 use super::{
     super::{
         VisionModel,
-        testing::{Config, TestGame},
+        testing::{Config, TestGame, frame},
     },
     *,
 };
@@ -299,6 +299,29 @@ fn a_whole_picture_is_there_at_once() {
     game.send(monitor, "(reqfullstate)");
     assert_eq!(game.received(monitor), received + 1, "although the world is paused");
     assert!(is_full(&last(&game, monitor)));
+}
+
+#[test]
+fn a_flood_of_requests_is_answered_together() {
+    let mut game = TestGame::new();
+    let (flooder, witness) = (game.watch(), game.watch());
+    game.cycles(3);
+    let full = |game: &TestGame, monitor| updates(game, monitor).iter().filter(|update| is_full(update)).count();
+    let before = full(&game, flooder);
+    let (burst, per_second) = limits::FULL_UPDATES;
+    // a second of it, with 512 requests in each message
+    let message = frame(&"(reqfullstate)".repeat(512));
+    for _ in 0..50 {
+        game.send_bytes(flooder, &message.repeat(2));
+        game.cycle();
+    }
+    let sent = full(&game, flooder) - before;
+    assert!(sent as f64 <= burst + per_second, "{sent} full updates");
+    assert_eq!(full(&game, witness), 1, "others get what they always do");
+    // the last request is answered as well
+    let sent = full(&game, flooder);
+    game.cycles(50);
+    assert_eq!(full(&game, flooder), sent + 1);
 }
 
 #[test]

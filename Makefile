@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer compare-soccer console-pictures fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer soak attacks compare-soccer console-pictures fuzz clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -46,6 +46,12 @@ bench-console: setup browser ## benchmark the console: bundle size, traffic, cos
 
 puppeteer: setup ## run a scripted five-minute session with the puppet and account for every message
 	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play
+
+soak: setup ## serve every protocol for an hour under load, with hostile clients; MINUTES=5 for a shorter run
+	$(CARGO) run --release --bin rossum -- soak --minutes $(or $(MINUTES),60)
+
+attacks: setup ## measure what each kind of attack costs well-behaved clients
+	$(CARGO) run --release --bin rossum -- soak --attacks $(or $(SECONDS),10)
 
 compare-soccer: setup ## run one script against the league's server and ours, and compare their messages
 	reference=$$(scripts/fetch-python rcsssmj) && \

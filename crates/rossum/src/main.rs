@@ -13,9 +13,11 @@ mod osp;
 mod oz;
 mod picture;
 mod portrait;
+mod process;
 mod replay;
 mod scenarios;
 mod serve;
+mod soak;
 mod soccer;
 mod table;
 
@@ -73,6 +75,11 @@ enum Command {
     Doctor,
     /// Measure the simulation on this machine
     Bench(bench::Options),
+    /// Check for hours that the server holds the load, whatever clients do
+    Soak(soak::Options),
+    /// Run clients of a soak test; started by `rossum soak`
+    #[command(hide = true)]
+    SoakClients(soak::GroupOptions),
     /// Synthesise speech with espeak-ng; started by the server
     #[command(name = server::driver::oz::HELPER, hide = true)]
     SpeakForOz {
@@ -119,6 +126,8 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::CheckModel(options) => check_model::run(&options, out),
         Command::Doctor => doctor::run(out),
         Command::Bench(options) => bench::run(&options, out),
+        Command::Soak(options) => soak::run(&options, out),
+        Command::SoakClients(options) => soak::run_group(&options, out),
         Command::SpeakForOz { library, voices } => {
             Ok(espeak::serve(&library, &voices, io::stdin().lock(), io::stdout().lock())?)
         }

@@ -19,11 +19,8 @@ use flate2::{Compression, write::GzEncoder};
 use indicatif::{ProgressBar, ProgressStyle};
 use wire::console::{Command, Message, Topic};
 
-use super::{
-    Figure, Goal, median, now, print,
-    process::{Server, scenario_with_22},
-};
-use crate::{interrupt, table::readable};
+use super::{Figure, Goal, median, now, print, process::scenario_with_22};
+use crate::{interrupt, process::Server, table::readable};
 
 /// Number of viewers.
 const VIEWERS: usize = 10;

@@ -20,7 +20,8 @@ use physics::Pose;
 use world::{Robot, SessionId, Setup, World, interface::Role};
 
 use self::load::{Echo, Lockstep, Peer};
-use super::{Figure, Goal, RoundOptions, bare::BareEngine, median, now, print, process::Server};
+use super::{Figure, Goal, RoundOptions, bare::BareEngine, median, now, print};
+use crate::process::Server;
 use crate::{interrupt, table::readable};
 
 /// Length of a step, in s: one physics step, as in the scenario `orcs` and in the original server.

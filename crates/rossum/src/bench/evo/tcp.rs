@@ -15,10 +15,11 @@ use client::evo::Simulator;
 use wire::evo::Individual;
 
 use super::{
-    super::{Figure, Goal, median, now, process::cpu_time_of},
+    super::{Figure, Goal, median, now},
     Options,
     task::{FAR, Task},
 };
+use crate::process::cpu_time_of;
 
 /// The robot, as a body file.
 const BODY: &str = include_str!("../../../../../bench/evo/rover.toml");

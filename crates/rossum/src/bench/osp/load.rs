@@ -10,7 +10,8 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use wire::osp::{Dialect, LocalAgent, Reply, Request, Version};
 
-use super::super::{now, process::Server};
+use super::super::now;
+use crate::process::Server;
 
 const DIALECT: Dialect = Dialect::Document;
 /// Time limit of a reply.

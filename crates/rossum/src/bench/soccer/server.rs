@@ -14,7 +14,7 @@ use anyhow::{Context, ensure};
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::process::{cpu_time_of, memory_of};
+use crate::process::{cpu_time_of, memory_of};
 
 /// The server program.
 #[derive(Clone, Copy, Debug, PartialEq)]

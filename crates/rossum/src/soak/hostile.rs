@@ -1,0 +1,199 @@
+//! Hostile clients: each thread runs one attack after the other, in a random order, with two connections at a time.
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream, UdpSocket},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{clients::Target, group::Random, now, pause};
+
+const THREADS: usize = 2;
+/// Duration of one attack.
+const ATTACK: Duration = Duration::from_secs(5);
+const CONNECTIONS: usize = 2;
+/// Bytes per second that an attack sends over TCP. More would measure the loopback interface.
+const BYTES_PER_SECOND: u64 = 1_000_000;
+/// Pause between two bursts.
+const PAUSE: Duration = Duration::from_millis(10);
+
+pub(super) type Attack = fn(&Target, &mut Random, Instant) -> anyhow::Result<()>;
+
+/// All attacks by name.
+pub(super) const ATTACKS: &[(&str, Attack)] = &[
+    ("monitors that request everything", request_everything),
+    ("garbage on every port", send_garbage),
+    ("silent connections", stay_silent),
+    ("peers that never read", never_read),
+    ("half a frame", half_a_frame),
+    ("endless lines", endless_line),
+    ("as many robots as possible", fill_the_arena),
+    ("slow HTTP requests", slow_http),
+    ("OSP greetings from many ports", greet_from_many_ports),
+    ("a flood of ODCP requests", flood_odcp),
+    ("costly OSP patterns", search_with_costly_patterns),
+    ("a flood of motor commands", flood_with_motors),
+];
+
+const TCP: [&str; 6] =
+    ["Soccer agents", "Soccer monitors", "World Simulator", "Robot Simulator", "Oz of Alice", "Console"];
+
+/// Attacks until killed, always in this way if it is given.
+pub(super) fn run(target: &Target, name: Option<&str>) -> anyhow::Result<()> {
+    let attacks: Vec<_> = ATTACKS.iter().filter(|(other, _)| name.is_none_or(|name| name == *other)).collect();
+    let threads: Vec<_> = (0..THREADS as u64)
+        .map(|number| {
+            let (target, attacks) = (target.clone(), attacks.clone());
+            thread::spawn(move || {
+                let mut random = Random(number ^ 0x5EED);
+                loop {
+                    let index = random.next() as usize % attacks.len().max(1);
+                    let Some((_, attack)) = attacks.get(index) else { return };
+                    // being thrown out is what an attacker expects
+                    if attack(&target, &mut random, now() + ATTACK).is_err() {
+                        pause(PAUSE);
+                    }
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().map_err(|_| anyhow::anyhow!("an attack panicked"))?;
+    }
+    Ok(())
+}
+
+fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_write_timeout(Some(Duration::from_secs(1)))?;
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+fn connections(target: &Target, title: &str) -> anyhow::Result<Vec<TcpStream>> {
+    let address = target.address(title)?;
+    (0..CONNECTIONS).map(|_| connect(address)).collect()
+}
+
+fn any_port(target: &Target, random: &mut Random) -> anyhow::Result<SocketAddr> {
+    target.address(TCP.get(random.next() as usize % TCP.len()).unwrap_or(&TCP[0]))
+}
+
+fn frame(payload: &str) -> Vec<u8> {
+    [&(payload.len() as u32).to_be_bytes()[..], payload.as_bytes()].concat()
+}
+
+/// Sends bytes on all connections at the allowed rate, and reads what comes if wanted.
+fn send_repeatedly(streams: &mut [TcpStream], bytes: &[u8], reads: bool, until: Instant) -> anyhow::Result<()> {
+    let mut chunk = vec![0; 1 << 20];
+    while now() < until {
+        for stream in &mut *streams {
+            stream.write_all(bytes)?;
+            if reads {
+                stream.set_nonblocking(true)?;
+                while stream.read(&mut chunk).is_ok_and(|length| length > 0) {}
+                stream.set_nonblocking(false)?;
+            }
+        }
+        let cost = Duration::from_micros(bytes.len() as u64 * 1_000_000 / BYTES_PER_SECOND);
+        pause(cost.max(PAUSE));
+    }
+    Ok(())
+}
+
+fn request_everything(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let request = frame(&"(reqfullstate)".repeat(512));
+    send_repeatedly(&mut connections(target, "Soccer monitors")?, &request, true, until)
+}
+
+fn send_garbage(target: &Target, random: &mut Random, until: Instant) -> anyhow::Result<()> {
+    while now() < until {
+        let mut stream = connect(any_port(target, random)?)?;
+        let bytes: Vec<u8> = (0..1 + random.next() % 4_096).map(|_| random.next() as u8).collect();
+        // may be closed meanwhile
+        let _ = stream.write_all(&bytes);
+        pause(PAUSE);
+    }
+    Ok(())
+}
+
+fn stay_silent(target: &Target, random: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let mut held = Vec::new();
+    while now() < until {
+        held.push(connect(any_port(target, random)?)?);
+        pause(PAUSE);
+    }
+    Ok(())
+}
+
+fn never_read(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let _deaf = connections(target, "Soccer monitors")?;
+    let mut robots = connections(target, "World Simulator")?;
+    send_repeatedly(&mut robots, b"CreateRobot\r\n", false, until)
+}
+
+fn half_a_frame(target: &Target, random: &mut Random, until: Instant) -> anyhow::Result<()> {
+    while now() < until {
+        let mut stream = connect(any_port(target, random)?)?;
+        stream.write_all(&[0, 0, 0, 200, b'(', b'i', b'n', b'i'])?;
+        pause(PAUSE);
+    }
+    Ok(())
+}
+
+fn endless_line(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    send_repeatedly(&mut connections(target, "World Simulator")?, &[b'1'; 64 * 1024], false, until)
+}
+
+fn fill_the_arena(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let requests = b"CreateRobot\r\n".repeat(1_000);
+    send_repeatedly(&mut connections(target, "World Simulator")?, &requests, true, until)
+}
+
+fn slow_http(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let mut streams = connections(target, "Console")?;
+    send_repeatedly(&mut streams, b"X", false, until)
+}
+
+fn greet_from_many_ports(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let address = target.address("OSP")?;
+    while now() < until {
+        UdpSocket::bind("127.0.0.9:0")?.send_to(&[5, 1, 1], address)?;
+        pause(PAUSE);
+    }
+    Ok(())
+}
+
+fn flood_odcp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let (socket, address) = (UdpSocket::bind("127.0.0.1:0")?, target.address("ODCP of Alice")?);
+    while now() < until {
+        for _ in 0..200 {
+            socket.send_to(&[22], address)?;
+        }
+        pause(PAUSE);
+    }
+    Ok(())
+}
+
+fn search_with_costly_patterns(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let mut clients = (0..CONNECTIONS)
+        .map(|_| client::osp::Client::connect(target.address("OSP")?).map_err(anyhow::Error::from))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let pattern = format!("(?i){}", r"[\pL\pN]".repeat(100));
+    while now() < until {
+        for client in &mut clients {
+            client.values(&pattern)?;
+        }
+    }
+    Ok(())
+}
+
+fn flood_with_motors(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let mut players = connections(target, "Soccer agents")?;
+    for player in &mut players {
+        player.write_all(&frame("(init T1 Reds 99)"))?;
+    }
+    let motors = frame(&"(he1 1e308 nan 5 1 0)(beam 1e30 0 0)(syn)".repeat(100)).repeat(4);
+    send_repeatedly(&mut players, &motors, true, until)
+}

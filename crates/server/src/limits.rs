@@ -76,7 +76,7 @@ pub const CONVERSATIONS_PER_SOURCE: usize = 256;
 /// Conversations with one source in which the peer has sent nothing but its greeting, whose address may be forged.
 pub const HALF_OPEN_CONVERSATIONS: usize = 64;
 /// Conversations that peers of one source may begin: at once, and per second in the long run.
-pub const GREETINGS: (f64, f64) = (256.0, 200.0);
+pub const GREETINGS: (f64, f64) = (1_024.0, 500.0);
 /// A half-open conversation ends after this time.
 pub const HALF_OPEN_TIMEOUT: Duration = Duration::from_secs(90);
 /// A conversation whose peer the world does not wait for ends after this time without a datagram.

@@ -114,8 +114,8 @@ pub const EVO_WORLD_ATTEMPTS: u32 = 5;
 
 /// Jobs that one console connection may have running.
 pub const CONSOLE_JOBS: usize = 16;
-/// Jobs that all console connections together may have running.
-pub const CONSOLE_JOBS_TOGETHER: usize = 8;
+/// Jobs that the console connections of one role together may have running: this many of operators and as many of viewers.
+pub const CONSOLE_JOBS_PER_ROLE: usize = 8;
 /// Timeout for the face recognition to name a face.
 pub const CONSOLE_NAMING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Saved items of the console.

@@ -68,6 +68,7 @@ pub(crate) async fn run(
 
 struct Connection {
     session: ConsoleSession,
+    role: Role,
     server: ConsoleServer,
     commands: SessionSender,
     jobs: JoinSet<(Option<u64>, Result<JobResult, String>)>,
@@ -84,7 +85,7 @@ async fn converse(
     let (commands, mut deliveries) = server.sim.open_for(client, Ticks::Never).map_err(axum::Error::new)?;
     let session = ConsoleSession::new(commands.session(), peer, role, Arc::clone(&server.shared));
     info!(protocol = PROTOCOL, %peer, ?role, "opened");
-    let mut connection = Connection { session, server, commands, jobs: JoinSet::new() };
+    let mut connection = Connection { session, role, server, commands, jobs: JoinSet::new() };
     let mut out = Outbox::default();
     connection.handle(Input::Opened, &mut out);
     loop {
@@ -153,7 +154,7 @@ impl Connection {
 
     /// Starts a job, or returns a refusal.
     fn start_job(&mut self, id: Option<u64>, job: Job) -> Option<Message> {
-        match self.server.jobs.try_acquire().filter(|_| self.jobs.len() < limits::CONSOLE_JOBS) {
+        match self.server.jobs.try_acquire(self.role).filter(|_| self.jobs.len() < limits::CONSOLE_JOBS) {
             Some(permit) => {
                 let run = Arc::clone(&self.server.jobs).run(job, permit);
                 self.jobs.spawn(async move { (id, run.await) });

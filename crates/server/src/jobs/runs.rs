@@ -116,8 +116,6 @@ struct Inner {
     /// By name of the run, including processes that have ended recently.
     processes: Mutex<BTreeMap<String, RunProcess>>,
     digests: Mutex<BTreeMap<String, (Stamp, Digest)>>,
-    /// Held during a replay, to run one at a time.
-    replay: Mutex<()>,
 }
 
 /// A current or former process of a run.
@@ -144,7 +142,6 @@ impl Runs {
             info: OnceLock::new(),
             processes: Mutex::default(),
             digests: Mutex::default(),
-            replay: Mutex::default(),
         }))
     }
 
@@ -223,7 +220,7 @@ impl Runs {
         Ok(look::detail(name, &record))
     }
 
-    /// Evaluates the best individual of a generation again, or the best of all.
+    /// Evaluates the best individual of a generation again, or the best of all. Keeps a core busy meanwhile.
     ///
     /// # Errors
     ///
@@ -236,7 +233,6 @@ impl Runs {
             Some(generation) => run::read_best_of(&folder, generation)?,
             None => record.best.clone().ok_or_else(|| RunsError::NoGeneration(name.to_owned()))?,
         };
-        let _one_at_a_time = self.0.replay.lock();
         look::replay(name, &record.config.site, &best)
     }
 

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use parking_lot::Mutex;
 use session::{
     console::{Job, JobResult},
     oz::{Naming, NamingReply, OperatorPanel},
@@ -10,7 +11,7 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, oneshot},
     time::timeout,
 };
-use wire::console::Message;
+use wire::console::{Message, Role};
 
 use super::PROTOCOL;
 use crate::{
@@ -22,7 +23,29 @@ use crate::{
 
 const FAILED: &str = "internal error; see the server's log";
 
-/// Runs jobs, and limits their number.
+/// Room for the jobs of one role.
+#[derive(Debug)]
+struct Pool {
+    permits: Arc<Semaphore>,
+    /// Held during a replay of a trial, which keeps a core busy.
+    replay: Mutex<()>,
+}
+
+impl Pool {
+    fn new() -> Self {
+        Self { permits: Arc::new(Semaphore::new(limits::CONSOLE_JOBS_PER_ROLE)), replay: Mutex::default() }
+    }
+}
+
+/// Permission to run one job of a role.
+#[derive(Debug)]
+pub(super) struct JobPermit {
+    role: Role,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// Runs jobs, and limits their number. Operators and viewers have a pool each: however many viewers there are and
+/// whatever they ask for, operators' jobs are run.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     sim: SimHandle,
@@ -35,8 +58,8 @@ pub(crate) struct Jobs {
     demo: Demo,
     playbacks: Playbacks,
     saved: SavedItems,
-    /// Limits the jobs of all sessions together.
-    permits: Arc<Semaphore>,
+    operators: Pool,
+    viewers: Pool,
 }
 
 /// The parts of the server that [`Jobs`] work on.
@@ -55,22 +78,30 @@ pub(crate) struct JobContext {
 impl Jobs {
     pub(crate) fn new(context: JobContext) -> Self {
         let JobContext { sim, soccer_agents, panel, evolves, runs, demo, playbacks, saved } = context;
-        let permits = Arc::new(Semaphore::new(limits::CONSOLE_JOBS_TOGETHER));
-        Self { sim, soccer_agents, panel, evolves, runs, demo, playbacks, saved, permits }
+        let (operators, viewers) = (Pool::new(), Pool::new());
+        Self { sim, soccer_agents, panel, evolves, runs, demo, playbacks, saved, operators, viewers }
     }
 
-    /// Permission to run one more job, unless too many are running.
-    pub(super) fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.permits).try_acquire_owned().ok()
+    fn pool(&self, role: Role) -> &Pool {
+        match role {
+            Role::Operator => &self.operators,
+            Role::Viewer => &self.viewers,
+        }
     }
 
-    /// Runs a job. The error is human-readable.
-    pub(super) async fn run(self: Arc<Self>, job: Job, permit: OwnedSemaphorePermit) -> Result<JobResult, String> {
+    /// Permission to run one more job of a role, unless too many are running.
+    pub(super) fn try_acquire(&self, role: Role) -> Option<JobPermit> {
+        let permit = Arc::clone(&self.pool(role).permits).try_acquire_owned().ok()?;
+        Some(JobPermit { role, _permit: permit })
+    }
+
+    /// Runs a job.
+    pub(super) async fn run(self: Arc<Self>, job: Job, permit: JobPermit) -> Result<JobResult, String> {
         match job {
             Job::NameFace(naming) => self.name_face(naming).await,
             job => {
                 let work = tokio::task::spawn_blocking(move || {
-                    let result = self.run_blocking(job);
+                    let result = self.run_blocking(job, permit.role);
                     // only now: the job goes on if its client leaves
                     drop(permit);
                     result
@@ -93,7 +124,7 @@ impl Jobs {
         }
     }
 
-    fn run_blocking(&self, job: Job) -> Result<JobResult, String> {
+    fn run_blocking(&self, job: Job, role: Role) -> Result<JobResult, String> {
         let runs = &self.runs;
         let check_evolves = || self.evolves.then_some(()).ok_or("this scenario has no evolution");
         Ok(match job {
@@ -122,7 +153,10 @@ impl Jobs {
                 JobResult::default()
             }
             Job::ReadRun(name) => Message::Run(runs.detail(&name)?).into(),
-            Job::ReplayTrial(name, generation) => Message::Replay(runs.replay(&name, generation)?).into(),
+            Job::ReplayTrial(name, generation) => {
+                let _one_at_a_time = self.pool(role).replay.lock();
+                Message::Replay(runs.replay(&name, generation)?).into()
+            }
             Job::ListPlaybacks => {
                 let (folder, films) = self.playbacks.list();
                 Message::Playbacks { folder, films }.into()
@@ -148,5 +182,29 @@ impl NamingReply for Reply {
     fn deliver(self: Box<Self>, result: Result<(), String>) {
         // the client may have given up
         let _ = self.0.send(result);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use world::clock::Pace;
+
+    use crate::testing::{console_server, running};
+
+    use super::*;
+
+    #[test]
+    fn jobs_of_viewers_leave_room_for_those_of_operators() {
+        let sim = running(Pace::Lockstep);
+        let jobs = console_server(sim.handle()).jobs;
+        for (busy, witness) in [(Role::Viewer, Role::Operator), (Role::Operator, Role::Viewer)] {
+            let permits: Vec<_> = std::iter::from_fn(|| jobs.try_acquire(busy)).collect();
+            assert_eq!(permits.len(), limits::CONSOLE_JOBS_PER_ROLE, "{busy:?}");
+            let _replay = jobs.pool(busy).replay.lock();
+            assert!(
+                jobs.try_acquire(witness).is_some() && jobs.pool(witness).replay.try_lock().is_some(),
+                "{witness:?}"
+            );
+        }
     }
 }

@@ -11,6 +11,7 @@ mod puppet;
 pub mod scene;
 mod shared;
 mod view_state;
+pub mod visibility;
 
 use core::net::SocketAddr;
 use std::{
@@ -27,6 +28,7 @@ use self::view_state::ViewState;
 pub use self::{
     backend::{Backend, ConnectedClient, Playback, PuppetAccess},
     shared::{ServerInfo, Shared},
+    visibility::JobError,
 };
 use crate::{
     Context, Input, Outbox, Session, TokenBucket, limits,
@@ -61,8 +63,10 @@ pub enum ConsoleAction {
 pub type ConsoleOutbox = Outbox<Frame, ConsoleAction>;
 
 /// What one input leads to. Texts are sent before binary frames, as a scene has to precede the poses that refer to it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Output {
+    /// Of the client.
+    role: Role,
     texts: Vec<String>,
     frames: Vec<Bytes>,
     commands: Vec<Command>,
@@ -70,18 +74,23 @@ struct Output {
 }
 
 impl Output {
-    fn send(&mut self, message: &Message) {
-        self.texts.push(message.to_text());
+    fn new(role: Role) -> Self {
+        Self { role, texts: Vec::new(), frames: Vec::new(), commands: Vec::new(), jobs: Vec::new() }
+    }
+
+    /// Sends what the client may see of a message.
+    fn send(&mut self, message: Message) {
+        self.texts.extend(visibility::visible(self.role, message).map(|message| message.to_text()));
     }
 
     fn done(&mut self, id: Option<u64>) {
         if let Some(id) = id {
-            self.send(&Message::Done { id });
+            self.send(Message::Done { id });
         }
     }
 
     fn refuse(&mut self, id: Option<u64>, why: impl Into<String>) {
-        self.send(&Message::Refused { id, why: why.into() });
+        self.send(Message::Refused { id, why: why.into() });
     }
 
     fn append_to(self, out: &mut ConsoleOutbox, peer: SocketAddr) {
@@ -186,7 +195,7 @@ impl Session for ConsoleSession {
     type Action = ConsoleAction;
 
     fn handle(&mut self, input: Input<String>, Context { world, now }: Context<'_>, out: &mut ConsoleOutbox) {
-        let mut output = Output::default();
+        let mut output = Output::new(self.role);
         match input {
             Input::Opened => self.greet(world, &mut output),
             Input::Message { message, .. } => self.handle_text(&message, world, now, &mut output),
@@ -238,7 +247,7 @@ impl ConsoleSession {
 
     fn greet(&mut self, world: &Snapshot, out: &mut Output) {
         let (info, puppet) = (&self.shared.info, &self.shared.puppet_info);
-        out.send(&Message::Hello(Box::new(Hello {
+        out.send(Message::Hello(Box::new(Hello {
             api: wire::console::API,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             title: info.title.clone(),
@@ -249,7 +258,7 @@ impl ConsoleSession {
             soccer: game::soccer_info(world),
             puppet: puppet.clone(),
             evolution: info.evolution.clone(),
-            recording: info.recording.clone().filter(|_| self.role == Role::Operator),
+            recording: info.recording.clone(),
         })));
         self.send_saved(out);
     }
@@ -269,7 +278,7 @@ impl ConsoleSession {
         let Some(Pending { id, request, .. }) = self.pending.remove(index) else { return };
         match (answer, request) {
             (Answer::Value(_, value), Request::Read(name)) => {
-                out.send(&Message::Value { variable: name, value: value.to_string() });
+                out.send(Message::Value { variable: name, value: value.to_string() });
                 out.done(id);
             }
             (Answer::Value(variable, value), Request::Push(velocity)) => match commands::pushed(&value, velocity) {
@@ -285,18 +294,18 @@ impl ConsoleSession {
         !self.watched.is_empty() || self.playback.is_some()
     }
 
-    /// A job has finished; `id` is that of [`ConsoleAction::StartJob`]. The error is human-readable.
+    /// A job has finished; `id` is that of [`ConsoleAction::StartJob`].
     pub fn job_finished(
         &mut self,
         id: Option<u64>,
-        result: Result<JobResult, String>,
+        result: Result<JobResult, JobError>,
         now: Instant,
         out: &mut ConsoleOutbox,
     ) {
-        let mut output = Output::default();
+        let mut output = Output::new(self.role);
         match result {
             Ok(JobResult { messages, playback }) => {
-                messages.iter().for_each(|message| self.send_result(id, message, &mut output));
+                messages.into_iter().for_each(|message| self.send_result(id, message, &mut output));
                 if let Some(playback) = playback {
                     self.view.forget_playback();
                     self.playback = Some(playback);
@@ -305,22 +314,22 @@ impl ConsoleSession {
             }
             // not requested by the client: it is retried
             Err(_) if id.is_none() => {}
-            Err(why) => output.refuse(id, why),
+            Err(error) => output.refuse(id, error.reason(self.role)),
         }
         output.append_to(out, self.peer);
         self.schedule_update(now);
     }
 
     /// Sends a job's message, unless it repeats the details of a run.
-    fn send_result(&mut self, id: Option<u64>, message: &Message, out: &mut Output) {
-        let text = message.to_text();
+    fn send_result(&mut self, id: Option<u64>, message: Message, out: &mut Output) {
         if matches!(message, Message::Run(_)) {
+            let text = message.to_text();
             if id.is_none() && self.run_detail == text {
                 return;
             }
-            self.run_detail.clone_from(&text);
+            self.run_detail = text;
         }
-        out.texts.push(text);
+        out.send(message);
     }
 
     fn schedule_update(&mut self, now: Instant) {
@@ -329,13 +338,8 @@ impl ConsoleSession {
 
     fn send_saved(&mut self, out: &mut Output) {
         let version = self.shared.backend.saved_version();
-        // macros and scripts are for operators
-        if self.role == Role::Viewer {
-            self.view.saved = version;
-            return;
-        }
         for (key, value) in self.shared.backend.saved_since(self.view.saved) {
-            out.send(&Message::Saved { key, value });
+            out.send(Message::Saved { key, value });
         }
         self.view.saved = version;
     }

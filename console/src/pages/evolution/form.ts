@@ -165,7 +165,7 @@ function ownAddresses(info: EvolutionInfo): HTMLElement {
     ...line('Robot Simulator', info.robot_simulator, 'robot-simulator'),
     ...line('World Simulator', info.world_simulator, 'world-simulator'),
     h('dt', null, 'Folder of runs'),
-    h('dd', { class: 'mono' }, info.folder),
+    info.folder === '' ? h('dd', { class: 'quiet' }, 'hidden') : h('dd', { class: 'mono' }, info.folder),
   )
 }
 

@@ -28,7 +28,8 @@ export function playbackList(connection: Connection, watch: (name: string) => vo
       one.setAttribute('aria-pressed', String(one.dataset.name === open))
   }
   const end = connection.on('films', (message) => {
-    setText(folder, `Folder: ${message.folder}`)
+    // viewers are not told
+    setText(folder, message.folder === '' ? '' : `Folder: ${message.folder}`)
     const items = message.films.map((entry) => item(entry, watch))
     list.replaceChildren(...(items.length > 0 ? items : [h('li', null, noPlaybacks(message.folder))]))
     mark()
@@ -73,7 +74,7 @@ function noPlaybacks(folder: string): HTMLElement {
   return empty(
     'No recordings yet',
     'Record a world with “rossum serve --record game.mcap”, or a game log with “rossum soccer --logfile”. ' +
-      `Files in ${folder} are listed here.`,
+      (folder === '' ? 'Operators see which folder is listed here.' : `Files in ${folder} are listed here.`),
   )
 }
 

@@ -8,7 +8,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::extract::ws::{CloseFrame, Message as WebSocketFrame, WebSocket};
 use session::{
     Context, Input, Outbox, Session,
-    console::{ConsoleAction, ConsoleOutbox, ConsoleSession, Frame, Job, JobResult, Shared},
+    console::{ConsoleAction, ConsoleOutbox, ConsoleSession, Frame, Job, JobError, JobResult, Shared},
 };
 use tokio::{
     sync::OwnedSemaphorePermit,
@@ -71,7 +71,7 @@ struct Connection {
     role: Role,
     server: ConsoleServer,
     commands: SessionSender,
-    jobs: JoinSet<(Option<u64>, Result<JobResult, String>)>,
+    jobs: JoinSet<(Option<u64>, Result<JobResult, JobError>)>,
 }
 
 async fn converse(

@@ -27,6 +27,7 @@ use evolve::{
     run::{self, FolderError, SiteError},
 };
 use parking_lot::{Mutex, MutexGuard};
+use session::console::JobError;
 use wire::console::{EvolutionInfo, NewRun, Replay, RunDetail, RunSummary};
 
 use self::{
@@ -96,9 +97,22 @@ pub enum RunsError {
     Evaluation(#[from] EvaluationError),
 }
 
-impl From<RunsError> for String {
+impl From<RunsError> for JobError {
     fn from(error: RunsError) -> Self {
-        error.to_string()
+        use RunsError as E;
+        match error {
+            // with paths, addresses, or causes that may contain them
+            E::Request(_) | E::Process(_) | E::Folder(_) | E::Site(_) | E::Evaluation(_) => error.to_string().into(),
+            E::Name(_)
+            | E::UnknownRun(_)
+            | E::NotRunning(_)
+            | E::AlreadyRunning(_)
+            | E::OtherProcess(_)
+            | E::TooMany(_)
+            | E::ShuttingDown
+            | E::NoGeneration(_)
+            | E::NotLocal => JobError::public(error.to_string()),
+        }
     }
 }
 

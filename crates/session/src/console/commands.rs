@@ -278,7 +278,7 @@ fn list(path: &str, world: &Snapshot, out: &mut Output) {
         }
     }
     let folders = folders.into_iter().take(limits::CONSOLE_LISTED).collect();
-    out.send(&Message::List { path: path.to_owned(), folders, variables });
+    out.send(Message::List { path: path.to_owned(), folders, variables });
 }
 
 /// Finds variables whose names contain all of the words, ignoring case.
@@ -290,5 +290,5 @@ fn search(text: &str, world: &Snapshot, out: &mut Output) {
     };
     let found: Vec<&VariableCard> = world.catalogue.variables.iter().filter(has_all).collect();
     let variables = found.iter().take(limits::CONSOLE_LISTED).map(|card| variable(card)).collect();
-    out.send(&Message::Found { search: text.to_owned(), total: found.len(), variables });
+    out.send(Message::Found { search: text.to_owned(), total: found.len(), variables });
 }

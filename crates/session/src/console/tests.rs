@@ -76,7 +76,7 @@ impl Client {
 
     /// Sends a command, lets the world answer, and returns the messages received.
     fn ask(&mut self, command: Value) -> Vec<Value> {
-        let mut out = Output::default();
+        let mut out = Output::new(self.session.role);
         self.session.handle_text(&command.to_string(), &self.world, self.now, &mut out);
         let mut messages = std::mem::take(&mut out.texts);
         while !out.commands.is_empty() {
@@ -103,7 +103,7 @@ impl Client {
 
     fn update(&mut self) -> (Vec<Value>, Vec<Bytes>) {
         self.now += Duration::from_millis(250);
-        let mut out = Output::default();
+        let mut out = Output::new(self.session.role);
         self.session.update(&self.world, self.now, &mut out);
         (out.texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect(), out.frames)
     }
@@ -121,7 +121,7 @@ fn types(messages: &[Value]) -> Vec<&str> {
 #[test]
 fn a_client_is_welcomed_and_gets_the_topics_it_watches() {
     let mut client = Client::new(Role::Viewer);
-    let mut out = Output::default();
+    let mut out = Output::new(client.session.role);
     client.session.greet(&client.world, &mut out);
     let hello: Value = serde_json::from_str(&out.texts[0]).unwrap();
     assert_eq!((&hello["type"], &hello["role"], &hello["you"]), (&json!("hello"), &json!("viewer"), &json!(7)));
@@ -284,7 +284,7 @@ fn a_flood_of_commands_is_dropped() {
 fn answers_are_matched_to_their_requests() {
     let mut client = Client::new(Role::Operator);
     let size = client.world.catalogue.variables.iter().find(|card| card.name.ends_with("Wheel/Size")).unwrap().clone();
-    let mut out = Output::default();
+    let mut out = Output::new(client.session.role);
     let value = world::Value::Point3D([0.1; 3]);
     client.session.write(size.id, value.clone(), Some(1), &mut out);
     let read = Request::Read(size.name.to_string());

@@ -10,7 +10,7 @@ use std::{
 use ::puppet::puppet::PuppetView;
 use bytes::Bytes;
 use soccer::game::GameView;
-use wire::console::{AgentReadings, Client, Frame, Game, Message, Puppet, Role, Topic, WorldEvent, WorldState};
+use wire::console::{AgentReadings, Client, Frame, Game, Message, Puppet, Topic, WorldEvent, WorldState};
 use world::{Snapshot, VariableId, interface, snapshot::EventCard};
 
 use super::{ConnectedClient, ConsoleSession, Job, Output, Shared, game, puppet};
@@ -158,7 +158,7 @@ impl ConsoleSession {
             .collect();
         self.view.events = world.recent.next();
         if !events.is_empty() {
-            out.send(&Message::Events { events });
+            out.send(Message::Events { events });
         }
         self.update_state(world, now, out);
         self.update_agent(world, now, out);
@@ -185,7 +185,7 @@ impl ConsoleSession {
         let key = (state.paused, times, state.standstill.clone(), state.clients.clone());
         if self.view.state.as_ref() != Some(&key) {
             self.view.state = Some(key);
-            out.send(&Message::State(state));
+            out.send(Message::State(state));
         }
     }
 
@@ -231,7 +231,7 @@ impl ConsoleSession {
         let motors = (0..card.motors.len()).map(|motor| world.motor(card, motor).unwrap_or_default()).collect();
         let roles = [interface::Role::Output, interface::Role::Info];
         let senses = roles.into_iter().flat_map(|role| world.sensed(card, role)).collect();
-        out.send(&Message::Agent(AgentReadings { name: name.clone(), time: world.time, motors, senses }));
+        out.send(Message::Agent(AgentReadings { name: name.clone(), time: world.time, motors, senses }));
     }
 
     fn update_game(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
@@ -242,12 +242,12 @@ impl ConsoleSession {
         let game = game::state(world, view, self.shared.backend.demo());
         if self.view.game.as_ref() != Some(&game) {
             self.view.game = Some(game.clone());
-            out.send(&Message::Game(game));
+            out.send(Message::Game(game));
         }
         let decisions = game::decisions(view, self.view.decisions);
         self.view.decisions = view.calls.next();
         if !decisions.is_empty() {
-            out.send(&Message::Decisions { decisions });
+            out.send(Message::Decisions { decisions });
         }
     }
 
@@ -256,7 +256,7 @@ impl ConsoleSession {
         let (events, next) = puppet::events(view, self.view.puppet_events.unwrap_or_default());
         self.view.puppet_events = Some(next);
         if !events.is_empty() {
-            out.send(&Message::PuppetEvents { events });
+            out.send(Message::PuppetEvents { events });
         }
         if !self.view.puppet_due.elapsed(now, SCENE) {
             return;
@@ -268,7 +268,7 @@ impl ConsoleSession {
         let state = puppet::state(view, access, access.panel.in_control().and_then(session_at));
         if self.view.puppet.as_ref() != Some(&state) {
             self.view.puppet = Some(state.clone());
-            out.send(&Message::Puppet(state));
+            out.send(Message::Puppet(state));
         }
     }
 
@@ -291,16 +291,13 @@ impl ConsoleSession {
     }
 
     fn update_health(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
-        // not for viewers: the log names addresses and files
-        if self.role == Role::Operator {
-            let (lines, next) = self.shared.backend.log_since(self.view.log);
-            self.view.log = next;
-            if !lines.is_empty() {
-                out.send(&Message::Log { lines });
-            }
+        let (lines, next) = self.shared.backend.log_since(self.view.log);
+        self.view.log = next;
+        if !lines.is_empty() {
+            out.send(Message::Log { lines });
         }
         if self.view.health_due.elapsed(now, HEALTH) {
-            out.send(&Message::Health {
+            out.send(Message::Health {
                 parts: self.shared.backend.health(),
                 gauges: self.shared.backend.gauges(world),
             });
@@ -342,7 +339,7 @@ impl ConsoleSession {
             }
         }
         if !values.is_empty() {
-            out.send(&Message::Values { values });
+            out.send(Message::Values { values });
         }
     }
 
@@ -357,6 +354,6 @@ impl ConsoleSession {
         let state = playback.state(*scenes, *marks);
         *scenes += state.scenes.len();
         *marks += state.marks.len();
-        out.send(&Message::Playback(state));
+        out.send(Message::Playback(state));
     }
 }

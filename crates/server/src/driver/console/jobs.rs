@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use parking_lot::Mutex;
 use session::{
-    console::{Job, JobResult},
+    console::{Job, JobError, JobResult},
     oz::{Naming, NamingReply, OperatorPanel},
 };
 use tokio::{
@@ -96,7 +96,7 @@ impl Jobs {
     }
 
     /// Runs a job.
-    pub(super) async fn run(self: Arc<Self>, job: Job, permit: JobPermit) -> Result<JobResult, String> {
+    pub(super) async fn run(self: Arc<Self>, job: Job, permit: JobPermit) -> Result<JobResult, JobError> {
         match job {
             Job::NameFace(naming) => self.name_face(naming).await,
             job => {
@@ -108,23 +108,23 @@ impl Jobs {
                 });
                 work.await.unwrap_or_else(|error| {
                     tracing::error!(protocol = PROTOCOL, "job failed: {error}");
-                    Err(FAILED.to_owned())
+                    Err(FAILED.into())
                 })
             }
         }
     }
 
-    async fn name_face(&self, naming: Naming) -> Result<JobResult, String> {
+    async fn name_face(&self, naming: Naming) -> Result<JobResult, JobError> {
         let panel = self.panel.as_ref().ok_or("this world has no puppet")?;
         let (reply, replied) = oneshot::channel();
         panel.request_naming(naming, Box::new(Reply(reply)));
         match timeout(limits::CONSOLE_NAMING_TIMEOUT, replied).await {
-            Ok(Ok(done)) => done.map(|()| JobResult::default()),
-            _ => Err("face recognition is not running; see the page Health".to_owned()),
+            Ok(Ok(done)) => Ok(done.map(|()| JobResult::default())?),
+            _ => Err("face recognition is not running; see the page Health".into()),
         }
     }
 
-    fn run_blocking(&self, job: Job, role: Role) -> Result<JobResult, String> {
+    fn run_blocking(&self, job: Job, role: Role) -> Result<JobResult, JobError> {
         let runs = &self.runs;
         let check_evolves = || self.evolves.then_some(()).ok_or("this scenario has no evolution");
         Ok(match job {

@@ -29,6 +29,7 @@ fn every_command_has_help() {
         ("serve", "Run a world"),
         ("replay", "recording"),
         ("scenarios", "built-in worlds"),
+        ("tokens", "when they expire"),
         ("check-model", "Validate a robot or world model"),
         ("doctor", "Check this machine's set-up"),
         ("bench", "Measure"),

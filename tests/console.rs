@@ -1,79 +1,19 @@
 //! The console, end to end: its WebSocket against the built program, and its pages in a real browser.
 
 mod running;
+mod visiting;
 
 use std::{
     env,
-    io::{self, Read, Write},
-    net::TcpStream,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
 };
 
 use client::console::{Client, ClientError, Incoming};
-use running::{DEADLINE, Running, rossum};
 use serde_json::Value;
-use tempfile::TempDir;
+use visiting::{Served, ask, hear};
 use wire::console::{Command as ConsoleCommand, Frame, Message, Pose, Role, Topic};
-
-/// A running server, and the folder of its tokens.
-struct Served {
-    server: Running,
-    _state: TempDir,
-}
-
-impl Served {
-    fn small() -> Self {
-        let state = tempfile::tempdir().expect("a folder");
-        let mut command = rossum();
-        command.args(["serve", "--free-ports", "--json", "--scenario", "small"]).env("ROSSUM_STATE", state.path());
-        Self { server: Running::start(&mut command), _state: state }
-    }
-
-    fn link(&self, role: &str) -> String {
-        self.server.greeting()[role].as_str().expect("a link").to_owned()
-    }
-
-    fn operator(&self) -> Client {
-        Client::connect(&self.link("console")).expect("it opens")
-    }
-
-    /// HTTP status of a WebSocket upgrade request.
-    fn status(&self, path: &str, headers: &str) -> u16 {
-        let address = self.server.address("Console");
-        let mut stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
-        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
-                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{upgrade}{headers}\r\n").expect("it listens");
-        let mut start = [0; 12];
-        stream.read_exact(&mut start).expect("it answers");
-        let start = String::from_utf8_lossy(&start);
-        start.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{start}"))
-    }
-}
-
-/// Receives until `look` returns something.
-fn hear<T>(client: &mut Client, mut look: impl FnMut(Incoming) -> Option<T>) -> T {
-    loop {
-        if let Some(found) = look(client.receive().expect("it goes on")) {
-            return found;
-        }
-    }
-}
-
-/// Sends a command and waits for its answer; the error is the reason of a refusal.
-fn ask(client: &mut Client, command: ConsoleCommand) -> Result<(), String> {
-    let asked = client.send(command).expect("it goes on");
-    hear(client, |heard| match heard {
-        Incoming::Message(message) => match *message {
-            Message::Done { id } if id == asked => Some(Ok(())),
-            Message::Refused { id: Some(id), why } if id == asked => Some(Err(why)),
-            _ => None,
-        },
-        Incoming::Frame(_) => None,
-    })
-}
 
 fn read(client: &mut Client, name: &str) -> String {
     client.send(ConsoleCommand::Read { variable: name.to_owned() }).expect("it goes on");
@@ -127,7 +67,7 @@ fn an_operator_watches_and_controls() {
 #[test]
 fn a_viewer_is_refused_commands() {
     let served = Served::small();
-    let mut viewer = Client::connect(&served.link("viewer")).expect("it opens");
+    let mut viewer = served.viewer();
     assert_eq!(viewer.hello().role, Role::Viewer);
     let gravity = "/Simulation/Gravitation".to_owned();
     let forbidden = [
@@ -167,7 +107,7 @@ fn invalid_tokens_and_origins_get_403() {
     ] {
         assert_eq!(served.status(path, headers), wanted, "{path} {headers}");
     }
-    assert_eq!(served.server.page_as("/", "evil.example").0, 403);
+    assert_eq!(served.server.page_with("/", "Host: evil.example\r\n").0, 403);
     let refused = Client::connect(&format!("{origin}/?token=wrong")).map(drop);
     assert!(matches!(refused, Err(ClientError::Refused { .. })), "{refused:?}");
 }

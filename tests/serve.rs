@@ -39,7 +39,7 @@ fn it_serves_until_it_is_terminated() {
         server.await_tick(3);
         let (status, metrics) = server.page("/metrics");
         assert!(status == 200 && metrics.contains("rossum_tick_seconds"), "{metrics}");
-        assert_eq!(server.page_as("/", "evil.example").0, 403);
+        assert_eq!(server.page_with("/", "Host: evil.example\r\n").0, 403);
         // a client with an incomplete request
         peer_of(server.address("ODCP of Rover")).send(&[100, 0]).expect("sent");
         let mut asking = TcpStream::connect(server.address("Console")).expect("it listens");

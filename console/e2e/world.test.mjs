@@ -145,6 +145,27 @@ test('a viewer can watch but not control', async () => {
   await closePage(page)
 })
 
+test('a viewer is not told who is connected and where files are', async () => {
+  const operator = await openPage(here.browser, here.program.operator)
+  const page = await openPage(here.browser, here.program.viewer)
+  for (const [window, shown] of [
+    [operator, /127\.0\.0\.1:\d/],
+    [page, /hidden/],
+  ]) {
+    await window.locator(hook('panel-clients')).click()
+    await eventually('the clients', async () => shown.test(await textOf(window, 'clients')))
+  }
+  assert.doesNotMatch(await textOf(page, 'clients'), /127\.0\.0\.1/)
+  await page.locator(hook('tab-evolution')).click()
+  await page.locator(hook('new-run')).waitFor()
+  await page.locator(hook('tab-health')).click()
+  await eventually('components', async () => (await page.locator(hook('part')).count()) > 3)
+  assert.match(await textOf(page, 'recording'), /Only operators/)
+  assert.doesNotMatch(JSON.stringify([...page.received.latest.values()]), /rossum-console-/)
+  await closePage(page)
+  await closePage(operator)
+})
+
 test('a hidden tab requests and receives nothing', async () => {
   const page = await openPage(here.browser, here.program.operator)
   const other = await openPage(here.browser, here.program.viewer)
@@ -224,6 +245,11 @@ test('the health page shows components and metrics', async () => {
   await eventually('metrics', async () => (await page.locator(hook('gauge')).count()) > 3)
   await eventually('something in the plots', () => page.received.count('health') > 4)
   assert.match(await textOf(page, 'addresses'), /Console/)
+  const opened = page.context().waitForEvent('page')
+  await page.locator(hook('link-status')).click()
+  const status = await opened
+  await eventually('the status as text', async () => /\ntick \d+/.test(await status.textContent('body')))
+  await status.close()
   await portray(page, 'health')
   await closePage(page)
 })

@@ -85,6 +85,14 @@ export class Connection {
     return addTo(this.#messageListeners, type, call)
   }
 
+  /** Fetches a page of the server as text, with the token that it needs. */
+  async fetchText(path: string): Promise<string> {
+    const headers = { Authorization: `Bearer ${this.#token}` }
+    const response = await fetch(new URL(path, document.baseURI), { cache: 'no-store', headers })
+    if (!response.ok) throw new Error(`The server answered: ${response.status} ${response.statusText}`)
+    return response.text()
+  }
+
   /** Calls back for binary frames of this kind. The DataView starts at the frame's first byte. */
   onFrame(kind: number, frameListeners: FrameListener): () => void {
     // wrapped, so that the same function can be registered twice

@@ -27,7 +27,7 @@ export function askForLink(title: string): void {
       'p',
       null,
       'On start, the server prints a link to this console that contains a token. Open that link, or paste it here. ' +
-        'It stays valid when the server restarts.',
+        'It stays valid when the server restarts, until its token expires or is replaced.',
     ),
     h('p', { class: 'quiet' }, 'No server running yet? Start one with ', h('code', null, 'rossum serve'), '.'),
     field('Link or token', input),

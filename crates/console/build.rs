@@ -64,7 +64,7 @@ fn missing(reason: &str) -> String {
     format!(
         "<!doctype html><meta charset=utf-8><title>Rossum</title><h1>Rossum is running without its console</h1>\
          <p>Building the console failed: {reason}</p><p>Install Node.js 20 and rebuild. \
-         <a href=status>Status as text</a></p>"
+         Meanwhile, <code>/status?token=TOKEN</code> shows the state as text.</p>"
     )
 }
 

@@ -32,7 +32,12 @@ pub(crate) struct Ended {
 
 /// Runs the program until it exits.
 pub(crate) fn run(arguments: &[&str]) -> Ended {
-    let mut child = Process::start(rossum().args(arguments));
+    run_command(rossum().args(arguments))
+}
+
+/// Runs a command until it exits.
+pub(crate) fn run_command(command: &mut Command) -> Ended {
+    let mut child = Process::start(command);
     let stdout = read_in_background(child.0.stdout.take().expect("it is piped"));
     let stderr = read_in_background(child.0.stderr.take().expect("it is piped"));
     let text = |from: Receiver<String>| from.recv_timeout(DEADLINE).expect("it ends");
@@ -47,7 +52,14 @@ impl Process {
     fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // tests must not depend on the developer's settings
-        Self(command.env_remove("ROSSUM_LOG").env_remove("RUST_BACKTRACE").spawn().expect("the program starts"))
+        Self(
+            command
+                .env_remove("ROSSUM_LOG")
+                .env_remove("ROSSUM_TOKEN")
+                .env_remove("RUST_BACKTRACE")
+                .spawn()
+                .expect("the program starts"),
+        )
     }
 
     fn wait(&mut self) -> ExitStatus {
@@ -129,16 +141,22 @@ impl Running {
         found.map(|found| found["address"].as_str().expect("a text").parse().expect("an address")).collect()
     }
 
-    /// Fetches a page; returns status and body.
-    pub(crate) fn page(&self, path: &str) -> (u16, String) {
-        self.page_as(path, "localhost")
+    /// The token of a role: `console` for operators, or `viewer`.
+    pub(crate) fn token(&self, role: &str) -> &str {
+        let link = self.greeting[role].as_str().and_then(|link| link.split_once("token="));
+        link.expect("a link with a token").1
     }
 
-    /// Fetches a page with this `Host` header.
-    pub(crate) fn page_as(&self, path: &str, host: &str) -> (u16, String) {
+    /// Fetches a page as an operator; returns status and body.
+    pub(crate) fn page(&self, path: &str) -> (u16, String) {
+        self.page_with(path, &format!("Host: localhost\r\nAuthorization: Bearer {}\r\n", self.token("console")))
+    }
+
+    /// Fetches a page with these headers.
+    pub(crate) fn page_with(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address("Console")).expect("the console listens");
         stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").expect("it listens");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");

@@ -1,8 +1,9 @@
 // The Health page: components, metrics, addresses and the log.
 
 import type { Hello } from '../api'
+import type { Connection } from '../connection'
 import type { Opener } from '../page'
-import { card, h } from '../ui'
+import { button, card, h } from '../ui'
 import { parts } from './health/components'
 import { Gauges } from './health/gauges'
 import { log } from './health/log'
@@ -13,7 +14,7 @@ export const open: Opener = (connection) => {
   const gauges = new Gauges(connection)
   const lines = log(connection)
   const addresses = h('div', { class: 'stack' })
-  const greet = (hello: Hello) => addresses.replaceChildren(addressesOf(hello))
+  const greet = (hello: Hello) => addresses.replaceChildren(addressesOf(connection, hello))
   if (connection.hello) greet(connection.hello)
   const end = connection.on('hello', greet)
   return {
@@ -34,7 +35,7 @@ export const open: Opener = (connection) => {
 }
 
 /** All listening endpoints, and pages for other tools. */
-function addressesOf(hello: Hello): HTMLElement {
+function addressesOf(connection: Connection, hello: Hello): HTMLElement {
   return h(
     'div',
     { class: 'stack' },
@@ -54,12 +55,12 @@ function addressesOf(hello: Hello): HTMLElement {
         ),
       ),
     ),
-    hello.recording ? h('p', null, 'Recording to ', h('code', null, hello.recording)) : h('p', null, 'Not recording.'),
+    h('p', { 'data-test': 'recording' }, ...recordingOf(hello)),
     h(
       'p',
       { class: 'row' },
-      page('metrics', 'Metrics', 'Metrics in Prometheus format'),
-      page('status', 'Status', 'This page as plain text, for scripts'),
+      page(connection, 'metrics', 'Metrics', 'Metrics in Prometheus format'),
+      page(connection, 'status', 'Status', 'This page as plain text, for scripts'),
       h('span', { class: 'quiet' }, `Rossum ${hello.version}`),
     ),
   )
@@ -69,6 +70,19 @@ function head(title: string): HTMLElement {
   return h('th', { scope: 'col' }, title)
 }
 
-function page(path: string, label: string, title: string): HTMLElement {
-  return h('a', { href: `/${path}`, target: '_blank', rel: 'noopener', title, 'data-test': `link-${path}` }, label)
+function recordingOf({ recording, role }: Hello): (string | HTMLElement)[] {
+  if (recording !== null) return ['Recording to ', h('code', null, recording)]
+  if (role === 'viewer') return ['Only operators see the log, the recording and the causes of failures.']
+  return ['Not recording.']
+}
+
+/** Shows a page in another tab. A plain link could not send the token. */
+function page(connection: Connection, path: string, label: string, title: string): HTMLElement {
+  const show = async () => {
+    const text = await connection.fetchText(path)
+    const address = URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))
+    window.open(address, '_blank', 'noopener')
+    setTimeout(() => URL.revokeObjectURL(address), 60_000)
+  }
+  return button(label, show, { title, test: `link-${path}` })
 }

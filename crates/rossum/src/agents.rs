@@ -2,13 +2,14 @@
 
 use std::{
     io::{Read, Write},
-    net::{TcpStream, ToSocketAddrs},
+    net::{SocketAddr, TcpStream, ToSocketAddrs},
     time::Duration,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::Value;
+use server::user_data::{self, Tokens};
 
 use crate::table::table;
 
@@ -20,17 +21,23 @@ const MAX_BYTES: u64 = 16 << 20;
 /// Options of `rossum agents`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Address of the server's console
+    /// Address of the server's console, or a link that the server printed
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:1920")]
     server: String,
+    /// Token for the server's pages; that of your own servers by default
+    #[arg(long, value_name = "TOKEN", env = "ROSSUM_TOKEN", hide_env_values = true)]
+    token: Option<String>,
     /// Print a JSON array instead of a table
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let server = options.server.strip_prefix("http://").unwrap_or(&options.server).trim_end_matches('/');
-    let agents = fetch(server, "/agents")?;
+    let link = options.server.strip_prefix("http://").unwrap_or(&options.server);
+    let (server, linked) = link.split_once("/?token=").unwrap_or((link, ""));
+    let server = server.trim_end_matches('/');
+    let given = options.token.as_deref().or(Some(linked).filter(|token| !token.is_empty())).map(str::to_owned);
+    let agents = fetch(server, "/agents", given)?;
     let agents: Value =
         serde_json::from_str(&agents).with_context(|| format!("{server} did not send a list of agents"))?;
     if options.json {
@@ -58,8 +65,15 @@ fn as_table(agents: &Value) -> String {
     table(COLUMNS, &rows)
 }
 
+/// The token of this user's own servers. It is not for other machines: the connection is not encrypted.
+fn own_token(address: SocketAddr) -> anyhow::Result<String> {
+    ensure!(address.ip().is_loopback(), "pass a token of the server on the other machine with --token");
+    let tokens = Tokens::read(&user_data::folder()).context("no tokens of a server of yours; pass one with --token")?;
+    Ok(tokens.viewer.secret)
+}
+
 /// Fetches a page of the server.
-fn fetch(server: &str, path: &str) -> anyhow::Result<String> {
+fn fetch(server: &str, path: &str, token: Option<String>) -> anyhow::Result<String> {
     let no_server = || {
         format!(
             "no server at {server}; start one with `rossum serve --scenario orcs`, and pass the address of its console \
@@ -67,9 +81,11 @@ fn fetch(server: &str, path: &str) -> anyhow::Result<String> {
         )
     };
     let mut stream = connect(server).with_context(no_server)?;
+    let token = token.map_or_else(|| own_token(stream.peer_addr()?), Ok)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n\r\n");
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).with_context(no_server)?;
     let mut answer = String::new();
     stream.take(MAX_BYTES).read_to_string(&mut answer).with_context(no_server)?;
@@ -91,10 +107,11 @@ fn connect(server: &str) -> anyhow::Result<TcpStream> {
 fn body(answer: &str) -> anyhow::Result<String> {
     let Some((head, body)) = answer.split_once("\r\n\r\n") else { bail!("invalid HTTP response") };
     let status = head.lines().next().unwrap_or_default();
-    if status.split(' ').nth(1) != Some("200") {
-        bail!("status: {status}");
+    match status.split(' ').nth(1) {
+        Some("200") => Ok(body.to_owned()),
+        Some("401") => bail!("the server does not accept the token; pass one of its tokens with --token"),
+        _ => bail!("status: {status}"),
     }
-    Ok(body.to_owned())
 }
 
 #[cfg(test)]
@@ -124,30 +141,40 @@ Ball     ball     0       0       0        0      -                no
         assert_eq!(as_table(&json!([])).lines().count(), 1);
     }
 
-    /// Fetches the agents from a server that sends `answer`.
-    fn ask(answer: &'static str) -> anyhow::Result<String> {
+    /// Fetches the agents from a server that sends `answer`, with this link and token; returns the request as well.
+    fn ask(answer: &'static str, rest: &str, token: Option<&str>) -> (anyhow::Result<String>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = format!("http://{}/", listener.local_addr().unwrap());
-        thread::spawn(move || {
+        let server = format!("http://{}/{rest}", listener.local_addr().unwrap());
+        let serving = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let _ = stream.read(&mut [0; 1024]).unwrap();
+            let mut request = [0; 1024];
+            let length = stream.read(&mut request).unwrap();
             stream.write_all(answer.as_bytes()).unwrap();
+            String::from_utf8_lossy(&request[..length]).into_owned()
         });
         let mut out = Vec::new();
-        run(&Options { server, json: true }, &mut out)?;
-        Ok(String::from_utf8(out).unwrap())
+        let result = run(&Options { server, token: token.map(str::to_owned), json: true }, &mut out);
+        (result.map(|()| String::from_utf8(out).unwrap()), serving.join().unwrap())
     }
 
     #[test]
     fn agents_are_fetched() {
-        let printed = ask("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n[{\"name\":\"Rover\"}]\n").unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), json!([{ "name": "Rover" }]));
+        let found = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n[{\"name\":\"Rover\"}]\n";
+        for (link, token, sent) in
+            [("", Some("abc"), "abc"), ("?token=def", None, "def"), ("?token=def", Some("abc"), "abc")]
+        {
+            let (printed, request) = ask(found, link, token);
+            assert_eq!(serde_json::from_str::<Value>(&printed.unwrap()).unwrap(), json!([{ "name": "Rover" }]));
+            let wanted = format!("\r\nAuthorization: Bearer {sent}\r\n");
+            assert!(request.starts_with("GET /agents HTTP/1.1\r\n") && request.contains(&wanted), "{request}");
+        }
         for (answer, wanted) in [
             ("HTTP/1.1 404 Not Found\r\n\r\n", "404 Not Found"),
+            ("HTTP/1.1 401 Unauthorized\r\n\r\n", "--token"),
             ("220 mail\r\n", "invalid HTTP response"),
             ("HTTP/1.1 200 OK\r\n\r\nhello", "did not send a list of agents"),
         ] {
-            let error = format!("{:#}", ask(answer).unwrap_err());
+            let error = format!("{:#}", ask(answer, "", Some("abc")).0.unwrap_err());
             assert!(error.contains(wanted), "{error}");
         }
     }
@@ -155,7 +182,7 @@ Ball     ball     0       0       0        0      -                no
     #[test]
     fn unreachable_server() {
         let server = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let error = format!("{:#}", run(&Options { server, json: false }, &mut Vec::new()).unwrap_err());
+        let error = format!("{:#}", run(&Options { server, token: None, json: false }, &mut Vec::new()).unwrap_err());
         assert!(error.contains("rossum serve --scenario orcs"), "{error}");
     }
 }

@@ -110,7 +110,7 @@ fn console_pages() -> Finding {
         return Limited("built without the console; install Node.js 20 and rebuild".to_owned());
     }
     let kilobytes = console::PAGES.iter().map(|page| page.bytes.len()).sum::<usize>() / 1000;
-    let tokens = server::user_data::folder().join("tokens.toml");
+    let tokens = server::user_data::tokens_path(&server::user_data::folder());
     Working(format!("{} files, {kilobytes} kB; tokens in {}", console::PAGES.len(), tokens.display()))
 }
 

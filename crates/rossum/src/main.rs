@@ -20,6 +20,7 @@ mod serve;
 mod soak;
 mod soccer;
 mod table;
+mod tokens;
 
 use std::{
     io::{self, Write},
@@ -61,6 +62,8 @@ enum Command {
     Scenarios(scenarios::Options),
     /// List the agents of a running server and the addresses to control them
     Agents(agents::Options),
+    /// List the tokens of the console and when they expire, or replace them
+    Tokens(tokens::Options),
     /// Inspect a running simulation over OSP: agents, variables, events, single steps
     Osp(osp::Options),
     /// Read or set the motors of one agent over ODCP
@@ -119,6 +122,7 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Replay(options) => replay::run(&options, out),
         Command::Scenarios(options) => scenarios::run(&options, out),
         Command::Agents(options) => agents::run(&options, out),
+        Command::Tokens(options) => tokens::run(&options, out),
         Command::Osp(options) => osp::run(&options, out),
         Command::Odcp(options) => odcp::run(&options, out),
         Command::Oz(options) => oz::run(&options, out),

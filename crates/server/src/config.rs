@@ -114,6 +114,8 @@ pub struct ServerConfig {
     pub http_port: u16,
     /// Listen on any free ports instead of the configured ones.
     pub free_ports: bool,
+    /// Days after which new tokens of the console expire.
+    pub token_days: u32,
     /// Folder of the evolutionary runs that the console shows.
     pub runs: PathBuf,
     /// Folder of the recordings and logs that the console plays.
@@ -128,9 +130,17 @@ impl Default for ServerConfig {
             allow: Vec::new(),
             http_port: 1920,
             free_ports: false,
+            token_days: 30,
             runs: PathBuf::from("runs"),
             recordings: PathBuf::from("."),
         }
+    }
+}
+
+impl ServerConfig {
+    /// Time after which new tokens of the console expire.
+    pub fn token_lifetime(&self) -> Duration {
+        Duration::from_secs(u64::from(self.token_days) * 24 * 3600)
     }
 }
 
@@ -290,6 +300,9 @@ impl Scenario {
         if !(0.01..=86_400.0).contains(&world.silence) {
             return value("silence", world.silence.to_string(), "0.01 to 86400 s");
         }
+        if !(1..=3650).contains(&server.token_days) {
+            return value("token_days", server.token_days.to_string(), "1 to 3650");
+        }
         for robot in &self.base.robots {
             if !robot.position.iter().chain([&robot.heading]).all(|x| x.is_finite() && x.abs() < 1e5) {
                 return value("position or heading of a robot", robot.name.clone(), "finite and below 100000");
@@ -413,6 +426,7 @@ mod tests {
             ("[[robot]]\nname = \"A\"\nmodel = \"rovver\"", "did you mean `rover`?"),
             ("[[robot]]\nname = \"A\"\nmodel = \"missing.xml\"", "missing.xml"),
             ("[server]\nbind = \"0.0.0.0\"", "allow"),
+            ("[server]\ntoken_days = 0", "token_days is 0; it must be 1 to 3650"),
             ("[world", "test: "),
             ("[[watch]]\nname = \"w\"", "between"),
         ] {

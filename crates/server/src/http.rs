@@ -1,14 +1,14 @@
 //! The console's pages and its WebSocket, the status page and the metrics.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-};
+mod guard;
+mod text_pages;
+
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Extension, Router,
-    extract::{Query, Request, State, WebSocketUpgrade, rejection::QueryRejection},
-    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
+    extract::{Request, State, WebSocketUpgrade},
+    http::{HeaderValue, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
@@ -18,30 +18,28 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
-    time::timeout,
+    time::{interval, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::debug;
-use world::{Snapshot, interface::Role, snapshot::AgentCard};
+use wire::console::Role;
 
+use self::guard::{Guard, Secret, forbidden};
 use crate::{
     access::AllowList,
     driver::{
         admission::{Admission, Permit},
         connections::accept,
-        console::{self, ConsoleServer},
+        console::{self, ConsoleServer, Visitor},
     },
-    health::{Condition, Health},
-    limits, metrics,
-    protocol::EndpointId,
-    serve::{Address, first_screen},
-    sim_thread::{STANDSTILL, SimHandle},
-    user_data::Tokens,
+    health::Health,
+    limits,
+    serve::Address,
+    sim_thread::SimHandle,
+    user_data::{LiveTokens, today},
 };
 
 /// Browsers load nothing from other sites and run no inline scripts.
@@ -83,11 +81,19 @@ struct Shared {
     stop: CancellationToken,
 }
 
+impl Shared {
+    /// The role that a request's token gives.
+    fn role(&self, Secret(secret): &Secret) -> Option<Role> {
+        let now = today();
+        self.console.tokens.current(now).role(secret.as_deref()?, now)
+    }
+}
+
 /// Access to the console and the state its connections share.
 #[derive(Clone, Debug)]
 pub struct Console {
     /// Tokens of operators and viewers.
-    pub tokens: Tokens,
+    pub tokens: LiveTokens,
     pub(crate) server: ConsoleServer,
 }
 
@@ -101,24 +107,38 @@ pub async fn run(
 ) {
     let permits = [(); 2].map(|()| Arc::new(Semaphore::new(limits::CONSOLES_PER_ROLE)));
     let browsers = TaskTracker::new();
+    let tokens = console.tokens.clone();
     let shared = Shared { sim, about, console, permits, browsers: browsers.clone(), stop: stop.clone() };
+    let guard = Guard { scheme: "http", names: Arc::new([]) };
     let pages = Router::new()
         .route("/", get(first_page))
         .route("/api", get(api))
-        .route("/status", get(status_page))
-        .route("/agents", get(agents))
-        .route("/health", get(health))
-        .route("/metrics", get(async || metrics::render()))
+        .route("/status", get(text_pages::status))
+        .route("/agents", get(text_pages::agents))
+        .route("/health", get(text_pages::health))
+        .route("/metrics", get(text_pages::metrics))
         .fallback(get(file))
-        .layer(middleware::from_fn(check_host))
+        .layer(middleware::from_fn_with_state(guard, guard::check_source))
         .layer(middleware::from_fn(add_headers))
         .with_state(shared);
     let stopping = stop.clone();
     let serve = |stream, peer, permit| Ok(serve_request(stream, peer, permit, pages.clone(), stopping.clone()));
-    accept(listener, admission.reserved_endpoint("http"), &allow, stop, serve).await;
+    tokio::select! {
+        () = accept(listener, admission.reserved_endpoint("http"), &allow, stop, serve) => {}
+        () = follow(&tokens) => {}
+    }
     // they notify their browsers of the shutdown
     browsers.close();
     browsers.wait().await;
+}
+
+/// Looks for changes of the tokens from time to time, so that sessions with an invalid one end. Never returns.
+async fn follow(tokens: &LiveTokens) {
+    let mut timer = interval(limits::TOKEN_CHECK_INTERVAL);
+    loop {
+        timer.tick().await;
+        tokens.current(today());
+    }
 }
 
 /// Serves one request. A peer that is slow to send or to read is dropped, as are all when the server stops.
@@ -148,24 +168,10 @@ async fn note_request(State(permit): State<Arc<Permit>>, request: Request, next:
     next.run(request).await
 }
 
-/// Query of a link to the console.
-#[derive(Debug, Deserialize)]
-struct Link {
-    token: Option<String>,
-}
-
-fn forbidden(reason: &'static str) -> Response {
-    (StatusCode::FORBIDDEN, format!("{reason}\n")).into_response()
-}
-
-const WRONG_TOKEN: &str = "wrong token: open the console with the link that `rossum serve` prints";
-
 /// The console's page. Without a token it asks for one; a wrong token is refused.
-async fn first_page(State(shared): State<Shared>, link: Result<Query<Link>, QueryRejection>) -> Response {
-    match link {
-        Ok(Query(Link { token: Some(token) })) if shared.console.tokens.role(&token).is_none() => {
-            forbidden(WRONG_TOKEN)
-        }
+async fn first_page(State(shared): State<Shared>, secret: Secret) -> Response {
+    match (&secret, shared.role(&secret)) {
+        (Secret(Some(_)), None) => forbidden(guard::WRONG_TOKEN),
         _ => file("/".parse().unwrap_or_default()).await,
     }
 }
@@ -179,19 +185,16 @@ async fn file(uri: Uri) -> Response {
     ([(header::CONTENT_TYPE, page.kind), (header::CACHE_CONTROL, caching)], page.bytes).into_response()
 }
 
-/// The console's WebSocket, for this server's pages and for clients that are not browsers.
+/// The console's WebSocket.
 async fn api(
     State(shared): State<Shared>,
     Extension(peer): Extension<SocketAddr>,
-    link: Result<Query<Link>, QueryRejection>,
-    headers: HeaderMap,
+    secret: Secret,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Response {
-    if !is_own_page(&headers) {
-        return forbidden("cross-origin requests are not allowed");
-    }
-    let token = link.ok().and_then(|Query(link)| link.token).unwrap_or_default();
-    let Some(role) = shared.console.tokens.role(&token) else { return forbidden(WRONG_TOKEN) };
+    let (Some(role), Secret(Some(secret))) = (shared.role(&secret), secret) else {
+        return forbidden(guard::WRONG_TOKEN);
+    };
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(_) => {
@@ -199,25 +202,16 @@ async fn api(
         }
     };
     let [operators, viewers] = &shared.permits;
-    let permits = if role == wire::console::Role::Operator { operators } else { viewers };
+    let permits = if role == Role::Operator { operators } else { viewers };
     let Ok(permit) = Arc::clone(permits).try_acquire_owned() else {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many open consoles; close one and try again\n").into_response();
     };
-    let Shared { console, browsers, stop, .. } = shared;
+    let Shared { console: Console { tokens, server }, browsers, stop, .. } = shared;
+    let visitor = Visitor { peer, role, secret, tokens: tokens.changes() };
     upgrade
         .max_message_size(wire::console::MAX_COMMAND)
         .max_frame_size(wire::console::MAX_COMMAND)
-        .on_upgrade(move |socket| browsers.track_future(console::run(socket, peer, role, console.server, permit, stop)))
-}
-
-/// Whether a request comes from a page of this server, or not from a page.
-fn is_own_page(headers: &HeaderMap) -> bool {
-    let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or_default());
-    match (text(header::ORIGIN), text(header::HOST)) {
-        (None, _) => true,
-        (Some(origin), Some(host)) => origin.strip_prefix("http://") == Some(host),
-        (Some(_), None) => false,
-    }
+        .on_upgrade(move |socket| browsers.track_future(console::run(socket, visitor, server, permit, stop)))
 }
 
 /// Adds security headers, and closes the connection after the response.
@@ -236,80 +230,6 @@ async fn add_headers(request: Request, next: Next) -> Response {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
-}
-
-async fn health(State(shared): State<Shared>) -> (StatusCode, String) {
-    if shared.sim.has_ended() {
-        (StatusCode::SERVICE_UNAVAILABLE, "the world has ended\n".to_owned())
-    } else if let Some(cause) = shared.sim.failure() {
-        (StatusCode::SERVICE_UNAVAILABLE, format!("{STANDSTILL}: {cause}\n"))
-    } else {
-        // a failed companion does not make the server unhealthy
-        (StatusCode::OK, format!("ok\n{}", conditions(&shared.about.health, false)))
-    }
-}
-
-/// One line for each component, or for each that does not work.
-fn conditions(health: &Health, all: bool) -> String {
-    let parts = health.components().into_iter().filter(|(_, condition)| all || !condition.works);
-    let line =
-        |(part, Condition { works, words })| format!("  {part}: {}{words}\n", if works { "" } else { "NOT WORKING: " });
-    parts.map(line).collect()
-}
-
-async fn status_page(State(shared): State<Shared>) -> String {
-    let snapshot = shared.sim.latest();
-    let mut page = first_screen(&shared.about.title, &shared.about.addresses);
-    page.push_str(&format!("\ntick {}, {:.2} s into try {}\n", snapshot.tick.0, snapshot.time, snapshot.tries));
-    if let Some(cause) = shared.sim.failure() {
-        page.push_str(&format!("{STANDSTILL}: {cause}\n"));
-    }
-    for agent in &snapshot.catalogue.agents {
-        page.push_str(&format!("  {} ({}), {} motors\n", agent.name, agent.robot, agent.motors.len()));
-    }
-    page.push_str(&conditions(&shared.about.health, true));
-    page
-}
-
-async fn agents(State(shared): State<Shared>) -> impl IntoResponse {
-    let agents = agents_of(&shared.sim.latest(), &shared.about.addresses);
-    ([(header::CONTENT_TYPE, "application/json")], format!("{agents}\n"))
-}
-
-/// Each agent with the number of its values, its ODCP address and whether a client controls it.
-fn agents_of(snapshot: &Snapshot, addresses: &[Address]) -> Value {
-    let agent = |agent: &AgentCard| {
-        let odcp = EndpointId::Odcp { agent: agent.name.clone() };
-        json!({
-            "name": agent.name,
-            "robot": agent.robot,
-            "motors": agent.motors.len(),
-            "inputs": agent.count(Role::Input),
-            "outputs": agent.count(Role::Output),
-            "infos": agent.count(Role::Info),
-            "odcp": addresses.iter().find(|address| address.id == odcp).map(|address| address.address),
-            "controlled": snapshot.lockstep.contains(&agent.id),
-        })
-    };
-    snapshot.catalogue.agents.iter().map(agent).collect()
-}
-
-/// Refuses other host names: a page of another site whose name resolves to this machine (DNS rebinding) gets no answer.
-async fn check_host(request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if is_own_name(host) {
-        next.run(request).await
-    } else {
-        (StatusCode::FORBIDDEN, "unknown host name; use the server's IP address or `localhost`\n").into_response()
-    }
-}
-
-/// Whether a `Host` header has an address or `localhost`, with or without a port.
-fn is_own_name(host: &str) -> bool {
-    let is_port = |text: &str| text.parse::<u16>().is_ok();
-    let name = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name);
-    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-    name == "localhost" || address.parse::<IpAddr>().is_ok()
 }
 
 #[cfg(test)]

@@ -116,6 +116,8 @@ pub const EVO_WORLD_ATTEMPTS: u32 = 5;
 pub const CONSOLE_JOBS: usize = 16;
 /// Jobs that the console connections of one role together may have running: this many of operators and as many of viewers.
 pub const CONSOLE_JOBS_PER_ROLE: usize = 8;
+/// Interval at which the file of the tokens is checked for changes. Each request checks it as well.
+pub const TOKEN_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Timeout for the face recognition to name a face.
 pub const CONSOLE_NAMING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Saved items of the console.

@@ -43,7 +43,7 @@ use crate::{
     protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo},
     recording::{Recording, StartError},
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
-    user_data::{self, SavedItems, Tokens},
+    user_data::{self, LiveTokens, SavedItems, today},
 };
 
 /// Why a server could not start.
@@ -130,7 +130,7 @@ pub enum End {
 #[derive(Debug)]
 pub struct Server {
     addresses: Vec<Address>,
-    tokens: Tokens,
+    tokens: LiveTokens,
     sim: SimThread,
     recording: Option<Recording>,
     tasks: JoinSet<()>,
@@ -170,7 +170,8 @@ impl Server {
         for (_, service) in &scenario.services {
             companions.extend(service.start_companions(sim.handle(), &health)?);
         }
-        let tokens = Tokens::load_or_create(&user_data::folder()).map_err(ServeError::Tokens)?;
+        let lifetime = scenario.base.server.token_lifetime();
+        let tokens = LiveTokens::open(&user_data::folder(), lifetime, today()).map_err(ServeError::Tokens)?;
         let jobs = ConsoleJobs::of(scenario)?;
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
         let server = console_server(scenario, &about, sim.handle(), admission.clone(), &jobs, tick_seconds, record)?;
@@ -185,12 +186,10 @@ impl Server {
 
     /// The console's link for a role, with its token.
     pub fn console(&self, role: Role) -> String {
-        let address = self.addresses.iter().find(|address| address.kind == "http").map(|address| address.address);
-        let token = match role {
-            Role::Operator => &self.tokens.operator,
-            Role::Viewer => &self.tokens.viewer,
-        };
-        address.map(|address| format!("http://{}/?token={token}", reachable(address))).unwrap_or_default()
+        let address = self.addresses.iter().find(|address| address.id == EndpointId::Console);
+        let tokens = self.tokens.current(today());
+        let secret = &tokens.of(role).secret;
+        address.map(|found| format!("http://{}/?token={secret}", reachable(found.address))).unwrap_or_default()
     }
 
     /// All listening sockets.

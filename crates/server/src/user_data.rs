@@ -1,5 +1,7 @@
 //! Files that are kept for a user between runs of the server: the console's tokens, and what operators save in it.
 
+mod tokens;
+
 use std::{
     collections::BTreeMap,
     env, fs, io,
@@ -12,17 +14,12 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use subtle::ConstantTimeEq;
 use support::atomic_file;
 use tracing::warn;
-use wire::console::Role;
 
+pub use self::tokens::{LiveTokens, Token, Tokens, today, tokens_path};
 use crate::limits;
-
-/// Random bytes of a token.
-const TOKEN_BYTES: usize = 16;
 
 /// The folder of these files: `ROSSUM_STATE`, or else `rossum` in the user's state folder according to XDG.
 pub fn folder() -> PathBuf {
@@ -55,67 +52,6 @@ fn lock(folder: &Path) -> Option<fs::File> {
 fn is_private(path: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.uid() == own && file.mode() & 0o077 == 0)
-}
-
-/// The secrets that admit browsers to the console.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tokens {
-    /// Admits operators, who may do everything.
-    pub operator: String,
-    /// Admits viewers, who may only watch.
-    pub viewer: String,
-}
-
-impl Tokens {
-    /// Reads the user's tokens, or makes new ones the first time. They stay the same so that open pages can reconnect after
-    /// a restart. If they cannot be written, a warning is logged and they are valid for this run.
-    ///
-    /// # Errors
-    /// If the system has no random numbers.
-    pub fn load_or_create(folder: &Path) -> io::Result<Self> {
-        let path = folder.join("tokens.toml");
-        let _lock = lock(folder);
-        match fs::read_to_string(&path).map(|text| toml::from_str::<Self>(&text)) {
-            Ok(_) if !is_private(&path) => {
-                warn!(path = %path.display(), "tokens replaced: other users could read the file")
-            }
-            Ok(Ok(tokens)) if tokens.are_valid() => return Ok(tokens),
-            Ok(_) => warn!(path = %path.display(), "tokens replaced: the file is invalid"),
-            Err(_) => {}
-        }
-        let tokens = Self { operator: random_token()?, viewer: random_token()? };
-        let text = toml::to_string(&tokens).map_err(io::Error::other)?;
-        if let Err(error) = replace(&path, &text) {
-            warn!(path = %path.display(), %error, "tokens not saved, valid for this run only");
-        }
-        Ok(tokens)
-    }
-
-    fn are_valid(&self) -> bool {
-        let is_valid =
-            |token: &str| token.len() >= TOKEN_BYTES && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_valid(&self.operator) && is_valid(&self.viewer) && self.operator != self.viewer
-    }
-
-    /// The role that a token gives; compares in constant time.
-    pub fn role(&self, token: &str) -> Option<Role> {
-        let matches = |own: &str| bool::from(own.as_bytes().ct_eq(token.as_bytes()));
-        match (matches(&self.operator), matches(&self.viewer)) {
-            (true, _) => Some(Role::Operator),
-            (_, true) => Some(Role::Viewer),
-            _ => None,
-        }
-    }
-}
-
-fn random_token() -> io::Result<String> {
-    let mut bytes = [0_u8; TOKEN_BYTES];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
-    }
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn saved_items_path(folder: &Path) -> PathBuf {
@@ -235,52 +171,11 @@ impl SavedItems {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]
-    fn tokens_are_kept_and_private() {
+    fn two_servers_of_one_user_share_saved_items() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Tokens::load_or_create(folder.path()).unwrap();
-        assert_eq!(Tokens::load_or_create(folder.path()).unwrap(), first);
-        assert_eq!(first.operator.len(), 2 * TOKEN_BYTES);
-        assert_eq!(first.role(&first.operator), Some(Role::Operator));
-        assert_eq!(first.role(&first.viewer), Some(Role::Viewer));
-        for wrong in ["", "a", &first.operator[1..], &format!("{}0", first.operator)] {
-            assert_eq!(first.role(wrong), None, "{wrong}");
-        }
-        let mode = fs::metadata(folder.path().join("tokens.toml")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        // a file that others could read
-        fs::set_permissions(folder.path().join("tokens.toml"), fs::Permissions::from_mode(0o644)).unwrap();
-        let new = Tokens::load_or_create(folder.path()).unwrap();
-        assert_ne!(new, first);
-        assert_eq!(Tokens::load_or_create(folder.path()).unwrap(), new);
-        // a file that is damaged
-        for text in ["", "operator = \"\"\nviewer = \"\"", "operator = 3"] {
-            fs::write(folder.path().join("tokens.toml"), text).unwrap();
-            let tokens = Tokens::load_or_create(folder.path()).unwrap();
-            assert!(tokens.are_valid() && tokens != first, "{text}");
-        }
-    }
-
-    #[test]
-    fn tokens_are_made_even_if_they_cannot_be_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        fs::write(&file, "").unwrap();
-        assert!(Tokens::load_or_create(&file.join("below")).unwrap().are_valid());
-    }
-
-    #[test]
-    fn two_servers_of_one_user_share_tokens_and_saved_items() {
-        let folder = tempfile::tempdir().unwrap();
-        let tokens = std::thread::scope(|scope| {
-            let made: Vec<_> = (0..8).map(|_| scope.spawn(|| Tokens::load_or_create(folder.path()).unwrap())).collect();
-            made.into_iter().map(|made| made.join().unwrap()).collect::<Vec<_>>()
-        });
-        assert!(tokens.iter().all(|token| token == &tokens[0]), "{tokens:?}");
         let (one, other) = (SavedItems::open(folder.path()), SavedItems::open(folder.path()));
         one.save("hotkeys", 1.into()).unwrap();
         other.save("macros", 2.into()).unwrap();

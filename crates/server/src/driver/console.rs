@@ -11,7 +11,7 @@ use session::{
     console::{ConsoleAction, ConsoleOutbox, ConsoleSession, Frame, Job, JobError, JobResult, Shared},
 };
 use tokio::{
-    sync::OwnedSemaphorePermit,
+    sync::{OwnedSemaphorePermit, watch},
     task::JoinSet,
     time::{sleep_until, timeout},
 };
@@ -28,6 +28,7 @@ use crate::{
     limits,
     roster::Client,
     sim_thread::{Delivery, SendError, SessionSender, SimHandle, Ticks},
+    user_data::{Tokens, today},
 };
 
 /// Name of the protocol.
@@ -45,16 +46,42 @@ pub(crate) struct ConsoleServer {
     pub(crate) jobs: Arc<Jobs>,
 }
 
-/// Serves one client until it leaves or the server stops. The permit is returned then.
+/// A client that was admitted.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub(crate) peer: SocketAddr,
+    pub(crate) role: Role,
+    /// The secret that gives it its role.
+    pub(crate) secret: String,
+    /// Changes of the tokens.
+    pub(crate) tokens: watch::Receiver<Arc<Tokens>>,
+}
+
+impl Visitor {
+    /// Waits until its token was replaced or has expired.
+    async fn dismissed(&mut self) {
+        let is_valid = |tokens: &Arc<Tokens>| tokens.role(&self.secret, today()) == Some(self.role);
+        if self.tokens.wait_for(|tokens| !is_valid(tokens)).await.is_err() {
+            // no tokens change any more: the server is stopping
+            std::future::pending().await
+        }
+    }
+}
+
+/// Serves one client until it leaves, its token becomes invalid or the server stops. The permit is returned then.
 pub(crate) async fn run(
     mut socket: WebSocket,
-    peer: SocketAddr,
-    role: Role,
+    mut visitor: Visitor,
     server: ConsoleServer,
     permit: OwnedSemaphorePermit,
     stop: CancellationToken,
 ) {
-    let reason = match converse(&mut socket, peer, role, server, &stop).await {
+    let (peer, role) = (visitor.peer, visitor.role);
+    let ended = tokio::select! {
+        ended = converse(&mut socket, peer, role, server, &stop) => ended,
+        () = visitor.dismissed() => Ok("the token was replaced or has expired; open the new link".to_owned()),
+    };
+    let reason = match ended {
         Ok(reason) => reason,
         Err(error) => error.to_string(),
     };

@@ -1,15 +1,21 @@
+use std::{net::IpAddr, time::Duration};
+
 use physics::{Limits, Source};
+use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     task::JoinHandle,
     time::Instant,
 };
-use world::{Command, Setup, World, clock::Pace};
+use world::{Command, Setup, Snapshot, World, clock::Pace};
 
-use super::*;
+use super::{text_pages::agents_of, *};
 use crate::{
+    protocol::EndpointId,
     sim_thread::{SimThread, Ticks},
     testing::{self, running, running_recorded, within},
+    user_data::Tokens,
 };
 
 struct Served {
@@ -17,6 +23,9 @@ struct Served {
     address: SocketAddr,
     stop: CancellationToken,
     task: JoinHandle<()>,
+    health: Health,
+    /// Where the tokens are.
+    folder: TempDir,
 }
 
 impl Served {
@@ -34,17 +43,28 @@ impl Served {
             kind: "udp",
             address,
         };
-        let about = About { title: "A test".to_owned(), addresses: vec![odcp], health: Health::default() };
-        let console = Console { tokens: tokens(), server: testing::console_server(sim.handle()) };
+        let health = Health::default();
+        let about = About { title: "A test".to_owned(), addresses: vec![odcp], health: health.clone() };
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = LiveTokens::open(folder.path(), LIFETIME, today()).unwrap();
+        let console = Console { tokens, server: testing::console_server(sim.handle()) };
         let pages = Pages { sim: sim.handle().clone(), about, console };
         let task = tokio::spawn(run(listener, pages, allow, Admission::default(), stop.clone()));
-        Self { sim, address, stop, task }
+        Self { sim, address, stop, task, health, folder }
+    }
+
+    fn secret(&self, role: Role) -> String {
+        Tokens::read(self.folder.path()).unwrap().of(role).secret.clone()
+    }
+
+    /// Status and body of a page, as a role is served it.
+    async fn page(&self, path: &str, role: Role) -> (u16, String) {
+        get(self.address, &format!("{path}?token={}", self.secret(role)), "localhost").await
     }
 }
 
-fn tokens() -> Tokens {
-    Tokens { operator: "0123456789abcdef".to_owned(), viewer: "fedcba9876543210".to_owned() }
-}
+/// Lifetime of the tokens.
+const LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Status and body of a page; `None` if the connection is closed without an answer.
 async fn ask(address: SocketAddr, path: &str, host: &str) -> Option<(u16, String)> {
@@ -68,8 +88,8 @@ async fn get(address: SocketAddr, path: &str, host: &str) -> (u16, String) {
 
 #[tokio::test]
 async fn pages_show_the_state_of_the_world() {
-    let Served { sim, address, stop, task } = Served::start("127.0.0.1:0", AllowList::default()).await;
-    let mut snapshots = sim.handle().watch();
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let mut snapshots = served.sim.handle().watch();
     within("ticks", snapshots.wait_for(|snapshot| snapshot.tick.0 > 3)).await.unwrap();
     for (path, wanted) in [
         ("/health", "ok"),
@@ -79,11 +99,13 @@ async fn pages_show_the_state_of_the_world() {
         ("/status", "Rover (rover), 2 motors"),
         ("/", "<!doctype html>"),
     ] {
-        let (status, body) = get(address, path, "127.0.0.1").await;
-        assert!(status == 200 && body.contains(wanted), "{path}: {status} {body}");
+        for role in [Role::Operator, Role::Viewer] {
+            let (status, body) = served.page(path, role).await;
+            assert!(status == 200 && body.contains(wanted), "{path}: {status} {body}");
+        }
     }
+    let Served { sim, address, stop, task, .. } = served;
     assert_eq!(get(address, "/nothing", "127.0.0.1").await.0, 404);
-
     tokio::task::spawn_blocking(|| sim.stop()).await.unwrap();
     assert_eq!(get(address, "/health", "127.0.0.1").await.0, 503, "a server without a world is not healthy");
     stop.cancel();
@@ -91,16 +113,45 @@ async fn pages_show_the_state_of_the_world() {
 }
 
 #[tokio::test]
+async fn pages_show_what_a_role_may_see() {
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    served.health.note("ears", false, "/dev/snd is missing");
+    served.health.note("voice", true, "reads /home/ada/voices");
+    let nobody = async |path| get(served.address, path, "localhost").await;
+    for path in ["/status", "/agents", "/metrics", "/status?token=", "/metrics?token=0123456789abcdef0123456789abcdef"]
+    {
+        let (status, body) = nobody(path).await;
+        assert!(status == 401 && body.contains("Bearer") && !body.contains("Rover"), "{path}: {status} {body}");
+    }
+    assert_eq!(nobody("/health").await, (200, "ok\n".to_owned()), "nothing else");
+    for (path, role, shown, hidden) in [
+        ("/health", Role::Operator, "ears: NOT WORKING: /dev/snd is missing", "voice"),
+        ("/health", Role::Viewer, "ears: NOT WORKING: only operators see the cause", "/dev"),
+        ("/status", Role::Operator, "voice: reads /home/ada/voices", "only operators"),
+        ("/status", Role::Viewer, "voice: working", "/home"),
+        ("/status", Role::Viewer, "ears: NOT WORKING", "/dev"),
+    ] {
+        let (status, body) = served.page(path, role).await;
+        assert!(status == 200 && body.contains(shown) && !body.contains(hidden), "{path} {role:?}: {status} {body}");
+    }
+    // as programs send it
+    let header = format!("localhost\r\nAuthorization: bearer {}", served.secret(Role::Viewer));
+    assert_eq!(get(served.address, "/metrics", &header).await.0, 200);
+    let header = format!("localhost\r\nAuthorization: Basic {}", served.secret(Role::Viewer));
+    assert_eq!(get(served.address, "/metrics", &header).await.0, 401);
+}
+
+#[tokio::test]
 async fn agents_are_listed_for_programs() {
-    let Served { sim, address, .. } = Served::start("127.0.0.1:0", AllowList::default()).await;
-    let (status, body) = get(address, "/agents", "localhost").await;
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let (status, body) = served.page("/agents", Role::Viewer).await;
     let rover = json!([{
         "name": "Rover", "robot": "rover", "motors": 2, "inputs": 2, "outputs": 13, "infos": 7,
-        "odcp": address, "controlled": false,
+        "odcp": served.address, "controlled": false,
     }]);
     assert_eq!((status, serde_json::from_str::<Value>(&body).unwrap()), (200, rover));
     // without an ODCP port, and controlled by a client
-    let mut snapshot = Snapshot::clone(&sim.handle().latest());
+    let mut snapshot = Snapshot::clone(&served.sim.handle().latest());
     snapshot.lockstep = vec![crate::testing::ROVER];
     let [rover] = agents_of(&snapshot, &[]).as_array().unwrap().clone().try_into().unwrap();
     assert_eq!((&rover["odcp"], &rover["controlled"]), (&Value::Null, &json!(true)));
@@ -112,26 +163,6 @@ async fn unknown_host_names_are_refused() {
     for path in ["/", "/status", "/agents", "/health", "/metrics"] {
         let (status, body) = get(served.address, path, "evil.example").await;
         assert!(status == 403 && !body.contains("rossum"), "{path}: {status} {body}");
-    }
-}
-
-#[test]
-fn own_names() {
-    for (host, own) in [
-        ("localhost", true),
-        ("localhost:1920", true),
-        ("127.0.0.1:1920", true),
-        ("192.168.1.7", true),
-        ("[::1]:1920", true),
-        ("[::1]", true),
-        ("", false),
-        ("evil.example", false),
-        ("evil.example:1920", false),
-        ("localhost.evil.example", false),
-        ("127.0.0.1.evil.example:1920", false),
-        ("[localhost]", false),
-    ] {
-        assert_eq!(is_own_name(host), own, "{host}");
     }
 }
 
@@ -166,24 +197,25 @@ const MINE: &str = r#"<mujoco>
 async fn a_world_that_failed_is_not_healthy_until_it_is_reset() {
     let source = Source::from_text("mine", MINE, &Limits::default()).unwrap();
     let sim = running_recorded(World::new(&Setup::new(source)).unwrap(), Pace::Fast, None);
-    let Served { sim, address, .. } = Served::start_with(sim, "127.0.0.1:0", AllowList::default()).await;
-    let health = async || get(address, "/health", "localhost").await;
+    let served = Served::start_with(sim, "127.0.0.1:0", AllowList::default()).await;
+    let health = async || served.page("/health", Role::Viewer).await;
     within("the failure", async { while health().await.0 == 200 {} }).await;
     let (status, body) = health().await;
     assert!(status == 503 && body.contains("reset") && body.contains("mine"), "{status} {body}");
-    assert!(get(address, "/status", "localhost").await.1.contains(&body), "the status page says so too");
-    let metrics = get(address, "/metrics", "localhost").await.1;
+    assert_eq!(get(served.address, "/health", "localhost").await, (503, "not running\n".to_owned()), "without a token");
+    assert!(served.page("/status", Role::Viewer).await.1.contains(&body), "the status page says so too");
+    let metrics = served.page("/metrics", Role::Viewer).await.1;
     let faults = metrics.lines().find_map(|line| line.strip_prefix("rossum_faults_total "));
     assert!(faults.unwrap().parse::<u64>().unwrap() > 0, "{metrics}");
     // tests run several worlds at once, and the metric is that of the last one that ticked
     assert!(metrics.contains("\nrossum_failed "), "{metrics}");
 
-    let (mut sender, _deliveries) = sim.handle().open(Ticks::Never).unwrap();
-    let stiffness = sim.handle().latest().catalogue.variable_named("/Sim/World/mine/Stiffness").unwrap().id;
+    let (mut sender, _deliveries) = served.sim.handle().open(Ticks::Never).unwrap();
+    let stiffness = served.sim.handle().latest().catalogue.variable_named("/Sim/World/mine/Stiffness").unwrap().id;
     sender.send(Command::Write(stiffness, world::Value::Double(1.0))).unwrap();
     sender.send(Command::Reset(None)).unwrap();
     within("a healthy world", async { while health().await.0 != 200 {} }).await;
-    let metrics = get(address, "/metrics", "localhost").await.1;
+    let metrics = served.page("/metrics", Role::Viewer).await.1;
     assert!(metrics.contains("rossum_failed 0\n"), "{metrics}");
 }
 
@@ -218,7 +250,7 @@ async fn a_connection_without_a_request_is_closed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pending_request_does_not_delay_the_shutdown() {
-    let Served { sim: _sim, address, stop, task } = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let Served { sim: _sim, address, stop, task, .. } = Served::start("127.0.0.1:0", AllowList::default()).await;
     let mut client = TcpStream::connect(address).await.unwrap();
     client.write_all(b"GET /health HTTP/1.1\r\nHost:").await.unwrap();
     let began = Instant::now();
@@ -227,8 +259,8 @@ async fn a_pending_request_does_not_delay_the_shutdown() {
     assert!(began.elapsed() < limits::FLUSH_TIMEOUT, "{:?}", began.elapsed());
 }
 
-/// Requests a WebSocket; returns the first line of the response.
-async fn upgrade(address: SocketAddr, path: &str, origin: Option<&str>) -> String {
+/// Requests a WebSocket; returns the status and the connection.
+async fn upgrade(address: SocketAddr, path: &str, origin: Option<&str>) -> (String, TcpStream) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let origin = origin.map(|origin| format!("Origin: {origin}\r\n")).unwrap_or_default();
     let request = format!(
@@ -238,13 +270,13 @@ async fn upgrade(address: SocketAddr, path: &str, origin: Option<&str>) -> Strin
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = [0; 16];
     within("an answer", stream.read_exact(&mut answer)).await.unwrap();
-    String::from_utf8_lossy(&answer[9..12]).into_owned()
+    (String::from_utf8_lossy(&answer[9..12]).into_owned(), stream)
 }
 
 #[tokio::test]
 async fn the_console_opens_to_its_own_pages_with_a_token() {
-    let Served { address, .. } = Served::start("127.0.0.1:0", AllowList::default()).await;
-    let Tokens { operator, viewer } = tokens();
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let (address, operator, viewer) = (served.address, served.secret(Role::Operator), served.secret(Role::Viewer));
     let own = format!("http://{address}");
     for (token, origin, status) in [
         (operator.as_str(), None, "101"),
@@ -257,11 +289,35 @@ async fn the_console_opens_to_its_own_pages_with_a_token() {
         ("", None, "403"),
     ] {
         let path = format!("/api?token={token}");
-        assert_eq!(upgrade(address, &path, origin).await, status, "{token} {origin:?}");
+        assert_eq!(upgrade(address, &path, origin).await.0, status, "{token} {origin:?}");
     }
-    assert_eq!(upgrade(address, "/api", None).await, "403");
+    assert_eq!(upgrade(address, "/api", None).await.0, "403");
     assert_eq!(get(address, &format!("/api?token={operator}"), "localhost").await.0, 426, "not a WebSocket");
     assert_eq!(get(address, "/?token=wrong", "localhost").await.0, 403);
     let (status, page) = get(address, &format!("/?token={viewer}"), "localhost").await;
     assert!(status == 200 && page.contains("<!doctype html>"));
+}
+
+/// A client with a rotated token is sent away at once, and nobody else is.
+#[tokio::test]
+async fn rotating_a_token_ends_its_sessions_and_no_others() {
+    let served = Served::start("127.0.0.1:0", AllowList::default()).await;
+    let (address, operator, viewer) = (served.address, served.secret(Role::Operator), served.secret(Role::Viewer));
+    let open = async |secret: &str| upgrade(address, &format!("/api?token={secret}"), None).await;
+    let (_, mut witness) = open(&operator).await;
+    let (_, mut dismissed) = open(&viewer).await;
+    Tokens::rotate(served.folder.path(), &[Role::Viewer], LIFETIME, today()).unwrap();
+    // requests are refused even before sessions end
+    assert_eq!(open(&viewer).await.0, "403");
+    assert_eq!(served.page("/status", Role::Viewer).await.0, 200, "with the new token");
+    let mut rest = Vec::new();
+    within("the end of the session", dismissed.read_to_end(&mut rest)).await.unwrap();
+    assert!(String::from_utf8_lossy(&rest).contains("the token was replaced or has expired"), "{rest:?}");
+    // a masked ping with an empty payload, after the greeting
+    witness.write_all(&[0x89, 0x80, 0, 0, 0, 0]).await.unwrap();
+    let mut heard = Vec::new();
+    while !heard.ends_with(&[0x8a, 0]) {
+        assert_ne!(within("a pong", witness.read_buf(&mut heard)).await.unwrap(), 0, "the witness stays");
+    }
+    assert_eq!(open(&operator).await.0, "101");
 }

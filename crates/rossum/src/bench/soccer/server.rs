@@ -34,8 +34,8 @@ pub(super) struct Server {
     child: Child,
     /// Addresses for agents and monitors.
     addresses: [SocketAddr; 2],
-    /// Address of the metrics, if any.
-    metrics: Option<SocketAddr>,
+    /// Address of the metrics, if any, and the token that they need.
+    metrics: Option<(SocketAddr, String)>,
     /// Working directory, with the log.
     folder: PathBuf,
 }
@@ -67,8 +67,8 @@ impl Server {
         running().push(child.id());
         let mut server = Self { child, addresses: [local(0); 2], metrics: None, folder };
         if let Some(output) = output {
-            let [agents, monitors, page] = greeting(output).with_context(|| server.log())?;
-            (addresses, server.metrics) = (Some([agents, monitors]), Some(page));
+            let ([agents, monitors, page], token) = greeting(output).with_context(|| server.log())?;
+            (addresses, server.metrics) = (Some([agents, monitors]), Some((page, token)));
         }
         server.addresses = addresses.context("unknown address of the server")?;
         Ok(server)
@@ -88,8 +88,9 @@ impl Server {
 
     /// Number of real-time cycles, and of those that started within 2 ms of their schedule, from the server's metrics.
     pub(super) fn cycle_counts(&self) -> anyhow::Result<(f64, f64)> {
-        let mut page = TcpStream::connect(self.metrics.context("the server has no metrics")?)?;
-        page.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let (address, token) = self.metrics.as_ref().context("the server has no metrics")?;
+        let mut page = TcpStream::connect(address)?;
+        write!(page, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n")?;
         let mut text = String::new();
         page.read_to_string(&mut text)?;
         let value = |name: &str| {
@@ -155,8 +156,8 @@ fn running() -> parking_lot::MutexGuard<'static, Vec<u32>> {
     RUNNING.lock()
 }
 
-/// Addresses of our server for agents, monitors and metrics, from its first output line.
-fn greeting(output: impl Read) -> anyhow::Result<[SocketAddr; 3]> {
+/// Addresses of our server for agents, monitors and metrics, and a token, from its first output line.
+fn greeting(output: impl Read) -> anyhow::Result<([SocketAddr; 3], String)> {
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
     let greeting: serde_json::Value = serde_json::from_str(&line).context("our server did not start")?;
@@ -166,7 +167,9 @@ fn greeting(output: impl Read) -> anyhow::Result<[SocketAddr; 3]> {
         let text = found.and_then(|found| found["address"].as_str()).with_context(|| format!("no {title}"))?;
         text.parse().context("an address")
     };
-    Ok([find("Soccer agents")?, find("Soccer monitors")?, find("Console")?])
+    let link = greeting["viewer"].as_str().and_then(|link| link.split_once("token="));
+    let (_, token) = link.context("no link for viewers")?;
+    Ok(([find("Soccer agents")?, find("Soccer monitors")?, find("Console")?], token.to_owned()))
 }
 
 /// Two ports that were free a moment ago.

@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer soak attacks compare-soccer console-pictures fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer soak chaos attacks compare-soccer console-pictures fuzz clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -49,6 +49,9 @@ puppeteer: setup ## run a scripted five-minute session with the puppet and accou
 
 soak: setup ## serve every protocol for an hour under load, with hostile clients; MINUTES=5 for a shorter run
 	$(CARGO) run --release --bin rossum -- soak --minutes $(or $(MINUTES),60)
+
+chaos: setup ## kill, stop and starve a recording server, and cut its network; the recording has to verify
+	scripts/chaos
 
 attacks: setup ## measure what each kind of attack costs well-behaved clients
 	$(CARGO) run --release --bin rossum -- soak --attacks $(or $(SECONDS),10)

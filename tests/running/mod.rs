@@ -194,6 +194,18 @@ impl Running {
     }
 }
 
+/// Shows the end of the log when a test fails.
+impl Drop for Running {
+    #[expect(clippy::print_stdout, reason = "the test runner shows it with the failure")]
+    fn drop(&mut self) {
+        if thread::panicking() && self.process.0.kill().is_ok() {
+            let log = self.stderr.recv_timeout(DEADLINE).unwrap_or_default();
+            let lines: Vec<_> = log.lines().collect();
+            println!("the server's log ends with:\n{}", lines[lines.len().saturating_sub(100)..].join("\n"));
+        }
+    }
+}
+
 /// Retries until `attempt` succeeds, up to [`DEADLINE`]. The attempts themselves wait for the server.
 pub(crate) fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let begin = now();

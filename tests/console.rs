@@ -12,19 +12,8 @@ use std::{
 
 use client::console::{Client, ClientError, Incoming};
 use serde_json::Value;
-use visiting::{Served, ask, hear};
+use visiting::{Served, ask, hear, read};
 use wire::console::{Command as ConsoleCommand, Frame, Message, Pose, Role, Topic};
-
-fn read(client: &mut Client, name: &str) -> String {
-    client.send(ConsoleCommand::Read { variable: name.to_owned() }).expect("it goes on");
-    hear(client, |heard| match heard {
-        Incoming::Message(message) => match *message {
-            Message::Value { variable, value } if variable == name => Some(value),
-            _ => None,
-        },
-        Incoming::Frame(_) => None,
-    })
-}
 
 fn poses(heard: &Incoming) -> Option<(u64, Vec<Pose>)> {
     let Incoming::Frame(bytes) = heard else { return None };

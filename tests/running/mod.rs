@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use client::tls::{Fingerprint, Stream};
 use serde_json::Value;
 
 /// Time limit of every wait, sufficient for a busy machine.
@@ -141,6 +142,21 @@ impl Running {
         found.map(|found| found["address"].as_str().expect("a text").parse().expect("an address")).collect()
     }
 
+    /// The fingerprint of the console's certificate, if it uses TLS.
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        self.greeting["fingerprint"].as_str().map(|text| text.parse().expect("a fingerprint"))
+    }
+
+    /// A new connection to the console.
+    pub(crate) fn connect(&self) -> Stream {
+        let stream = TcpStream::connect(self.address("Console")).expect("the console listens");
+        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        match self.fingerprint() {
+            Some(fingerprint) => Stream::encrypt(stream, fingerprint).expect("it has the certificate"),
+            None => Stream::Plain(stream),
+        }
+    }
+
     /// The token of a role: `console` for operators, or `viewer`.
     pub(crate) fn token(&self, role: &str) -> &str {
         let link = self.greeting[role].as_str().and_then(|link| link.split_once("token="));
@@ -154,8 +170,7 @@ impl Running {
 
     /// Fetches a page with these headers.
     pub(crate) fn page_with(&self, path: &str, headers: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(self.address("Console")).expect("the console listens");
-        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        let mut stream = self.connect();
         write!(stream, "GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").expect("it listens");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");

@@ -4,16 +4,15 @@
 
 use std::{
     io::{Read, Write},
-    net::TcpStream,
     path::Path,
     process::Command,
 };
 
-use client::console::{Client, Incoming};
+use client::console::{Client, ClientError, Incoming};
 use tempfile::TempDir;
 use wire::console::{Command as ConsoleCommand, Message};
 
-use crate::running::{DEADLINE, Ended, Running, rossum, run_command};
+use crate::running::{Ended, Running, rossum, run_command};
 
 /// A running server, and the folder of its tokens.
 pub(crate) struct Served {
@@ -49,21 +48,33 @@ impl Served {
     }
 
     pub(crate) fn operator(&self) -> Client {
-        Client::connect(&self.link("console")).expect("it opens")
+        self.open(&self.link("console")).expect("it opens")
     }
 
     pub(crate) fn viewer(&self) -> Client {
-        Client::connect(&self.link("viewer")).expect("it opens")
+        self.open(&self.link("viewer")).expect("it opens")
+    }
+
+    /// Connects to a link, trusting the server's own certificate.
+    pub(crate) fn open(&self, link: &str) -> Result<Client, ClientError> {
+        match self.server.fingerprint() {
+            Some(fingerprint) => Client::connect_trusting(link, fingerprint),
+            None => Client::connect(link),
+        }
     }
 
     /// HTTP status of a WebSocket upgrade request.
     pub(crate) fn status(&self, path: &str, headers: &str) -> u16 {
-        let address = self.server.address("Console");
-        let mut stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
+        let host = self.server.address("Console");
+        self.status_at(&host.to_string(), path, headers)
+    }
+
+    /// HTTP status of a WebSocket upgrade request with this `Host` header.
+    pub(crate) fn status_at(&self, host: &str, path: &str, headers: &str) -> u16 {
+        let mut stream = self.server.connect();
         let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{upgrade}{headers}\r\n").expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n{upgrade}{headers}\r\n").expect("it listens");
         let mut start = [0; 12];
         stream.read_exact(&mut start).expect("it answers");
         let start = String::from_utf8_lossy(&start);
@@ -92,6 +103,18 @@ pub(crate) fn ask(client: &mut Client, command: ConsoleCommand) -> Result<(), St
         Incoming::Message(message) => match *message {
             Message::Done { id } if id == asked => Some(Ok(())),
             Message::Refused { id: Some(id), why } if id == asked => Some(Err(why)),
+            _ => None,
+        },
+        Incoming::Frame(_) => None,
+    })
+}
+
+/// Reads a variable.
+pub(crate) fn read(client: &mut Client, name: &str) -> String {
+    client.send(ConsoleCommand::Read { variable: name.to_owned() }).expect("it goes on");
+    hear(client, |heard| match heard {
+        Incoming::Message(message) => match *message {
+            Message::Value { variable, value } if variable == name => Some(value),
             _ => None,
         },
         Incoming::Frame(_) => None,

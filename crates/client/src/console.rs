@@ -23,6 +23,8 @@ use std::{
 use tungstenite::{Message as WebFrame, WebSocket, client::client_with_config, protocol::WebSocketConfig};
 use wire::console::{Command, Hello, Message, Request};
 
+use crate::tls::{Fingerprint, Stream};
+
 /// Default time limit for connecting and for [`Client::receive`].
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of a message, in bytes: a scene with many meshes.
@@ -32,11 +34,14 @@ const MAX_MESSAGE: usize = 64 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The URL is invalid.
-    #[error("`{url}` is not a console URL; expected http://HOST:PORT/?token=TOKEN")]
+    #[error("`{url}` is not a console URL; expected http://HOST:PORT/?token=TOKEN, or https")]
     InvalidUrl {
         /// The URL as given.
         url: String,
     },
+    /// The console uses TLS, and its fingerprint was not given.
+    #[error("the console uses TLS; pass the fingerprint that the server prints")]
+    Untrusted,
     /// The server rejected the WebSocket handshake, most likely because of a wrong token.
     #[error("the server rejected the connection: {reason}")]
     Refused {
@@ -72,7 +77,7 @@ pub enum Incoming {
 /// A connection to a console.
 #[derive(Debug)]
 pub struct Client {
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<Stream>,
     hello: Hello,
     last_id: u64,
 }
@@ -82,15 +87,35 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the URL is invalid, the server is unreachable or the token is wrong.
+    /// If the URL is invalid or needs TLS, the server is unreachable or the token is wrong.
     pub fn connect(url: &str) -> Result<Self, ClientError> {
+        Self::connect_with(url, None)
+    }
+
+    /// Connects to the console at a URL printed by `rossum serve`, with TLS if it is an `https` URL. The server's certificate
+    /// must have this fingerprint.
+    ///
+    /// # Errors
+    ///
+    /// If the URL is invalid, the server is unreachable or has another certificate, or the token is wrong.
+    pub fn connect_trusting(url: &str, fingerprint: Fingerprint) -> Result<Self, ClientError> {
+        Self::connect_with(url, Some(fingerprint))
+    }
+
+    fn connect_with(url: &str, fingerprint: Option<Fingerprint>) -> Result<Self, ClientError> {
         let invalid_url = || ClientError::InvalidUrl { url: url.to_owned() };
-        let (host, token) =
-            url.strip_prefix("http://").and_then(|rest| rest.split_once("/?")).ok_or_else(invalid_url)?;
+        let (scheme, rest) = url.split_once("://").ok_or_else(invalid_url)?;
+        let (host, token) = rest.split_once("/?").ok_or_else(invalid_url)?;
         let address = host.to_socket_addrs()?.next().ok_or_else(invalid_url)?;
         let stream = TcpStream::connect_timeout(&address, REPLY_TIMEOUT)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(REPLY_TIMEOUT))?;
+        let stream = match (scheme, fingerprint) {
+            ("http", _) => Stream::Plain(stream),
+            ("https", Some(fingerprint)) => Stream::encrypt(stream, fingerprint)?,
+            ("https", None) => return Err(ClientError::Untrusted),
+            _ => return Err(invalid_url()),
+        };
         let config = WebSocketConfig::default().max_message_size(Some(MAX_MESSAGE)).max_frame_size(Some(MAX_MESSAGE));
         let (mut socket, _) = client_with_config(format!("ws://{host}/api?{token}"), stream, Some(config))
             .map_err(|error| ClientError::Refused { reason: error.to_string() })?;
@@ -135,11 +160,11 @@ impl Client {
     ///
     /// If the timeout is zero or the system call fails.
     pub fn set_timeout(&mut self, timeout: Duration) -> Result<(), ClientError> {
-        Ok(self.socket.get_ref().set_read_timeout(Some(timeout))?)
+        Ok(self.socket.get_ref().tcp().set_read_timeout(Some(timeout))?)
     }
 }
 
-fn read(socket: &mut WebSocket<TcpStream>) -> Result<Incoming, ClientError> {
+fn read(socket: &mut WebSocket<Stream>) -> Result<Incoming, ClientError> {
     loop {
         match socket.read()? {
             WebFrame::Text(text) => {

@@ -8,4 +8,5 @@ pub mod odcp;
 pub mod osp;
 pub mod oz;
 pub mod soccer;
+pub mod tls;
 mod udp;

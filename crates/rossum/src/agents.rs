@@ -8,6 +8,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use client::tls::{Fingerprint, Stream};
 use serde_json::Value;
 use server::user_data::{self, Tokens};
 
@@ -27,17 +28,25 @@ pub(crate) struct Options {
     /// Token for the server's pages; that of your own servers by default
     #[arg(long, value_name = "TOKEN", env = "ROSSUM_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    /// SHA-256 fingerprint of the certificate of a server that uses TLS; that of your own servers by default
+    #[arg(long, value_name = "SHA256")]
+    fingerprint: Option<Fingerprint>,
     /// Print a JSON array instead of a table
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let link = options.server.strip_prefix("http://").unwrap_or(&options.server);
+    let (scheme, link) = options.server.split_once("://").unwrap_or(("http", &options.server));
     let (server, linked) = link.split_once("/?token=").unwrap_or((link, ""));
     let server = server.trim_end_matches('/');
-    let given = options.token.as_deref().or(Some(linked).filter(|token| !token.is_empty())).map(str::to_owned);
-    let agents = fetch(server, "/agents", given)?;
+    let token = options.token.as_deref().or(Some(linked).filter(|token| !token.is_empty()));
+    let encrypted = match scheme {
+        "http" => None,
+        "https" => Some(options.fingerprint.map_or_else(own_fingerprint, Ok)?),
+        _ => bail!("--server {}: expected an address, or a link that begins with http:// or https://", options.server),
+    };
+    let agents = fetch(server, "/agents", token, encrypted)?;
     let agents: Value =
         serde_json::from_str(&agents).with_context(|| format!("{server} did not send a list of agents"))?;
     if options.json {
@@ -65,7 +74,13 @@ fn as_table(agents: &Value) -> String {
     table(COLUMNS, &rows)
 }
 
-/// The token of this user's own servers. It is not for other machines: the connection is not encrypted.
+/// The fingerprint of this user's own servers.
+fn own_fingerprint() -> anyhow::Result<Fingerprint> {
+    let own = server::tls::kept_fingerprint(&user_data::folder());
+    Ok(own.context("pass the fingerprint that the server printed with --fingerprint")?.parse()?)
+}
+
+/// The token of this user's own servers. It is not sent to other machines.
 fn own_token(address: SocketAddr) -> anyhow::Result<String> {
     ensure!(address.ip().is_loopback(), "pass a token of the server on the other machine with --token");
     let tokens = Tokens::read(&user_data::folder()).context("no tokens of a server of yours; pass one with --token")?;
@@ -73,17 +88,22 @@ fn own_token(address: SocketAddr) -> anyhow::Result<String> {
 }
 
 /// Fetches a page of the server.
-fn fetch(server: &str, path: &str, token: Option<String>) -> anyhow::Result<String> {
+fn fetch(server: &str, path: &str, token: Option<&str>, trusted: Option<Fingerprint>) -> anyhow::Result<String> {
     let no_server = || {
         format!(
             "no server at {server}; start one with `rossum serve --scenario orcs`, and pass the address of its console \
              with --server"
         )
     };
-    let mut stream = connect(server).with_context(no_server)?;
-    let token = token.map_or_else(|| own_token(stream.peer_addr()?), Ok)?;
+    let stream = connect(server).with_context(no_server)?;
+    let token = token.map_or_else(|| own_token(stream.peer_addr()?), |token| Ok(token.to_owned()))?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
+    let mut stream = match trusted {
+        None => Stream::Plain(stream),
+        Some(fingerprint) => Stream::encrypt(stream, fingerprint)
+            .with_context(|| format!("{server} has another certificate, or no TLS"))?,
+    };
     let request =
         format!("GET {path} HTTP/1.1\r\nHost: {server}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).with_context(no_server)?;
@@ -109,6 +129,8 @@ fn body(answer: &str) -> anyhow::Result<String> {
     let status = head.lines().next().unwrap_or_default();
     match status.split(' ').nth(1) {
         Some("200") => Ok(body.to_owned()),
+        // also of our servers, if they use TLS
+        Some("400") => bail!("{}", body.trim()),
         Some("401") => bail!("the server does not accept the token; pass one of its tokens with --token"),
         _ => bail!("status: {status}"),
     }
@@ -153,7 +175,7 @@ Ball     ball     0       0       0        0      -                no
             String::from_utf8_lossy(&request[..length]).into_owned()
         });
         let mut out = Vec::new();
-        let result = run(&Options { server, token: token.map(str::to_owned), json: true }, &mut out);
+        let result = run(&Options { server, token: token.map(str::to_owned), fingerprint: None, json: true }, &mut out);
         (result.map(|()| String::from_utf8(out).unwrap()), serving.join().unwrap())
     }
 
@@ -182,7 +204,10 @@ Ball     ball     0       0       0        0      -                no
     #[test]
     fn unreachable_server() {
         let server = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let error = format!("{:#}", run(&Options { server, token: None, json: false }, &mut Vec::new()).unwrap_err());
+        let error = format!(
+            "{:#}",
+            run(&Options { server, token: None, fingerprint: None, json: false }, &mut Vec::new()).unwrap_err()
+        );
         assert!(error.contains("rossum serve --scenario orcs"), "{error}");
     }
 }

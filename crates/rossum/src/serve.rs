@@ -50,6 +50,12 @@ pub(crate) struct CommonOptions {
     /// Network to accept connections from, such as 192.168.1.0/24; repeatable
     #[arg(long, value_name = "NETWORK")]
     pub(crate) allow: Vec<String>,
+    /// PEM file of the console's certificate; without one, it makes its own when it listens to other machines
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// PEM file of the certificate's private key
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub(crate) key: Option<PathBuf>,
     /// Listen on free ports instead of the configured ones, and print them
     #[arg(long)]
     pub(crate) free_ports: bool,
@@ -87,6 +93,11 @@ impl Options {
             base.server.allow.push(parsed);
         }
         base.server.free_ports |= self.common.free_ports;
+        if let (Some(certificate), Some(key)) = (&self.common.certificate, &self.common.key) {
+            // relative to the working directory, not to the scenario
+            base.server.certificate = Some(std::path::absolute(certificate)?);
+            base.server.key = Some(std::path::absolute(key)?);
+        }
         scenario.check()?;
         Ok(scenario)
     }
@@ -164,8 +175,11 @@ pub(crate) fn as_json(worlds: &[ServedWorld], servers: &[Server]) -> anyhow::Res
     let title = worlds.first().map(|world| world.scenario.base.title.as_str());
     let link = |role| servers.first().map(|server| server.console(role));
     let (console, viewer) = (link(Role::Operator), link(Role::Viewer));
+    let fingerprint = servers.first().and_then(Server::fingerprint);
     let addresses = serde_json::to_value(addresses)?;
-    Ok(serde_json::json!({ "title": title, "console": console, "viewer": viewer, "addresses": addresses }))
+    Ok(serde_json::json!({
+        "title": title, "console": console, "viewer": viewer, "fingerprint": fingerprint, "addresses": addresses,
+    }))
 }
 
 pub(crate) fn greet(worlds: &[ServedWorld], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
@@ -175,7 +189,11 @@ pub(crate) fn greet(worlds: &[ServedWorld], servers: &[Server], out: &mut dyn Wr
             writeln!(out, "  Recording to {}\n", path.display())?;
         }
         writeln!(out, "Open    {}", server.console(Role::Operator))?;
-        writeln!(out, "Watch   {}\n", server.console(Role::Viewer))?;
+        writeln!(out, "Watch   {}", server.console(Role::Viewer))?;
+        if let Some(fingerprint) = server.fingerprint() {
+            writeln!(out, "Trust   certificate with SHA-256 fingerprint {fingerprint}")?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }

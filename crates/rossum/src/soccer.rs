@@ -154,12 +154,17 @@ impl Options {
     fn server(&self, game: u16) -> anyhow::Result<Table> {
         let bind = resolve(&self.host)?;
         let allow = self.common.allow.iter().map(|network| Value::String(network.clone()));
-        Ok(Table::from_iter([
+        let mut server = Table::from_iter([
             ("bind".to_owned(), bind.to_string().into()),
             ("allow".to_owned(), Value::Array(allow.collect())),
             ("http_port".to_owned(), Value::Integer(free_or_any(bind, HTTP_PORT + game).into())),
             ("free_ports".to_owned(), self.common.free_ports.into()),
-        ]))
+        ]);
+        for (name, file) in [("certificate", &self.common.certificate), ("key", &self.common.key)] {
+            let path = file.as_ref().map(|file| Value::String(file.display().to_string()));
+            server.extend(path.map(|path| (name.to_owned(), path)));
+        }
+        Ok(server)
     }
 
     fn soccer(&self, game: u16) -> anyhow::Result<Table> {

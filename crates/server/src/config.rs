@@ -116,6 +116,16 @@ pub struct ServerConfig {
     pub free_ports: bool,
     /// Days after which new tokens of the console expire.
     pub token_days: u32,
+    /// Host names of this server besides its addresses and `localhost`: the console serves them, and certificates made for it
+    /// have them.
+    pub names: Vec<String>,
+    /// PEM file of the console's certificate and those it was signed with. Without one, the console uses TLS with a
+    /// certificate of its own when it listens to other machines, and no TLS on a loopback address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
+    /// PEM file of the certificate's private key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
     /// Folder of the evolutionary runs that the console shows.
     pub runs: PathBuf,
     /// Folder of the recordings and logs that the console plays.
@@ -131,6 +141,9 @@ impl Default for ServerConfig {
             http_port: 1920,
             free_ports: false,
             token_days: 30,
+            names: Vec::new(),
+            certificate: None,
+            key: None,
             runs: PathBuf::from("runs"),
             recordings: PathBuf::from("."),
         }
@@ -303,6 +316,16 @@ impl Scenario {
         if !(1..=3650).contains(&server.token_days) {
             return value("token_days", server.token_days.to_string(), "1 to 3650");
         }
+        let is_name = |name: &String| {
+            (1..=253).contains(&name.len())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+        };
+        if let Some(name) = server.names.iter().find(|name| !is_name(name)) {
+            return value("names of [server]", name.clone(), "host names of letters, digits, `-` and `.`");
+        }
+        if server.certificate.is_some() != server.key.is_some() {
+            return value("one of certificate and key", "missing".to_owned(), "given together with the other");
+        }
         for robot in &self.base.robots {
             if !robot.position.iter().chain([&robot.heading]).all(|x| x.is_finite() && x.abs() < 1e5) {
                 return value("position or heading of a robot", robot.name.clone(), "finite and below 100000");
@@ -324,6 +347,11 @@ impl Scenario {
             table.insert((*name).to_owned(), toml::Value::Table(service.config()));
         }
         table.to_string()
+    }
+
+    /// A path in the scenario, which is relative to it.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        self.folder.join(path)
     }
 
     /// The silence after which a lockstep client is dropped.
@@ -426,6 +454,8 @@ mod tests {
             ("[[robot]]\nname = \"A\"\nmodel = \"rovver\"", "did you mean `rover`?"),
             ("[[robot]]\nname = \"A\"\nmodel = \"missing.xml\"", "missing.xml"),
             ("[server]\nbind = \"0.0.0.0\"", "allow"),
+            ("[server]\ncertificate = \"a.pem\"", "one of certificate and key is missing"),
+            ("[server]\nnames = [\"a b\"]", "names of [server] is a b"),
             ("[server]\ntoken_days = 0", "token_days is 0; it must be 1 to 3650"),
             ("[world", "test: "),
             ("[[watch]]\nname = \"w\"", "between"),

@@ -3,7 +3,7 @@
 mod guard;
 mod text_pages;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc};
 
 use axum::{
     Extension, Router,
@@ -19,10 +19,12 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::Semaphore,
     time::{interval, timeout},
 };
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::debug;
 use wire::console::Role;
@@ -67,6 +69,10 @@ pub struct Pages {
     pub about: About,
     /// Access to the console.
     pub console: Console,
+    /// Encrypts connections, if the console uses TLS.
+    pub tls: Option<TlsAcceptor>,
+    /// Host names of the server besides its addresses and `localhost`.
+    pub names: Vec<String>,
 }
 
 #[derive(Clone)]
@@ -100,7 +106,7 @@ pub struct Console {
 /// Serves the console, `/status`, `/agents`, `/health` and `/metrics` until the server stops.
 pub async fn run(
     listener: TcpListener,
-    Pages { sim, about, console }: Pages,
+    Pages { sim, about, console, tls, names }: Pages,
     allow: AllowList,
     admission: Admission,
     stop: CancellationToken,
@@ -109,7 +115,7 @@ pub async fn run(
     let browsers = TaskTracker::new();
     let tokens = console.tokens.clone();
     let shared = Shared { sim, about, console, permits, browsers: browsers.clone(), stop: stop.clone() };
-    let guard = Guard { scheme: "http", names: Arc::new([]) };
+    let guard = Guard { scheme: if tls.is_some() { "https" } else { "http" }, names: names.into() };
     let pages = Router::new()
         .route("/", get(first_page))
         .route("/api", get(api))
@@ -122,7 +128,8 @@ pub async fn run(
         .layer(middleware::from_fn(add_headers))
         .with_state(shared);
     let stopping = stop.clone();
-    let serve = |stream, peer, permit| Ok(serve_request(stream, peer, permit, pages.clone(), stopping.clone()));
+    let serve =
+        |stream, peer, permit| Ok(serve_connection(stream, peer, permit, pages.clone(), tls.clone(), stopping.clone()));
     tokio::select! {
         () = accept(listener, admission.reserved_endpoint("http"), &allow, stop, serve) => {}
         () = follow(&tokens) => {}
@@ -141,24 +148,74 @@ async fn follow(tokens: &LiveTokens) {
     }
 }
 
-/// Serves one request. A peer that is slow to send or to read is dropped, as are all when the server stops.
-async fn serve_request(stream: TcpStream, peer: SocketAddr, permit: Permit, pages: Router, stop: CancellationToken) {
+/// Serves one connection, after a handshake where the console uses TLS. A peer that is slow to send or to read is dropped,
+/// as are all when the server stops.
+async fn serve_connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: Permit,
+    pages: Router,
+    tls: Option<TlsAcceptor>,
+    stop: CancellationToken,
+) {
     let permit = Arc::new(permit);
     let pages = pages.layer(Extension(peer)).layer(middleware::from_fn_with_state(Arc::clone(&permit), note_request));
+    let serve = async {
+        let Some(tls) = tls else { return serve_request(stream, peer, pages).await };
+        match timeout(limits::TLS_HANDSHAKE_TIMEOUT, shake_hands(stream, &tls)).await {
+            Ok(Ok(Handshake::Done(stream))) => serve_request(*stream, peer, pages).await,
+            Ok(Ok(Handshake::NotTls(stream))) => serve_request(stream, peer, wrong_scheme_page()).await,
+            Ok(Err(error)) => debug!(%peer, "TLS handshake failed: {error}"),
+            Err(_) => debug!(%peer, "TLS handshake timed out"),
+        }
+    };
+    tokio::select! {
+        () = stop.cancelled() => {}
+        eviction = permit.evicted() => debug!(%peer, "closed: {eviction}"),
+        () = serve => {}
+    }
+}
+
+enum Handshake {
+    Done(Box<TlsStream<TcpStream>>),
+    /// The client does not use TLS.
+    NotTls(TcpStream),
+}
+
+/// First byte of a TLS handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+async fn shake_hands(stream: TcpStream, tls: &TlsAcceptor) -> io::Result<Handshake> {
+    let mut first = [0];
+    let length = stream.peek(&mut first).await?;
+    if length == 1 && first != [TLS_HANDSHAKE] {
+        return Ok(Handshake::NotTls(stream));
+    }
+    Ok(Handshake::Done(Box::new(tls.accept(stream).await?)))
+}
+
+/// Answers every request to `http://` where the console uses TLS. It does not redirect: the next link that is sent without
+/// encryption may contain a token.
+fn wrong_scheme_page() -> Router {
+    let answer = async || (StatusCode::BAD_REQUEST, "this console uses TLS: its address begins with https://\n");
+    Router::new().fallback(answer).layer(middleware::from_fn(add_headers))
+}
+
+/// Serves one request.
+async fn serve_request<S>(stream: S, peer: SocketAddr, pages: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits::FIRST_MESSAGE_TIMEOUT)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(pages))
         // a WebSocket outlives this function
         .with_upgrades();
-    tokio::select! {
-        () = stop.cancelled() => {}
-        eviction = permit.evicted() => debug!(%peer, "closed: {eviction}"),
-        served = timeout(limits::FIRST_MESSAGE_TIMEOUT + limits::WRITE_TIMEOUT, served) => match served {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => debug!(%peer, "HTTP request failed: {error}"),
-            Err(_) => debug!(%peer, "HTTP request timed out"),
-        },
+    match timeout(limits::FIRST_MESSAGE_TIMEOUT + limits::WRITE_TIMEOUT, served).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => debug!(%peer, "HTTP request failed: {error}"),
+        Err(_) => debug!(%peer, "HTTP request timed out"),
     }
 }
 

@@ -21,6 +21,7 @@ pub mod serve;
 pub mod sim_thread;
 #[cfg(test)]
 mod testing;
+pub mod tls;
 pub mod user_data;
 
 pub use crate::{

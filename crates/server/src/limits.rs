@@ -40,6 +40,8 @@ pub const FREE_BYTES: usize = 64 * 1024;
 pub const CONSOLES_PER_ROLE: usize = 32;
 /// A TCP peer that has not sent a complete message this long after connecting is dropped.
 pub const FIRST_MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A TLS handshake that is not complete this long after the connection was accepted is given up.
+pub const TLS_HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Size of a TCP send buffer, in bytes. The system's default is megabytes, which would hide a stalled peer for minutes.
 pub const SEND_BUFFER: usize = 128 * 1024;
 /// A TCP peer that does not accept a write within this time is dropped.

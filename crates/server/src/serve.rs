@@ -20,8 +20,9 @@ use tokio::{
     task::JoinSet,
     time::{Instant, timeout, timeout_at},
 };
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 use wire::console::{EvolutionInfo, Role};
 use world::{Setup, World, world::SetupError};
 
@@ -43,6 +44,7 @@ use crate::{
     protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo},
     recording::{Recording, StartError},
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
+    tls::{self, Certificate, TlsError},
     user_data::{self, LiveTokens, SavedItems, today},
 };
 
@@ -90,6 +92,9 @@ pub enum ServeError {
     /// A part of the server could not open its session with the simulation.
     #[error("failed to open a session with the simulation: {0}")]
     Session(#[from] SendError),
+    /// The console cannot use TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The operating system has no random numbers for the console's tokens.
     #[error("failed to create the console's tokens: {0}")]
     Tokens(io::Error),
@@ -111,7 +116,7 @@ pub struct Address {
     pub id: EndpointId,
     /// Human-readable name.
     pub title: String,
-    /// `tcp`, `udp` or `http`.
+    /// `tcp`, `udp`, `http` or `https`.
     pub kind: &'static str,
     /// Address and port; the IP address may be unspecified.
     pub address: SocketAddr,
@@ -131,6 +136,10 @@ pub enum End {
 pub struct Server {
     addresses: Vec<Address>,
     tokens: LiveTokens,
+    /// Host name for links to the console, if it has one.
+    name: Option<String>,
+    /// Fingerprint of the console's certificate, if it uses TLS.
+    fingerprint: Option<String>,
     sim: SimThread,
     recording: Option<Recording>,
     tasks: JoinSet<()>,
@@ -144,8 +153,10 @@ impl Server {
     /// Builds the world, opens all sockets and starts the simulation.
     pub async fn start(scenario: &Scenario, record: Option<&Path>) -> Result<Self, ServeError> {
         let (setup, world) = build_world(scenario)?;
+        let encryption = Encryption::of(scenario)?;
+        let fingerprint = encryption.as_ref().map(|encryption| encryption.fingerprint.clone());
         // sockets first: a port in use must not leave an empty recording behind
-        let mut sockets = Sockets::open(scenario, &world).await?;
+        let mut sockets = Sockets::open(scenario, &world, encryption.is_some()).await?;
         let admission = Admission::new(Descriptors::raise_limit());
         let standalone = start_standalone(scenario, &admission)?;
         sockets.addresses.splice(0..0, standalone.iter().flat_map(StandaloneServer::addresses).cloned());
@@ -176,20 +187,31 @@ impl Server {
         let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
         let server = console_server(scenario, &about, sim.handle(), admission.clone(), &jobs, tick_seconds, record)?;
         let console = http::Console { tokens: tokens.clone(), server };
-        let pages = http::Pages { sim: sim.handle().clone(), about, console };
+        let (tls, names) = (encryption.map(|encryption| encryption.acceptor), scenario.base.server.names.clone());
+        let name = names.first().cloned();
+        let pages = http::Pages { sim: sim.handle().clone(), about, console, tls, names };
         let mut tasks = sockets.run(sim.handle(), pages, &allow, admission, &stop);
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
-        Ok(Self { addresses, tokens, sim, recording, tasks, standalone, companions, jobs, stop })
+        Ok(Self { addresses, tokens, name, fingerprint, sim, recording, tasks, standalone, companions, jobs, stop })
     }
 
     /// The console's link for a role, with its token.
     pub fn console(&self, role: Role) -> String {
-        let address = self.addresses.iter().find(|address| address.id == EndpointId::Console);
+        let console = self.addresses.iter().find(|address| address.id == EndpointId::Console);
+        let Some(Address { kind, address, .. }) = console else { return String::new() };
         let tokens = self.tokens.current(today());
-        let secret = &tokens.of(role).secret;
-        address.map(|found| format!("http://{}/?token={secret}", reachable(found.address))).unwrap_or_default()
+        let host = match &self.name {
+            Some(name) => format!("{name}:{}", address.port()),
+            None => reachable(*address).to_string(),
+        };
+        format!("{kind}://{host}/?token={}", tokens.of(role).secret)
+    }
+
+    /// SHA-256 fingerprint of the console's certificate, if it uses TLS.
+    pub fn fingerprint(&self) -> Option<&str> {
+        self.fingerprint.as_deref()
     }
 
     /// All listening sockets.
@@ -284,11 +306,33 @@ pub fn first_screen(title: &str, addresses: &[Address]) -> String {
     let mut text = format!("{title}\n\n");
     let width = addresses.iter().map(|address| address.title.len()).max().unwrap_or(0);
     for Address { title, kind, address, .. } in addresses {
-        let location = if *kind == "http" { format!("http://{address}/") } else { format!("{kind} {address}") };
+        let is_page = kind.starts_with("http");
+        let location = if is_page { format!("{kind}://{address}/") } else { format!("{kind} {address}") };
         // writing to a string cannot fail
         let _ = writeln!(text, "  {title:<width$}  {location}");
     }
     text
+}
+
+/// TLS of the console.
+struct Encryption {
+    acceptor: TlsAcceptor,
+    fingerprint: String,
+}
+
+impl Encryption {
+    /// The console uses TLS if it has a certificate, or listens to other machines.
+    fn of(scenario: &Scenario) -> Result<Option<Self>, TlsError> {
+        let ServerConfig { bind, names, certificate, key, .. } = &scenario.base.server;
+        let certificate = match (certificate, key) {
+            (Some(certificate), Some(key)) => Certificate::load(&scenario.path(certificate), &scenario.path(key))?,
+            _ if bind.is_loopback() => return Ok(None),
+            _ => Certificate::load_or_make(&user_data::folder(), &tls::names_for(*bind, names), today())?,
+        };
+        let fingerprint = certificate.fingerprint();
+        info!("the console's certificate has the SHA-256 fingerprint {fingerprint}");
+        Ok(Some(Self { acceptor: certificate.acceptor()?, fingerprint }))
+    }
 }
 
 /// Sockets that are bound but not served yet.
@@ -305,7 +349,7 @@ enum Bound {
 }
 
 impl Sockets {
-    async fn open(scenario: &Scenario, world: &World) -> Result<Self, ServeError> {
+    async fn open(scenario: &Scenario, world: &World, encrypts: bool) -> Result<Self, ServeError> {
         let &ServerConfig { bind, http_port, free_ports, .. } = &scenario.base.server;
         let chosen = |port| SocketAddr::new(bind, if free_ports { 0 } else { port });
         let (mut addresses, mut open) = (Vec::new(), Vec::new());
@@ -319,7 +363,8 @@ impl Sockets {
         }
         let (title, address) = ("Console", chosen(http_port));
         let (page, address) = listen(address, title).await?;
-        addresses.push(Address { id: EndpointId::Console, title: title.to_owned(), kind: "http", address });
+        let kind = if encrypts { "https" } else { "http" };
+        addresses.push(Address { id: EndpointId::Console, title: title.to_owned(), kind, address });
         Ok(Self { addresses, open, page })
     }
 

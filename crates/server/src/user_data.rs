@@ -32,7 +32,7 @@ pub fn folder() -> PathBuf {
 }
 
 /// Replaces a file atomically; only its owner can read it.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
@@ -41,7 +41,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 /// Keeps other servers of this user from changing the folder until the returned file is dropped. `None` where files cannot be
 /// locked: then the last writer wins.
-fn lock(folder: &Path) -> Option<fs::File> {
+pub(crate) fn lock(folder: &Path) -> Option<fs::File> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
     let file =
         fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock")).ok()?;
@@ -49,7 +49,7 @@ fn lock(folder: &Path) -> Option<fs::File> {
 }
 
 /// Whether only this user can read and write a file.
-fn is_private(path: &Path) -> bool {
+pub(crate) fn is_private(path: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.uid() == own && file.mode() & 0o077 == 0)
 }

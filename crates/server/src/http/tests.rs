@@ -48,7 +48,7 @@ impl Served {
         let folder = tempfile::tempdir().unwrap();
         let tokens = LiveTokens::open(folder.path(), LIFETIME, today()).unwrap();
         let console = Console { tokens, server: testing::console_server(sim.handle()) };
-        let pages = Pages { sim: sim.handle().clone(), about, console };
+        let pages = Pages { sim: sim.handle().clone(), about, console, tls: None, names: Vec::new() };
         let task = tokio::spawn(run(listener, pages, allow, Admission::default(), stop.clone()));
         Self { sim, address, stop, task, health, folder }
     }

@@ -115,7 +115,9 @@ fn lacking() -> Option<&'static str> {
     if !is_there("node") || !is_there("npm") {
         Some("Node.js is missing; install Node.js 20 with npm")
     } else if !sources().join("node_modules/.package-lock.json").exists() {
-        Some("the console's packages are missing; run `scripts/fetch-browser`, or `npm install --no-save` in `console`")
+        Some(
+            "the console's packages are missing; run `scripts/fetch-browser`, or `npm install --ignore-scripts --no-save` in `console`",
+        )
     } else {
         None
     }

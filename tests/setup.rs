@@ -1,8 +1,9 @@
-//! Set-up on a machine where something is missing: `scripts/fetch-mujoco` fails with a one-line message and leaves no
-//! partial files.
+//! Set-up on a machine where something is missing or altered: `scripts/fetch-mujoco` fails with a one-line message and leaves no
+//! partial files, and npm runs nothing.
 
 use std::{
     fs,
+    io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -73,4 +74,57 @@ fn the_cache_works_without_a_network() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let library = Path::new(folder.trim()).join("libmujoco.so.3.17.0");
     assert!(library.exists() || cfg!(target_os = "macos"), "{} is missing", library.display());
+}
+
+/// The files of a folder, with their contents.
+fn copy_library(from: &Path, to: &Path) {
+    fs::create_dir_all(to.join("lib")).expect("a folder is made");
+    for entry in fs::read_dir(from.join("lib")).expect("the library is there").flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            fs::copy(entry.path(), to.join("lib").join(entry.file_name())).expect("it is copied");
+        }
+    }
+    fs::copy(from.join("complete"), to.join("complete")).expect("it is copied");
+}
+
+#[test]
+fn an_altered_library_in_the_cache_is_not_used() {
+    let found = Command::new(script()).env("PIP_NO_INDEX", "1").output().expect("the script can be started");
+    let lib = PathBuf::from(String::from_utf8_lossy(&found.stdout).trim());
+    let original = lib.parent().expect("a folder");
+    let cache = tempfile::tempdir().expect("a folder");
+    let home = cache.path().join(original.file_name().expect("a name"));
+    copy_library(original, &home);
+    let output = fetch(cache.path(), &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // one byte more
+    for entry in fs::read_dir(home.join("lib")).expect("a folder").flatten() {
+        let mut file = fs::OpenOptions::new().append(true).open(entry.path()).expect("it can be written");
+        file.write_all(b"x").expect("written");
+    }
+    let output = fetch(cache.path(), &[]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("has been altered"), "{said}");
+    check_fails(cache.path(), &output, "failed; check the network");
+}
+
+/// A package that writes a file when it is installed, if npm lets it.
+#[test]
+fn npm_runs_no_scripts_of_packages() {
+    if Command::new("npm").arg("--version").output().is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    fs::create_dir(folder.path().join("curious")).expect("a folder is made");
+    let script = r#"{"postinstall": "touch ../ran"}"#;
+    write("curious/package.json", &format!(r#"{{"name": "curious", "version": "1.0.0", "scripts": {script}}}"#));
+    write("package.json", r#"{"name": "user", "private": true, "dependencies": {"curious": "file:./curious"}}"#);
+    let rules = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../console/.npmrc"));
+    write(".npmrc", &rules.expect("the console has rules for npm"));
+    let install = ["install", "--offline", "--no-save", "--no-progress"];
+    let output = Command::new("npm").args(install).current_dir(folder.path()).output().expect("npm runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join("node_modules/curious").exists());
+    assert!(!folder.path().join("ran").exists(), "the script of a package was run");
 }

@@ -40,7 +40,7 @@ fn build(sources: &Path, pages: &Path) -> Result<(), String> {
     let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     if time(&installed) < time(&sources.join("package-lock.json")) {
         // not `npm ci`: without registry addresses in the lock file it misses packages of other platforms
-        let install = ["install", "--no-save", "--no-progress", "--prefer-offline"];
+        let install = ["install", "--ignore-scripts", "--no-save", "--no-progress", "--prefer-offline"];
         run(Command::new("npm").args(install).current_dir(sources))?;
     }
     let vite = sources.join("node_modules/vite/bin/vite.js");

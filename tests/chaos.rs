@@ -124,7 +124,7 @@ fn clocks_may_jump() {
     let recorded =
         Recorded::start_with("playground", |command| command.env("LD_PRELOAD", &library).env("CLOCK_JUMP", &jump));
     let witness = Witness::new(recorded.server.address(AGENTS));
-    for seconds in ["86400", "-86400", "0", "3000000000", "0"] {
+    for seconds in ["86400", "-86400", "0", "600000", "-3000000000", "0"] {
         fs::write(&jump, seconds).expect("written");
         drive(&recorded.server, 3);
         recorded.server.await_tick(recorded.server.tick() + 50);
@@ -147,7 +147,10 @@ fn lost_and_duplicated_packets_change_nothing() {
         let agent = eventually("agents", || retry(&mut client)).first().expect("one").agent;
         assert!(eventually("an agent", || client.register(agent).ok()));
         for step in 0..50_u8 {
-            client.step(&[(agent, &[f32::from(step) / 50.0, 0.5])]).expect("a step");
+            // with a third of all datagrams lost, even the retransmissions of one request may be
+            if client.step(&[(agent, &[f32::from(step) / 50.0, 0.5])]).is_err() {
+                eventually("a step", || client.await_step().ok());
+            }
         }
         drop(client);
         recorded.end();
@@ -172,6 +175,8 @@ fn vanished_peers_are_dropped_and_the_world_goes_on() {
         again.next().expect("it plays");
     }
     for agent in &mut agents {
+        // their system does not know of the end until it sends something
+        agent.send("(syn)");
         agent.await_end();
     }
     recorded.end();

@@ -37,6 +37,8 @@ export async function openPage(browser, link, { tab = 'world', size = SMALL, dar
     viewport: size,
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: still ? 'reduce' : 'no-preference',
+    // the user has compared the fingerprint
+    ignoreHTTPSErrors: true,
   })
   const page = await context.newPage()
   page.setDefaultTimeout(DEADLINE_MS)

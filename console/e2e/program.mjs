@@ -1,11 +1,12 @@
 // Runs the built program as a user would, in a temporary folder.
 
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { eventually } from './waiting.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -50,6 +51,7 @@ export class Program {
   operator
   viewer
   #process
+  #environment
   #said = ''
 
   /** Runs `rossum serve` in this folder, and waits until it is listening. */
@@ -57,8 +59,10 @@ export class Program {
     const program = new Program()
     const free = ports === 'free' ? ['--free-ports'] : []
     const environment = { ...process.env, ROSSUM_STATE: join(folder, 'state') }
+    program.#environment = environment
     // ignore the developer's settings
     delete environment.ROSSUM_LOG
+    delete environment.ROSSUM_TOKEN
     delete environment.RUST_BACKTRACE
     // keep its state separate from its output
     const home = join(folder, 'here')
@@ -94,6 +98,11 @@ export class Program {
   /** Content of its log. */
   get said() {
     return this.#said
+  }
+
+  /** Runs another command of the same user; returns what it prints. */
+  async run(...options) {
+    return (await promisify(execFile)(binary, options, { env: this.#environment })).stdout
   }
 
   async stop() {

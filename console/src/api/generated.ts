@@ -4,7 +4,7 @@
 export type Address = {
   /** Human-readable name of the service. */
   title: string,
-  /** `tcp`, `udp` or `http`. */
+  /** `tcp`, `udp`, `http` or `https`. */
   kind: string,
   /** Host and port. */
   address: string, };

@@ -189,7 +189,7 @@ pub struct Hello {
 pub struct Address {
     /// Human-readable name of the service.
     pub title: String,
-    /// `tcp`, `udp` or `http`.
+    /// `tcp`, `udp`, `http` or `https`.
     pub kind: String,
     /// Host and port.
     pub address: String,

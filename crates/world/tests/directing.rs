@@ -117,9 +117,9 @@ fn a_director_moves_shows_and_is_recorded() {
     recorder.finish().expect("memory can be written");
     drop(recorder);
     let file = file.into_inner();
-    let verdict = replay(&file, &pushes, |_, _| {}).expect("it replays");
+    let verdict = replay(Cursor::new(&file), &pushes, |_, _| {}).expect("it replays");
     assert_eq!((verdict.ticks, verdict.compared, verdict.differs_at), (30, 6, None));
-    let error = replay(&file, &world::record::no_director, |_, _| {}).expect_err("nobody directs");
+    let error = replay(Cursor::new(&file), &world::record::no_director, |_, _| {}).expect_err("nobody directs");
     assert!(error.to_string().contains("unknown director `push`"), "{error}");
 }
 

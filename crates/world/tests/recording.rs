@@ -105,9 +105,9 @@ fn a_run_of_everything_replays_to_the_bit() {
         assert!(count > 0, "no {what}");
     }
     let mut heard = 0;
-    let verdict = replay(file, &no_director, |_, _| heard += 1).unwrap();
+    let verdict = replay(Cursor::new(file), &no_director, |_, _| heard += 1).unwrap();
     let wanted =
-        Verdict { ticks: TICKS.into(), compared: u64::from(TICKS) / HASH_EVERY, differs_at: None, complete: true };
+        Verdict { ticks: TICKS.into(), compared: u64::from(TICKS) / HASH_EVERY, complete: true, ..Verdict::default() };
     assert_eq!(verdict, wanted);
     assert_eq!(heard, records.len());
 }
@@ -125,7 +125,7 @@ fn one_changed_number_is_found_at_the_next_hash() {
                 }
             }
         });
-        let verdict = replay(&file, &no_director, |_, _| {}).unwrap();
+        let verdict = replay(Cursor::new(&file), &no_director, |_, _| {}).unwrap();
         assert_eq!(verdict.differs_at, Some(found), "changed at tick {changed}");
         assert_eq!(verdict.compared, found / HASH_EVERY + 1);
         assert_eq!(verdict.ticks, found + 1);
@@ -135,7 +135,7 @@ fn one_changed_number_is_found_at_the_next_hash() {
             record.hash = record.hash.map(|hash| hash ^ 1);
         }
     });
-    assert_eq!(replay(&file, &no_director, |_, _| {}).unwrap().differs_at, Some(49));
+    assert_eq!(replay(Cursor::new(&file), &no_director, |_, _| {}).unwrap().differs_at, Some(49));
 }
 
 #[test]
@@ -144,9 +144,13 @@ fn what_is_left_of_a_recording_replays() {
     let mut last = 0;
     let mut seen = std::collections::BTreeSet::new();
     for length in (0..file.len()).step_by(file.len() / 40).chain([file.len() - 1]) {
-        match replay(&file[..length], &no_director, |_, _| {}) {
+        match replay(Cursor::new(&file[..length]), &no_director, |_, _| {}) {
             Ok(verdict) => {
-                assert!(!verdict.complete, "{length} of {} bytes", file.len());
+                assert!(
+                    !verdict.complete && verdict.damage.is_empty(),
+                    "{length} of {} bytes: {verdict:?}",
+                    file.len()
+                );
                 assert_eq!(verdict.differs_at, None, "{length} bytes");
                 assert!(verdict.ticks >= last, "{length} bytes");
                 last = verdict.ticks;
@@ -158,21 +162,6 @@ fn what_is_left_of_a_recording_replays() {
     }
     assert!(seen.len() > 3, "flushed parts are readable: {seen:?}");
     assert!(last > 100, "{last}");
-}
-
-#[test]
-fn a_damaged_recording_is_not_called_complete() {
-    let (file, _) = recorded();
-    for place in [file.len() / 2, file.len() * 3 / 4] {
-        let mut damaged = file.clone();
-        for byte in &mut damaged[place..place + 8] {
-            *byte ^= 0x55;
-        }
-        match replay(&damaged, &no_director, |_, _| {}) {
-            Ok(verdict) => assert!(!verdict.complete && verdict.ticks < TICKS.into(), "{verdict:?}"),
-            Err(error) => assert!(!error.to_string().is_empty()),
-        }
-    }
 }
 
 #[test]
@@ -199,17 +188,17 @@ fn models_with_files_of_their_own_are_named_by_path() {
     let mut file = Cursor::new(Vec::new());
     Recorder::new(&mut file, &setup, &world).unwrap().finish().unwrap();
     let file = file.into_inner();
-    assert!(replay(&file, &no_director, |_, _| {}).unwrap().complete);
+    assert!(replay(Cursor::new(&file), &no_director, |_, _| {}).unwrap().complete);
     // the model is another one now
     std::fs::write(
         folder.path().join("floor.xml"),
         "<mujoco><worldbody><geom type='plane' size='2 2 1'/></worldbody></mujoco>",
     )
     .unwrap();
-    let error = replay(&file, &no_director, |_, _| {}).unwrap_err();
+    let error = replay(Cursor::new(&file), &no_director, |_, _| {}).unwrap_err();
     assert!(matches!(error, ReplayError::ModelChanged { .. }), "{error}");
     drop(folder);
-    let error = replay(&file, &no_director, |_, _| {}).unwrap_err();
+    let error = replay(Cursor::new(&file), &no_director, |_, _| {}).unwrap_err();
     assert!(matches!(&error, ReplayError::Model(_)) && error.to_string().contains("field.xml"), "{error}");
 }
 
@@ -217,7 +206,9 @@ fn models_with_files_of_their_own_are_named_by_path() {
 fn mcap_of(messages: &[(&str, &str)]) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
     let mut writer = mcap::Writer::new(&mut file).expect("memory takes everything");
-    for (sequence, (topic, text)) in messages.iter().enumerate() {
+    for (number, (topic, text)) in messages.iter().enumerate() {
+        // counted in each topic
+        let sequence = messages[..number].iter().filter(|(before, _)| before == topic).count();
         let channel_id = writer.add_channel(0, topic, "json", &Default::default()).expect("memory takes everything");
         let header =
             mcap::records::MessageHeader { channel_id, sequence: sequence as u32, log_time: 0, publish_time: 0 };
@@ -261,12 +252,12 @@ fn what_is_not_a_recording_is_refused_clearly() {
         (vec![(SETUP, fine.clone()), (TICK, r#"{"tick":0,"entries":[{"Leave":{"agent":9}}]}"#.to_owned())], "agent 9"),
     ] {
         let messages: Vec<_> = messages.iter().map(|(topic, text)| (*topic, text.as_str())).collect();
-        let error = replay(&mcap_of(&messages), &no_director, |_, _| {}).expect_err(says).to_string();
+        let error = replay(Cursor::new(mcap_of(&messages)), &no_director, |_, _| {}).expect_err(says).to_string();
         assert!(error.contains(says), "{error:?} does not say {says:?}");
     }
-    assert!(replay(&mcap_of(&[(SETUP, &fine)]), &no_director, |_, _| {}).unwrap().complete);
+    assert!(replay(Cursor::new(mcap_of(&[(SETUP, &fine)])), &no_director, |_, _| {}).unwrap().complete);
     for bytes in [&b""[..], b"RIFF", b"\x89MCAP0\r\n", &[0; 100]] {
-        replay(bytes, &no_director, |_, _| {}).expect_err("it is no recording");
+        replay(Cursor::new(bytes), &no_director, |_, _| {}).expect_err("it is no recording");
     }
 }
 
@@ -284,7 +275,7 @@ fn with_a_record_of(length: u64) -> Vec<u8> {
 #[test]
 fn a_record_that_claims_all_memory_is_refused() {
     for length in [1 << 20, 1 << 40, u64::MAX / 2, u64::MAX] {
-        replay(&with_a_record_of(length), &no_director, |_, _| {}).expect_err("there is no such record");
+        replay(Cursor::new(with_a_record_of(length)), &no_director, |_, _| {}).expect_err("there is no such record");
     }
 }
 
@@ -295,7 +286,7 @@ proptest! {
     fn any_bytes_are_replayed_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..400), magic: bool) {
         let mut file = if magic { mcap::MAGIC.to_vec() } else { Vec::new() };
         file.extend(bytes);
-        let _ = replay(&file, &no_director, |_, _| {});
+        let _ = replay(Cursor::new(&file), &no_director, |_, _| {});
     }
 }
 
@@ -310,6 +301,6 @@ proptest! {
         for (old, new) in damaged[start..].iter_mut().zip(bytes) {
             *old = new;
         }
-        let _ = replay(&damaged, &no_director, |_, _| {});
+        let _ = replay(Cursor::new(&damaged), &no_director, |_, _| {});
     }
 }

@@ -6,7 +6,11 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use std::{fs, io::Write, path::PathBuf};
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::PathBuf,
+};
 
 use anyhow::{Context, ensure};
 use jiff::Timestamp;
@@ -50,8 +54,8 @@ pub(super) fn run(options: &ExportOptions, out: &mut dyn Write) -> anyhow::Resul
     let name = file.display();
     let both = [csv, eaf].iter().all(|file| file.as_deref().is_some_and(is_stdout));
     ensure!(!both, "only one of `--csv` and `--eaf` can be written to standard output");
-    let recording = fs::read(file).with_context(|| format!("failed to read the recording {name}"))?;
-    let session = Session::of(&recording).with_context(|| format!("failed to export {name}"))?;
+    let recording = File::open(file).with_context(|| format!("failed to read the recording {name}"))?;
+    let session = Session::of(recording).with_context(|| format!("failed to export {name}"))?;
     if let Some(csv) = csv {
         save(csv, &csv::table(&session)?, out)?;
     }
@@ -64,8 +68,8 @@ pub(super) fn run(options: &ExportOptions, out: &mut dyn Write) -> anyhow::Resul
     if [csv, eaf].into_iter().flatten().any(|file| is_stdout(file)) {
         return Ok(());
     }
-    if !session.complete {
-        writeln!(out, "warning: the recording is truncated")?;
+    if let Some(warning) = &session.warning {
+        writeln!(out, "warning: {warning}")?;
     }
     let actions = session.rows.iter().filter(|row| row.kind.is_action()).count();
     let others = session.rows.len() - actions;

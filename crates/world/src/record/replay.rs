@@ -1,10 +1,13 @@
 //! Replays recordings and compares the state hashes.
 
+use std::io::{self, Read, Seek};
+
 use physics::ModelError;
 
 use super::{
-    format::{FORMAT_VERSION, MAX_GAP, RecordedSetup, SETUP_TOPIC, TICK_TOPIC, TickRecord},
-    reader::{Message, Messages},
+    damage::Damage,
+    format::{FORMAT_VERSION, MAX_GAP, RecordedSetup, TickRecord},
+    reader::{Found, Records},
 };
 use crate::{
     agent::AgentId,
@@ -17,17 +20,39 @@ use crate::{
 /// Why a recording cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
+    /// The file was not read.
+    #[error("failed to read the recording: {0}")]
+    Io(#[from] io::Error),
     /// A message failed to parse.
     #[error("failed to parse a message of `{topic}` in the recording: {cause}")]
     Message {
         /// Topic of the message.
-        topic: String,
+        topic: &'static str,
         /// The parser's error.
         cause: serde_json::Error,
     },
     /// The recording does not start with a setup.
     #[error("the recording has no setup; it is damaged or not a recording of rossum")]
     NoSetup,
+    /// The setup is in a damaged part.
+    #[error("the setup of the recording is damaged, without which nothing can be replayed ({damage})")]
+    SetupDamaged {
+        /// The damaged place.
+        damage: Damage,
+    },
+    /// Records are missing in the middle: what follows them cannot be computed.
+    #[error(
+        "the recording is damaged after tick {after}: {records} records are missing{}",
+        .damage.as_ref().map(|damage| format!(" ({damage})")).unwrap_or_default()
+    )]
+    Missing {
+        /// How many.
+        records: u64,
+        /// Tick of the last record before them.
+        after: u64,
+        /// The damaged place, if one was found.
+        damage: Option<Damage>,
+    },
     /// The format is of another version.
     #[error("the recording has format {found}; this program reads format {FORMAT_VERSION}")]
     Format {
@@ -94,16 +119,23 @@ pub enum ReplayError {
 }
 
 /// The result of a replay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Number of ticks that were run.
     pub ticks: u64,
     /// Number of state hashes that were compared.
     pub compared: u64,
-    /// First tick with a different hash.
+    /// First tick with a different hash, before any record is missing.
     pub differs_at: Option<u64>,
-    /// Whether the recording was completed and read to its end; if not, records may be missing.
+    /// Whether the recording has its end; if not, it was cut off.
     pub complete: bool,
+    /// The damaged places, in the order of the file.
+    pub damage: Vec<Damage>,
+    /// Number of records that are missing in the middle because of damage.
+    pub missing: u64,
+    /// Number of state hashes behind missing records that could not be compared: without all inputs, the state cannot be
+    /// computed.
+    pub unverified: u64,
 }
 
 /// Creates a director from its description in [`Setup::directors`](crate::setup::Setup::directors). The error is a message.
@@ -115,46 +147,59 @@ pub fn no_director(description: &str) -> Result<Box<dyn DynDirector>, String> {
 }
 
 /// Replays a recording and compares every hash, up to the first that differs. `progress` is called after each record.
-pub fn replay(
-    recording: &[u8],
+///
+/// Where records are missing because of damage, the replay goes on without them. As long as the hashes are equal, nothing
+/// that mattered is missing; from the first that differs, they are counted as unverified.
+///
+/// # Errors
+/// If the recording has no valid setup, or if what it contains cannot be carried out.
+pub fn replay<R: Read + Seek>(
+    recording: R,
     directors: Directors<'_>,
     mut progress: impl FnMut(&World, &TickRecord),
 ) -> Result<Verdict, ReplayError> {
-    let mut world: Option<World> = None;
-    let mut verdict = Verdict { complete: recording.ends_with(mcap::MAGIC), ..Verdict::default() };
-    for message in Messages::new(recording) {
-        // a truncated recording ends in the middle of a chunk
-        let Ok(Message { topic, data }) = message else {
-            verdict.complete = false;
-            break;
+    let (setup, mut records) = Records::open(recording)?;
+    let mut world = restore_world(setup, directors)?;
+    let mut verdict = Verdict::default();
+    let mut is_lost = false;
+    while let Some(found) = records.next()? {
+        let record = match found {
+            Found::Tick(record) => record,
+            Found::Damage(damage) => {
+                verdict.damage.push(damage);
+                continue;
+            }
+            Found::Missing { records } => {
+                verdict.missing += records;
+                continue;
+            }
         };
-        let invalid = |cause| ReplayError::Message { topic: topic.clone(), cause };
-        match (topic.as_str(), &mut world) {
-            (SETUP_TOPIC, world) => {
-                let setup = serde_json::from_slice(&data).map_err(invalid)?;
-                *world = Some(restore_world(setup, directors)?);
-            }
-            (TICK_TOPIC, Some(world)) => {
-                let record: TickRecord = serde_json::from_slice(&data).map_err(invalid)?;
-                run_to(world, &record, &mut verdict)?;
-                progress(world, &record);
-                if verdict.differs_at.is_some() {
-                    return Ok(verdict);
+        if !is_lost {
+            let is_equal = run_to(&mut world, &record);
+            match is_equal {
+                Ok(true) => verdict.compared += u64::from(record.hash.is_some()),
+                Ok(false) if verdict.missing == 0 => {
+                    verdict.compared += 1;
+                    verdict.differs_at = Some(record.tick);
                 }
+                Err(error) if verdict.missing == 0 => return Err(error),
+                Ok(false) | Err(_) => is_lost = true,
             }
-            (TICK_TOPIC, None) => return Err(ReplayError::NoSetup),
-            _ => {}
+            progress(&world, &record);
+        }
+        if is_lost {
+            verdict.unverified += u64::from(record.hash.is_some());
+        }
+        if verdict.differs_at.is_some() {
+            break;
         }
     }
-    let world = world.ok_or(ReplayError::NoSetup)?;
+    verdict.complete = records.is_complete();
     verdict.ticks = world.tick_count().0;
     Ok(verdict)
 }
 
 fn restore_world(recorded: RecordedSetup, directors: Directors<'_>) -> Result<World, ReplayError> {
-    if recorded.format != FORMAT_VERSION {
-        return Err(ReplayError::Format { found: recorded.format });
-    }
     let (model_hash, mujoco) = (recorded.model_hash, recorded.mujoco.clone());
     let setup = recorded.restore()?;
     let directors = setup.directors.iter().map(|description| directors(description)).collect::<Result<_, _>>();
@@ -166,8 +211,8 @@ fn restore_world(recorded: RecordedSetup, directors: Directors<'_>) -> Result<Wo
     Ok(world)
 }
 
-/// Runs the world up to a record and applies it.
-fn run_to(world: &mut World, record: &TickRecord, verdict: &mut Verdict) -> Result<(), ReplayError> {
+/// Runs the world up to a record and applies it. Returns whether the state has the recorded hash, if there is one.
+fn run_to(world: &mut World, record: &TickRecord) -> Result<bool, ReplayError> {
     let gap = record.tick.saturating_sub(world.tick_count().0);
     if gap > MAX_GAP {
         return Err(ReplayError::Gap { tick: world.tick_count().0, next: record.tick });
@@ -178,13 +223,7 @@ fn run_to(world: &mut World, record: &TickRecord, verdict: &mut Verdict) -> Resu
     for entry in &record.entries {
         world.apply(entry.clone())?;
     }
-    if let Some(hash) = record.hash {
-        world.tick();
-        verdict.compared += 1;
-        verdict.ticks = world.tick_count().0;
-        if world.state_hash() != hash {
-            verdict.differs_at = Some(record.tick);
-        }
-    }
-    Ok(())
+    let Some(hash) = record.hash else { return Ok(true) };
+    world.tick();
+    Ok(world.state_hash() == hash)
 }

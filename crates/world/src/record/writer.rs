@@ -5,7 +5,12 @@ use std::{
     io::{Seek, Write},
 };
 
-use super::format::{RecordedSetup, SETUP_TOPIC, TICK_TOPIC, TickRecord};
+use serde::Serialize;
+
+use super::{
+    container::MAX_MESSAGE_BYTES,
+    format::{RecordedSetup, SETUP_TOPIC, TICK_TOPIC, TickRecord},
+};
 use crate::{setup::Setup, world::World};
 
 /// Why a recording was not written.
@@ -17,6 +22,12 @@ pub enum RecordError {
     /// A record has no JSON form.
     #[error("failed to encode a record: {0}")]
     Json(#[from] serde_json::Error),
+    /// A record is longer than a reader accepts.
+    #[error("a record of {bytes} bytes is too long for a recording; its models must be smaller")]
+    TooLong {
+        /// Length of the record.
+        bytes: usize,
+    },
 }
 
 /// Writes a recording.
@@ -43,7 +54,7 @@ impl<W: Write + Seek> Recorder<W> {
         let no_metadata = BTreeMap::new();
         let about = writer.add_channel(0, SETUP_TOPIC, "json", &no_metadata)?;
         let ticks = writer.add_channel(0, TICK_TOPIC, "json", &no_metadata)?;
-        let text = serde_json::to_vec(&RecordedSetup::new(setup, world.model_hash()))?;
+        let text = encode(&RecordedSetup::new(setup, world.model_hash()))?;
         let header = mcap::records::MessageHeader { channel_id: about, sequence: 0, log_time: 0, publish_time: 0 };
         writer.write_to_known_channel(&header, &text)?;
         let tick_nanos = (world.tick_seconds() * 1e9) as u64;
@@ -60,7 +71,7 @@ impl<W: Write + Seek> Recorder<W> {
             publish_time: time,
         };
         self.sequence = self.sequence.wrapping_add(1);
-        Ok(self.writer.write_to_known_channel(&header, &serde_json::to_vec(record)?)?)
+        Ok(self.writer.write_to_known_channel(&header, &encode(record)?)?)
     }
 
     /// Writes out everything so far, so that it is readable after a crash.
@@ -73,4 +84,13 @@ impl<W: Write + Seek> Recorder<W> {
         self.writer.finish()?;
         Ok(())
     }
+}
+
+/// The text of a message, if a reader accepts it.
+fn encode(message: &impl Serialize) -> Result<Vec<u8>, RecordError> {
+    /// More than the header of a message.
+    const HEADER: usize = 64;
+    let text = serde_json::to_vec(message)?;
+    let is_short = (text.len() + HEADER) as u64 <= MAX_MESSAGE_BYTES;
+    if is_short { Ok(text) } else { Err(RecordError::TooLong { bytes: text.len() }) }
 }

@@ -40,7 +40,7 @@ mod tests {
             what: String::new(),
             text: text.to_owned(),
         };
-        let session = Session { robot: "Alice".to_owned(), seconds: 3.0, complete: true, rows: vec![row] };
+        let session = Session { robot: "Alice".to_owned(), seconds: 3.0, warning: None, rows: vec![row] };
         let table = String::from_utf8(table(&session).unwrap()).unwrap();
         table.strip_prefix("time_s,duration_s,who,kind,what,text\r\n").unwrap().to_owned()
     }

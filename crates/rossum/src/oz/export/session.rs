@@ -4,7 +4,10 @@
 //! how long a gesture took) are reconstructed by applying the orders to the same puppet at the same times. Physics is not
 //! simulated: it affects the puppet only through its senses, which are recorded.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{Read, Seek},
+};
 
 use anyhow::{Context, anyhow};
 use puppet::{
@@ -19,7 +22,7 @@ use wire::oz::{LOOKATS, SERVOS};
 use world::{
     World,
     director::Director,
-    record::{Entry, RecordReader, TickRecord},
+    record::{Entry, RecordReader, ReplayError, TickRecord},
 };
 
 use crate::oz::names;
@@ -33,8 +36,8 @@ pub(super) struct Session {
     pub(super) robot: String,
     /// Duration, in s of simulated time.
     pub(super) seconds: f64,
-    /// Whether the recording was closed properly.
-    pub(super) complete: bool,
+    /// What is wrong with the recording, if anything. It is used up to there.
+    pub(super) warning: Option<String>,
     /// All actions and events, sorted by start time.
     pub(super) rows: Vec<Row>,
 }
@@ -96,7 +99,7 @@ impl Kind {
 
 impl Session {
     /// Reconstructs the session from a recording.
-    pub(super) fn of(recording: &[u8]) -> anyhow::Result<Self> {
+    pub(super) fn of(recording: impl Read + Seek) -> anyhow::Result<Self> {
         let mut records = RecordReader::new(recording)?;
         let mut descriptions = records.setup.directors.iter().filter_map(|director| director.split_once(' '));
         let description =
@@ -105,11 +108,24 @@ impl Session {
         let config = PuppetConfig::from_description(description).map_err(|why| anyhow!("its robot: {why}"))?;
         let world = World::with_directors(&records.setup, Vec::new())?;
         let mut rerun = Rerun::new(&config, world)?;
+        let mut warning = None;
         for record in &mut records {
-            rerun.run(record?)?;
+            match record {
+                Ok(record) => rerun.run(record)?,
+                Err(missing @ ReplayError::Missing { .. }) => {
+                    warning = Some(missing.to_string());
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
+        let warning = warning.or_else(|| match records.damage() {
+            [] if records.is_complete() => None,
+            [] => Some("the recording is truncated".to_owned()),
+            [damage, ..] => Some(format!("the recording is damaged, but no record is missing ({damage})")),
+        });
         let seconds = rerun.time;
-        Ok(Self { robot: config.robot, seconds, complete: records.complete, rows: rerun.end() })
+        Ok(Self { robot: config.robot, seconds, warning, rows: rerun.end() })
     }
 }
 

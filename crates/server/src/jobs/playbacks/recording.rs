@@ -1,6 +1,6 @@
 //! Loads a recording by simulating it again.
 
-use std::{fs, path::Path};
+use std::{fs::File, path::Path};
 
 use session::console::scene::{poses, scene};
 use soccer::game::GameView;
@@ -12,15 +12,17 @@ use crate::protocol::restore_director;
 /// Largest recording that can be played, in bytes.
 const MAX_FILE: u64 = 512 << 20;
 
-/// Simulates a recording again and writes its frames. Returns a warning if the recording is incomplete.
+/// Simulates a recording again and writes its frames. Returns a warning if the recording is incomplete or
+/// damaged.
 pub(super) fn load(path: &Path, writer: &mut PlaybackWriter) -> Result<Option<String>, LoadError> {
-    let length = fs::metadata(path).map_err(LoadError::new)?.len();
+    let unreadable = |error| LoadError::Failed(format!("failed to read the recording: {error}"));
+    let file = File::open(path).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
     if length > MAX_FILE {
         let (found, max) = (length >> 20, MAX_FILE >> 20);
         return Err(LoadError::Failed(format!("the recording has {found} MB; at most {max} MB can be played")));
     }
-    let bytes = fs::read(path).map_err(|error| LoadError::Failed(format!("failed to read the recording: {error}")))?;
-    let mut records = RecordReader::new(&bytes).map_err(LoadError::new)?;
+    let mut records = RecordReader::new(file).map_err(LoadError::new)?;
     let directors = records.setup.directors.iter().map(|description| restore_director(description));
     let directors = directors.collect::<Result<_, _>>().map_err(LoadError::new)?;
     let mut replay = Replay::new(World::with_directors(&records.setup, directors).map_err(LoadError::new)?);
@@ -44,7 +46,11 @@ pub(super) fn load(path: &Path, writer: &mut PlaybackWriter) -> Result<Option<St
             }
         }
     }
-    Ok((!records.complete).then(|| "the recording is cut off; playing its complete part".to_owned()))
+    Ok(match records.damage() {
+        [] if records.is_complete() => None,
+        [] => Some("the recording is cut off; playing its complete part".to_owned()),
+        [damage, ..] => Some(format!("the recording is damaged, but no record is missing ({damage})")),
+    })
 }
 
 /// The world being simulated again, and how far the playback follows it.

@@ -1,0 +1,117 @@
+//! Files: those that others have written are not trusted, and a crash loses little.
+
+mod running;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use running::{Running, run};
+use world::{World, record::RecordReader};
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// A scenario whose every tick is in a recording.
+fn recorded_scenario(folder: &Path) -> PathBuf {
+    let path = folder.join("scenario.toml");
+    let scenario = "[world]\nhash_every = 1\n[[robot]]\nname = \"Rover\"\nmodel = \"rover\"\n";
+    fs::write(&path, scenario).expect("written");
+    path
+}
+
+#[test]
+fn damage_fails_the_verification_and_a_missing_end_does_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, scenario) = (folder.path().join("run.mcap"), recorded_scenario(folder.path()));
+    let server = Running::serve(&["--scenario", text(&scenario), "--record", text(&file)]);
+    // several chunks: one is written every half second
+    server.await_tick(100);
+    server.signal("TERM");
+    assert_eq!(server.end().code, Some(0));
+    let whole = fs::read(&file).expect("a recording");
+    let check = |bytes: &[u8], options: &[&str], code: i32, says: &[&str]| {
+        fs::write(&file, bytes).expect("written");
+        let ended = run(&[&["replay"], options, &[text(&file)]].concat());
+        let all = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, Some(code), "{all}");
+        assert!(says.iter().all(|says| all.contains(says)), "{says:?} is not in {all}");
+    };
+    check(&whole, &["--verify"], 0, &["all equal"]);
+    check(&whole[..whole.len() - 40], &["--verify"], 0, &["truncated", "all equal"]);
+    // in the content of the third chunk, which starts with the signature of its compression
+    let signature = [0x28, 0xb5, 0x2f, 0xfd];
+    let mut chunks = whole.windows(4).enumerate().filter(|(_, window)| *window == signature);
+    let (chunk, _) = chunks.nth(2).expect("a third chunk");
+    let mut damaged = whole.clone();
+    damaged[chunk + 20] ^= 4;
+    check(&damaged, &["--verify"], 1, &["damaged at byte", "all equal", "the recording is damaged"]);
+    check(&damaged, &[], 0, &["damaged at byte"]);
+}
+
+/// A recording of 8 kB whose setup has 240 MB.
+fn bomb() -> Vec<u8> {
+    const BLOCK: u32 = 128 << 10;
+    const BLOCKS: u32 = 1_900;
+    let record = |opcode: u8, length: u64, body: &[u8]| [&[opcode], &length.to_le_bytes()[..], body].concat();
+    let topic = b"\0\0\0\0\x0d\0\0\0/rossum/setup\x04\0\0\0json\0\0\0\0";
+    let start = [&[0; 22][..], br#"{"mujoco":""#].concat();
+    let long = u64::from(BLOCK * BLOCKS);
+    let head = [record(4, topic.len() as u64, topic), record(5, start.len() as u64 + long, &start)].concat();
+    // a raw block, then blocks of one repeated byte
+    let block = |kind: u32, size: u32, last: bool| (size << 3 | kind << 1 | u32::from(last)).to_le_bytes();
+    let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0x38];
+    packed.extend(&block(0, head.len() as u32, false)[..3]);
+    packed.extend(&head);
+    for number in 1..=BLOCKS {
+        packed.extend(&block(1, BLOCK, number == BLOCKS)[..3]);
+        packed.push(b'a');
+    }
+    let sizes = [0, 0, head.len() as u64 + long].map(u64::to_le_bytes).concat();
+    let chunk = [&sizes[..], &[0; 4], b"\x04\0\0\0zstd", &(packed.len() as u64).to_le_bytes(), &packed].concat();
+    let header = record(1, 8, &[0; 8]);
+    [b"\x89MCAP0\r\n", &header[..], &record(6, chunk.len() as u64, &chunk)].concat()
+}
+
+#[test]
+fn a_small_recording_does_not_take_all_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("bomb.mcap");
+    fs::write(&file, bomb()).expect("written");
+    assert!(fs::metadata(&file).expect("a file").len() < 12_000);
+    // in kB, of address space
+    let limited = "ulimit -v 800000; exec \"$@\"";
+    for arguments in [&["replay"][..], &["replay", "--verify"], &["oz", "export", "--csv", "-"]] {
+        let ended = Command::new("sh")
+            .args(["-c", limited, "sh", env!("CARGO_BIN_EXE_rossum")])
+            .args(arguments)
+            .arg(&file)
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("claims more than"), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_killed_server_loses_at_most_the_last_second() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, scenario) = (folder.path().join("run.mcap"), recorded_scenario(folder.path()));
+    let server = Running::serve(&["--scenario", text(&scenario), "--record", text(&file)]);
+    server.await_tick(120);
+    let seen = server.tick();
+    server.signal("KILL");
+    assert_eq!(server.end().code, None);
+
+    let mut records = RecordReader::new(fs::File::open(&file).expect("a recording")).expect("a setup");
+    let tick_seconds = World::new(&records.setup).expect("a world").tick_seconds();
+    let last = records.by_ref().map(|record| record.expect("undamaged").tick).last().expect("a tick");
+    assert!(records.damage().is_empty() && !records.is_complete(), "{:?}", records.damage());
+    let lost = seen.saturating_sub(last) as f64 * tick_seconds;
+    assert!(lost <= 1.0, "{lost} s before tick {seen} are lost");
+    assert!(last > 20, "{last}");
+}

@@ -1,4 +1,4 @@
-//! Files: those that others have written are not trusted, and a crash loses little.
+//! Files: those that others have written are not trusted, those that exist are not replaced, and a crash loses little.
 
 mod running;
 
@@ -95,6 +95,44 @@ fn a_small_recording_does_not_take_all_memory() {
         assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {said}");
         assert!(said.contains("claims more than"), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn no_command_replaces_a_file_unasked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let precious = |name: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, "precious").expect("written");
+        path
+    };
+    let (recording, picture, log) = (precious("a.mcap"), precious("a.png"), precious("a.log"));
+    let (table, sound) = (precious("a.csv"), precious("a.wav"));
+    let scenario = folder.path().join("study.toml");
+    let study = "[[robot]]\nname = \"Alice\"\nmodel = \"alice\"\n[oz]\nsound = \"a.wav\"\n";
+    fs::write(&scenario, study).expect("written");
+    for (arguments, file) in [
+        (&["serve", "-s", "small", "--free-ports", "--record", text(&recording)][..], &recording),
+        (&["serve", "-s", text(&scenario), "--free-ports"], &sound),
+        (&["soccer", "--free-ports", "--record", text(&recording)], &recording),
+        (&["soccer", "--free-ports", "--logfile", text(&log)], &log),
+        (&["portrait", text(&picture)], &picture),
+        (&["world", "obstacles", "--picture", text(&picture)], &picture),
+        (&["oz", "export", text(&recording), "--csv", text(&table)], &table),
+        (&["oz", "snapshot", text(&picture)], &picture),
+    ] {
+        let ended = run(arguments);
+        assert_eq!(ended.code, Some(1), "{arguments:?}: {ended:?}");
+        assert!(
+            ended.stderr.contains(text(file)) && ended.stderr.contains("exists"),
+            "{arguments:?}: {}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains("--overwrite"), "{arguments:?}: {}", ended.stderr);
+        assert_eq!(fs::read_to_string(file).expect("a file"), "precious", "{arguments:?}");
+    }
+    let drawn = run(&["world", "obstacles", "--picture", text(&picture), "--overwrite"]);
+    assert_eq!(drawn.code, Some(0), "{drawn:?}");
+    assert!(fs::read(&picture).expect("a picture").starts_with(b"\x89PNG"));
 }
 
 #[test]

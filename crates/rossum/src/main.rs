@@ -10,6 +10,7 @@ mod interrupt;
 mod logs;
 mod odcp;
 mod osp;
+mod output;
 mod oz;
 mod picture;
 mod portrait;

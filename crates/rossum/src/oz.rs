@@ -5,14 +5,19 @@ mod export;
 mod names;
 mod watch;
 
-use std::{io::Write, path::PathBuf, time::Duration};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use clap::{Args, Subcommand};
 use client::oz::{ClientError, Event, Oz};
 use puppet::mixer::Subsystem;
+use support::output_file::{self, Existing};
 
-use crate::interrupt;
+use crate::{interrupt, output::OverwriteOption};
 
 /// Default timeout for connecting, in s.
 const CONNECT: f64 = 5.0;
@@ -122,6 +127,8 @@ enum Command {
     Snapshot {
         /// JPEG file to write; - for standard output
         file: PathBuf,
+        #[command(flatten)]
+        overwrite: OverwriteOption,
     },
     /// List the gestures, expressions, lookat modes and servos of the protocol
     List,
@@ -139,10 +146,16 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Command::Enrol(options) => enrol::run(options, out),
         Command::Export(options) => export::run(options, out),
         Command::Watch(watching) => watch::run(options.connect()?, watching, out),
-        Command::Snapshot { file } => {
+        Command::Snapshot { file, overwrite } => {
+            check(file, overwrite.existing())?;
             let robot = options.connect()?;
             let timeout = options.timeout_or(IMAGE);
-            snapshot(robot, timeout, file, out)
+            let picture = snapshot(robot, timeout)?;
+            save(file, &picture, overwrite.existing(), out)?;
+            if !is_stdout(file) {
+                writeln!(out, "{}: {} bytes", file.display(), picture.len())?;
+            }
+            Ok(())
         }
         Command::Servo { positions, weight } => {
             let positions = pairs(positions)?;
@@ -250,7 +263,7 @@ fn wait_for_speech(mut robot: Oz, timeout: Duration, out: &mut dyn Write) -> any
     Ok(())
 }
 
-fn snapshot(mut robot: Oz, timeout: Duration, file: &std::path::Path, out: &mut dyn Write) -> anyhow::Result<()> {
+fn snapshot(mut robot: Oz, timeout: Duration) -> anyhow::Result<Vec<u8>> {
     let deadline = watch::now() + timeout;
     let picture = loop {
         let left = deadline.saturating_duration_since(watch::now());
@@ -264,24 +277,28 @@ fn snapshot(mut robot: Oz, timeout: Duration, file: &std::path::Path, out: &mut 
         }
     };
     robot.disconnect();
-    save(file, picture.as_bytes(), out)?;
-    if !is_stdout(file) {
-        writeln!(out, "{}: {} bytes", file.display(), picture.as_bytes().len())?;
-    }
-    Ok(())
+    Ok(picture.as_bytes().to_vec())
 }
 
-fn is_stdout(file: &std::path::Path) -> bool {
+fn is_stdout(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
 /// Writes a file, or standard output for `-`.
-fn save(file: &std::path::Path, bytes: &[u8], out: &mut dyn Write) -> anyhow::Result<()> {
+fn save(file: &Path, bytes: &[u8], existing: Existing, out: &mut dyn Write) -> anyhow::Result<()> {
     if is_stdout(file) {
         out.write_all(bytes)?;
         return Ok(out.flush()?);
     }
-    std::fs::write(file, bytes).with_context(|| format!("failed to write {}", file.display()))
+    Ok(output_file::write(file, bytes, existing)?)
+}
+
+/// Refuses early what [`save`] would refuse.
+fn check(file: &Path, existing: Existing) -> anyhow::Result<()> {
+    if is_stdout(file) {
+        return Ok(());
+    }
+    Ok(output_file::check(file, existing)?)
 }
 
 /// Parses pairs of servo and position.

@@ -5,7 +5,6 @@ pub(crate) mod chart;
 
 use std::{
     fmt::{self, Write},
-    fs,
     path::Path,
     sync::Arc,
 };
@@ -15,6 +14,7 @@ use resvg::{
     tiny_skia::{Pixmap, Transform},
     usvg::{self, fontdb},
 };
+use support::output_file::{self, Existing};
 
 /// Maximum side of a PNG, in pixels.
 const MAX_SIDE: f32 = 8_000.0;
@@ -89,14 +89,14 @@ impl Svg {
     }
 
     /// Writes the picture in the format of the file name's extension.
-    pub(crate) fn write(&self, path: &Path) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, path: &Path, existing: Existing) -> anyhow::Result<()> {
         let text = self.finish();
         let bytes = match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => text.into_bytes(),
             Some("png") => png_from_svg(&text)?,
             _ => bail!("{}: the name of a picture ends in .svg or .png", path.display()),
         };
-        fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+        Ok(output_file::write(path, &bytes, existing)?)
     }
 }
 
@@ -144,11 +144,11 @@ mod tests {
         svg.text([20.0, 15.0], 12.0, "#000", Anchor::Middle, "a < b & c");
         for (name, begins) in [("a.svg", b"<svg".as_slice()), ("a.png", b"\x89PNG")] {
             let path = folder.path().join(name);
-            svg.write(&path).unwrap();
-            assert!(fs::read(&path).unwrap().starts_with(begins), "{name}");
+            svg.write(&path, Existing::Keep).unwrap();
+            assert!(std::fs::read(&path).unwrap().starts_with(begins), "{name}");
         }
         assert!(svg.finish().contains("a &lt; b &amp; c"));
-        assert!(svg.write(Path::new("a.jpg")).is_err());
+        assert!(svg.write(Path::new("a.jpg"), Existing::Keep).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `rossum portrait`: renders an image of the robot.
 
-use std::{fs, io::Write, path::PathBuf, sync::Arc};
+use std::{io::Write, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum, builder::PossibleValuesParser};
@@ -14,11 +14,13 @@ use puppet::{
     puppet::{AttributedOrder, PuppetOrder, PuppetView},
     servo::servo_named,
 };
+use support::output_file;
 use wire::oz::{EXPRESSIONS, LOOKATS};
 use world::{Robot, Setup, Snapshot, World};
 
 use crate::{
     interrupt,
+    output::OverwriteOption,
     picture::{Anchor, Svg, png_from_svg},
 };
 
@@ -82,6 +84,8 @@ pub(crate) struct Options {
     /// Render all expressions and gestures as a sheet with captions
     #[arg(long, conflicts_with_all = ["expression", "gesture", "say", "at", "look", "servo", "size"])]
     sheet: bool,
+    #[command(flatten)]
+    overwrite: OverwriteOption,
 }
 
 /// View of the robot.
@@ -116,6 +120,8 @@ impl View {
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     interrupt::exit_on_ctrl_c()?;
+    let existing = options.overwrite.existing();
+    output_file::check(&options.out, existing)?;
     let studio = Studio::open(options)?;
     let image =
         if options.sheet { studio.sheet()? } else { studio.portrait(&Scene::from_options(options, &studio)?)? };
@@ -125,7 +131,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         Some("jpg" | "jpeg") => image.jpeg(QUALITY)?,
         _ => bail!("{path}: unsupported file type; use .png, .jpg or .jpeg"),
     };
-    fs::write(&options.out, &bytes).with_context(|| format!("failed to write {path}"))?;
+    output_file::write(&options.out, &bytes, existing)?;
     writeln!(out, "{path}: {} x {} pixels, {} kB", image.width, image.height, bytes.len().div_ceil(1000))?;
     Ok(())
 }

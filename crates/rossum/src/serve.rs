@@ -19,6 +19,8 @@ use tracing::info;
 use wire::console::Role;
 use world::clock::Pace;
 
+use crate::output::OverwriteOption;
+
 /// The default scenario.
 pub(crate) const DEFAULT_SCENARIO: &str = "playground";
 
@@ -62,6 +64,8 @@ pub(crate) struct CommonOptions {
     /// Print the addresses as one JSON object instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) overwrite: OverwriteOption,
     /// Print the complete configuration, including defaults, and exit
     #[arg(long)]
     pub(crate) print_config: bool,
@@ -93,6 +97,7 @@ impl Options {
             base.server.allow.push(parsed);
         }
         base.server.free_ports |= self.common.free_ports;
+        base.server.overwrite |= self.common.overwrite.is_given();
         if let (Some(certificate), Some(key)) = (&self.common.certificate, &self.common.key) {
             // relative to the working directory, not to the scenario
             base.server.certificate = Some(std::path::absolute(certificate)?);

@@ -51,7 +51,7 @@ pub(crate) struct Options {
     /// Accepted for compatibility and ignored
     #[arg(long, overrides_with = "render")]
     no_render: bool,
-    /// Append the messages for monitors to this file
+    /// Append the messages for monitors to this file, which is created or is a log already
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "rcssservermj_monitor.log")]
     logfile: Option<PathBuf>,
     /// The field; chosen by the rules by default
@@ -159,6 +159,7 @@ impl Options {
             ("allow".to_owned(), Value::Array(allow.collect())),
             ("http_port".to_owned(), Value::Integer(free_or_any(bind, HTTP_PORT + game).into())),
             ("free_ports".to_owned(), self.common.free_ports.into()),
+            ("overwrite".to_owned(), self.common.overwrite.is_given().into()),
         ]);
         for (name, file) in [("certificate", &self.common.certificate), ("key", &self.common.key)] {
             let path = file.as_ref().map(|file| Value::String(file.display().to_string()));

@@ -130,6 +130,9 @@ pub struct ServerConfig {
     pub runs: PathBuf,
     /// Folder of the recordings and logs that the console plays.
     pub recordings: PathBuf,
+    /// Replace files that exist already: those of `--record`, and of `logfile` and `sound` in the scenario. Otherwise the
+    /// server refuses to start, or continues the log.
+    pub overwrite: bool,
 }
 
 impl Default for ServerConfig {
@@ -146,6 +149,7 @@ impl Default for ServerConfig {
             key: None,
             runs: PathBuf::from("runs"),
             recordings: PathBuf::from("."),
+            overwrite: false,
         }
     }
 }

@@ -10,6 +10,7 @@ use std::{
 use ::session::{
     ConversationService, DatagramAction, DatagramSession, LogSession, StreamService, console::PuppetAccess,
 };
+use support::output_file::Existing;
 use world::{Catalogue, clock::Pace, director::DynDirector};
 
 use crate::{
@@ -79,6 +80,11 @@ pub trait Service: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// Files that it creates, which must not exist unless they may be replaced.
+    fn output_files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// The sockets it needs in a world with these agents and this pace.
     fn endpoints(&self, world: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String>;
 
@@ -102,7 +108,12 @@ pub trait Service: Send + Sync + fmt::Debug {
     }
 
     /// Starts threads that work for the scenario's world.
-    fn start_companions(&self, _sim: &SimHandle, _health: &Health) -> Result<Vec<Companion>, ServeError> {
+    fn start_companions(
+        &self,
+        _sim: &SimHandle,
+        _health: &Health,
+        _existing: Existing,
+    ) -> Result<Vec<Companion>, ServeError> {
         Ok(Vec::new())
     }
 }

@@ -2,14 +2,14 @@
 
 use std::{
     error::Error,
-    fs::{self, File},
-    io::{BufWriter, Seek, Write},
+    io::{self, BufWriter, Seek, Write},
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
+use support::output_file::{self, Existing, OutputError};
 use tracing::{error, info};
 use world::{
     Setup, World,
@@ -49,20 +49,12 @@ impl RecordingSender {
 /// Why a recording could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The file, or the thread, could not be created.
-    #[error("cannot create the recording {path}: {cause}")]
-    Create {
-        /// The file.
-        path: PathBuf,
-        /// What went wrong.
-        cause: std::io::Error,
-    },
-    /// The path is a folder, a pipe or a device: opening it may block forever, and it cannot be read back.
-    #[error("cannot record to {path}: it exists and is not a regular file")]
-    NotAFile {
-        /// The file.
-        path: PathBuf,
-    },
+    /// The file could not be created.
+    #[error("cannot create the recording: {0}")]
+    Create(#[from] OutputError),
+    /// The thread could not be created.
+    #[error("cannot create the thread that records: {0}")]
+    Thread(io::Error),
     /// The header could not be written.
     #[error("cannot start the recording {path}: {}", with_causes(.cause))]
     Begin {
@@ -81,11 +73,13 @@ pub struct Recording {
 
 impl Recording {
     /// Starts to record a world that has just been built from `setup`.
-    pub fn start(path: &Path, setup: &Setup, world: &World) -> Result<(Self, RecordingSender), StartError> {
-        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return Err(StartError::NotAFile { path: path.to_owned() });
-        }
-        let file = File::create(path).map_err(|cause| StartError::Create { path: path.to_owned(), cause })?;
+    pub fn start(
+        path: &Path,
+        existing: Existing,
+        setup: &Setup,
+        world: &World,
+    ) -> Result<(Self, RecordingSender), StartError> {
+        let file = output_file::create(path, existing)?;
         Self::start_on(BufWriter::new(file), path, setup, world)
     }
 
@@ -109,7 +103,7 @@ impl Recording {
                     error!(path = %shown.display(), "recording stopped, readable up to here: {cause}");
                 }
             })
-            .map_err(|cause| StartError::Create { path: path.to_owned(), cause })?;
+            .map_err(StartError::Thread)?;
         Ok((Self { thread }, RecordingSender(sender)))
     }
 

@@ -13,6 +13,7 @@ use session::{
     ConversationService, DatagramAction, DatagramSession, StreamService,
     console::{PuppetAccess, ServerInfo, Shared},
 };
+use support::output_file::{self, Existing, OutputError};
 use tokio::{
     fs::File,
     net::{TcpListener, UdpSocket},
@@ -60,6 +61,9 @@ pub enum ServeError {
     /// The recording could not be started.
     #[error(transparent)]
     Recording(#[from] StartError),
+    /// A file that the server is to write exists already.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// A protocol cannot be served.
     #[error("[{protocol}]: {reason}")]
     Protocol {
@@ -152,6 +156,10 @@ pub struct Server {
 impl Server {
     /// Builds the world, opens all sockets and starts the simulation.
     pub async fn start(scenario: &Scenario, record: Option<&Path>) -> Result<Self, ServeError> {
+        let existing = Existing::from(scenario.base.server.overwrite);
+        for (_, service) in &scenario.services {
+            service.output_files().iter().try_for_each(|path| output_file::check(path, existing))?;
+        }
         let (setup, world) = build_world(scenario)?;
         let encryption = Encryption::of(scenario)?;
         let fingerprint = encryption.as_ref().map(|encryption| encryption.fingerprint.clone());
@@ -160,10 +168,10 @@ impl Server {
         let admission = Admission::new(Descriptors::raise_limit());
         let standalone = start_standalone(scenario, &admission)?;
         sockets.addresses.splice(0..0, standalone.iter().flat_map(StandaloneServer::addresses).cloned());
-        let logs = open_logs(scenario).await?;
+        let logs = open_logs(scenario, existing).await?;
         let (recording, sender) = match record {
             Some(path) => {
-                let (recording, sender) = Recording::start(path, &setup, &world)?;
+                let (recording, sender) = Recording::start(path, existing, &setup, &world)?;
                 (Some(recording), Some((sender, scenario.base.world.hash_every)))
             }
             None => (None, None),
@@ -179,7 +187,7 @@ impl Server {
         let health = Health::default();
         let mut companions = Vec::new();
         for (_, service) in &scenario.services {
-            companions.extend(service.start_companions(sim.handle(), &health)?);
+            companions.extend(service.start_companions(sim.handle(), &health, existing)?);
         }
         let lifetime = scenario.base.server.token_lifetime();
         let tokens = LiveTokens::open(&user_data::folder(), lifetime, today()).map_err(ServeError::Tokens)?;
@@ -521,10 +529,11 @@ fn start_standalone(scenario: &Scenario, admission: &Admission) -> Result<Vec<St
 }
 
 /// Creates the protocols' log files.
-async fn open_logs(scenario: &Scenario) -> Result<Vec<(File, Log)>, ServeError> {
+async fn open_logs(scenario: &Scenario, existing: Existing) -> Result<Vec<(File, Log)>, ServeError> {
     let mut logs = Vec::new();
     for log in scenario.services.iter().flat_map(|(_, service)| service.logs()) {
-        let file = log::open(&log.path).await.map_err(|cause| ServeError::Log { path: log.path.clone(), cause })?;
+        let opened = log::open(&log.path, existing).await;
+        let file = opened.map_err(|cause| ServeError::Log { path: log.path.clone(), cause })?;
         logs.push((file, log));
     }
     Ok(logs)

@@ -48,6 +48,14 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder has files that are not of a run.
+    #[error("{} is not empty: it has `{file}`; choose a new folder for the run", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+        /// Name of one of the files.
+        file: String,
+    },
     /// The folder has no run.
     #[error("no run in {}: {CONFIG} is missing", path.display())]
     NoRun {
@@ -94,6 +102,7 @@ impl Folder {
         if path.join(CONFIG).exists() {
             return Err(FolderError::Taken { path: path.to_owned() });
         }
+        check_is_empty(path)?;
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
         // the configuration last: a folder that has it has all files
         folder.trim_logs(&[])?;
@@ -174,6 +183,18 @@ impl Folder {
         let write = || OpenOptions::new().append(true).open(&path)?.write_all(text.as_bytes());
         write().map_err(at(&path))
     }
+}
+
+/// Refuses a folder whose files a new run could replace. A lock is left by a run that failed to begin.
+fn check_is_empty(path: &Path) -> Result<(), FolderError> {
+    for entry in fs::read_dir(path).map_err(at(path))? {
+        let name = entry.map_err(at(path))?.file_name();
+        if name != LOCK {
+            let file = name.to_string_lossy().into_owned();
+            return Err(FolderError::NotEmpty { path: path.to_owned(), file });
+        }
+    }
+    Ok(())
 }
 
 /// The configuration and the checkpoint of a run.

@@ -209,6 +209,18 @@ fn a_folder_has_one_run_and_one_process_that_continues_it() {
 }
 
 #[test]
+fn a_run_does_not_replace_files_of_others() {
+    for name in ["log.csv", "best.json", "fitness.svg", "thesis.txt"] {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join(name), "precious").unwrap();
+        let error = Run::begin(folder.path(), start(Algorithm::Ga)).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("not empty"), "{error}");
+        assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), "precious");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "and nothing was added");
+    }
+}
+
+#[test]
 fn a_run_that_makes_no_sense_leaves_no_folder() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("run");

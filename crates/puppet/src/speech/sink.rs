@@ -11,6 +11,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use support::output_file::{Existing, OutputError};
 
 pub use self::{
     player::{PLAYERS, PlayerSink},
@@ -25,7 +26,7 @@ pub enum AudioOutput {
     Speaker,
     /// Nowhere.
     None,
-    /// A WAV file, which is overwritten.
+    /// A WAV file.
     File(PathBuf),
 }
 
@@ -73,11 +74,11 @@ impl AudioOutput {
     }
 
     /// Opens the loudspeaker or creates the file.
-    pub fn open(&self) -> Result<Box<dyn Sink>, SinkError> {
+    pub fn open(&self, existing: Existing) -> Result<Box<dyn Sink>, SinkError> {
         Ok(match self {
             Self::Speaker => Box::new(PlayerSink::find()?),
             Self::None => Box::new(MuteSink),
-            Self::File(path) => Box::new(WavSink::create(path)?),
+            Self::File(path) => Box::new(WavSink::create(path, existing)?),
         })
     }
 }
@@ -118,6 +119,9 @@ pub enum SinkError {
         /// Exit status.
         status: String,
     },
+    /// The file cannot be created.
+    #[error(transparent)]
+    Create(#[from] OutputError),
     /// The file cannot be written.
     #[error("failed to write {}: {source}", path.display())]
     File {

@@ -17,6 +17,7 @@ use self::{
     evaluator::Evaluator,
     progress::Progress,
 };
+use crate::output::OverwriteOption;
 
 /// Options of `rossum evolve`.
 #[derive(Debug, Args)]
@@ -39,12 +40,14 @@ pub(crate) struct Options {
     /// Picture file for --replay, .png or .svg [default: path.png in the run's folder]
     #[arg(long, value_name = "FILE", requires = "replay")]
     picture: Option<PathBuf>,
-    /// Folder of the run [default: a new folder in runs/]
+    /// Folder of the run, new or empty [default: a new folder in runs/]
     #[arg(long, value_name = "RUN")]
     out: Option<PathBuf>,
     /// Print a JSON object per generation instead of a progress bar
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    overwrite: OverwriteOption,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -71,7 +74,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     }
     let mut plan = options.choices.plan()?;
     if let Some(best) = &options.replay {
-        return show::replay(best, &plan, options.picture.as_deref(), out);
+        return show::replay(best, &plan, options.picture.as_deref(), options.overwrite.existing(), out);
     }
     let (run, evaluator) = match &options.resume {
         Some(folder) => resume(folder, &mut plan)?,

@@ -8,7 +8,7 @@ use clap::Args;
 use server::driver::evo::{WorldOptions, serve_world};
 
 use super::{files, host};
-use crate::{picture, table::table};
+use crate::{output::OverwriteOption, picture, table::table};
 
 /// Options of `rossum world`.
 #[derive(Debug, Args)]
@@ -36,6 +36,8 @@ pub(crate) struct Options {
     lenient: bool,
     #[command(flatten)]
     host: host::ListenFlags,
+    #[command(flatten)]
+    overwrite: OverwriteOption,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -48,7 +50,8 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     }
     let plan = files::plan(&text)?;
     if let Some(file) = &options.picture {
-        return picture::arena::draw(&plan, plan.title(), &summary(&plan), None, &[]).write(file);
+        return picture::arena::draw(&plan, plan.title(), &summary(&plan), None, &[])
+            .write(file, options.overwrite.existing());
     }
     let kinds = plan.ports().len();
     ensure!(

@@ -16,7 +16,8 @@ use anyhow::{Context, ensure};
 use jiff::Timestamp;
 
 use self::session::Session;
-use super::{is_stdout, save};
+use super::{check, is_stdout, save};
+use crate::output::OverwriteOption;
 
 /// Options of `rossum oz export`.
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,8 @@ pub(crate) struct ExportOptions {
     /// Write an ELAN document with tiers for speech, actions, gestures, expression, lookat, utterances and faces
     #[arg(long, value_name = "FILE")]
     eaf: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: OverwriteOption,
 }
 
 const COLUMNS: &str = "Columns of the table:
@@ -50,20 +53,23 @@ In ELAN, open the .eaf file and link a video with Edit > Linked Files. If the si
 time, times match a video that started together with the recording.";
 
 pub(super) fn run(options: &ExportOptions, out: &mut dyn Write) -> anyhow::Result<()> {
-    let ExportOptions { recording: file, csv, eaf } = options;
+    let ExportOptions { recording: file, csv, eaf, overwrite } = options;
+    let existing = overwrite.existing();
     let name = file.display();
     let both = [csv, eaf].iter().all(|file| file.as_deref().is_some_and(is_stdout));
     ensure!(!both, "only one of `--csv` and `--eaf` can be written to standard output");
+    // before one of two is written
+    [csv, eaf].into_iter().flatten().try_for_each(|file| check(file, existing))?;
     let recording = File::open(file).with_context(|| format!("failed to read the recording {name}"))?;
     let session = Session::of(recording).with_context(|| format!("failed to export {name}"))?;
     if let Some(csv) = csv {
-        save(csv, &csv::table(&session)?, out)?;
+        save(csv, &csv::table(&session)?, existing, out)?;
     }
     if let Some(eaf) = eaf {
         let modified = fs::metadata(file).and_then(|metadata| metadata.modified());
         let recorded = modified.ok().and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_default();
         let recorded = Timestamp::from_second(recorded.as_second()).unwrap_or_default();
-        save(eaf, &eaf::document(&session, recorded)?, out)?;
+        save(eaf, &eaf::document(&session, recorded)?, existing, out)?;
     }
     if [csv, eaf].into_iter().flatten().any(|file| is_stdout(file)) {
         return Ok(());

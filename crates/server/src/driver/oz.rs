@@ -23,6 +23,7 @@ use puppet::{
     director::PuppetDirector,
     puppet::{AttributedOrder, PuppetOrder},
 };
+use support::output_file::Existing;
 use tokio::sync::mpsc;
 use world::{Answer, Command};
 
@@ -49,8 +50,9 @@ pub(crate) fn start(
     panel: &Arc<OperatorPanel>,
     sim: &SimHandle,
     health: &Health,
+    existing: Existing,
 ) -> Result<Vec<Companion>, ServeError> {
-    let setup = Setup { config, panel, sim, health };
+    let setup = Setup { config, panel, sim, health, existing };
     let mut started = vec![voice::start(setup)?];
     started.extend(eyes::start(setup)?);
     started.extend(ears::start(setup)?);
@@ -64,6 +66,8 @@ struct Setup<'a> {
     panel: &'a Arc<OperatorPanel>,
     sim: &'a SimHandle,
     health: &'a Health,
+    /// What happens to a sound file that exists.
+    existing: Existing,
 }
 
 /// Starts a companion thread.

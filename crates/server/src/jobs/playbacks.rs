@@ -40,7 +40,7 @@ pub const MAX_BYTES: usize = 512 << 20;
 pub const MAX_LISTED: usize = 500;
 
 /// Start of every line of a log.
-const LOG_START: &[u8] = b"((RSMP";
+pub(crate) const LOG_START: &[u8] = b"((RSMP";
 
 /// The recordings and logs in a folder, and the playbacks opened from it. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ use puppet::{
     speech::sink::AudioOutput,
 };
 use serde::{Deserialize, Serialize};
+use support::output_file::Existing;
 use wire::oz::Welcome;
 use world::{Catalogue, clock::Pace};
 
@@ -217,8 +218,20 @@ impl Service for Oz {
         }))
     }
 
-    fn start_companions(&self, sim: &SimHandle, health: &Health) -> Result<Vec<Companion>, ServeError> {
-        companions::start(&self.config, &self.panel, sim, health)
+    fn output_files(&self) -> Vec<PathBuf> {
+        match &self.config.sound {
+            AudioOutput::File(path) => vec![path.clone()],
+            AudioOutput::Speaker | AudioOutput::None => Vec::new(),
+        }
+    }
+
+    fn start_companions(
+        &self,
+        sim: &SimHandle,
+        health: &Health,
+        existing: Existing,
+    ) -> Result<Vec<Companion>, ServeError> {
+        companions::start(&self.config, &self.panel, sim, health, existing)
     }
 }
 

@@ -1,5 +1,6 @@
 use std::{
-    io::{self, Cursor, ErrorKind, SeekFrom},
+    fs::{self, File},
+    io::{Cursor, ErrorKind, SeekFrom},
     sync::{Arc, Mutex},
 };
 
@@ -49,7 +50,7 @@ async fn a_recording_replays_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.mcap");
     let (setup, world) = (small_setup(), small_world());
-    let (recording, sender) = Recording::start(&path, &setup, &world).unwrap();
+    let (recording, sender) = Recording::start(&path, Existing::Keep, &setup, &world).unwrap();
     let sim = running_recorded(world, Pace::Lockstep, Some((sender, HASH_EVERY)));
     let mut stepper = Stepper::new(sim.handle());
     eventful_run(&mut stepper).await;
@@ -60,7 +61,7 @@ async fn a_recording_replays_bit_for_bit() {
     .await
     .unwrap();
 
-    let verdict = replay(std::fs::File::open(&path).unwrap(), &no_director, |_, _| {}).unwrap();
+    let verdict = replay(File::open(&path).unwrap(), &no_director, |_, _| {}).unwrap();
     let ticks = verdict.ticks;
     // one per interval, and one at the end
     assert_eq!(verdict, Verdict { ticks, compared: ticks.div_ceil(HASH_EVERY), complete: true, ..Verdict::default() });
@@ -121,10 +122,13 @@ async fn a_full_disk_ends_the_recording_and_not_the_world() {
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
     let check = |path: &str, wanted: &str| {
-        let error = Recording::start(Path::new(path), &small_setup(), &small_world()).unwrap_err().to_string();
+        let error = Recording::start(Path::new(path), Existing::Replace, &small_setup(), &small_world())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(path) && error.contains(wanted), "{error}");
     };
     check("/does/not/exist.mcap", "cannot create");
+    check("/does/not/exist.mcap", "No such file");
     check("/dev/full", "not a regular file");
     let folder = tempfile::tempdir().unwrap();
     check(folder.path().to_str().unwrap(), "not a regular file");
@@ -132,6 +136,21 @@ fn a_file_that_cannot_be_written_is_named() {
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     check(pipe.to_str().unwrap(), "not a regular file");
+}
+
+#[test]
+fn an_existing_file_is_not_recorded_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("thesis.mcap");
+    fs::write(&path, "precious").unwrap();
+    let start = |existing| Recording::start(&path, existing, &small_setup(), &small_world());
+    let error = start(Existing::Keep).unwrap_err().to_string();
+    assert!(error.contains("thesis.mcap exists already") && error.contains("--overwrite"), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    let (recording, sender) = start(Existing::Replace).unwrap();
+    drop(sender);
+    recording.finish();
+    assert!(replay(File::open(&path).unwrap(), &no_director, |_, _| {}).unwrap().complete);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use support::output_file::{self, Existing};
+
 use super::{Sink, SinkError, little_endian};
 
 /// Size of the header, in bytes.
@@ -26,12 +28,12 @@ pub struct WavSink {
 }
 
 impl WavSink {
-    /// Creates the file, or truncates an existing one.
-    pub fn create(path: &Path) -> Result<Self, SinkError> {
+    /// Creates the file.
+    pub fn create(path: &Path, existing: Existing) -> Result<Self, SinkError> {
         let failed = |source| SinkError::File { path: path.to_owned(), source };
         let mut sink = Self {
             path: path.to_owned(),
-            file: File::create(path).map_err(failed)?,
+            file: output_file::create(path, existing)?,
             rate: None,
             length: 0,
             current: None,
@@ -119,7 +121,7 @@ mod tests {
             assert_eq!((number(24), number(28)), (22_050, 44_100));
             assert_eq!(bytes[44..], little_endian(expected));
         };
-        let mut sink = WavSink::create(&path).expect("a file");
+        let mut sink = WavSink::create(&path, Existing::Keep).expect("a file");
         check(&[]);
         sink.stop(0.0).expect("nothing to stop");
         sink.start(22_050, &[1, -2, 3], 0.0).expect("room");
@@ -143,7 +145,13 @@ mod tests {
 
     #[test]
     fn write_errors_name_the_file() {
-        let error = WavSink::create(Path::new("/nowhere/at/all.wav")).expect_err("no folder");
+        let error = WavSink::create(Path::new("/nowhere/at/all.wav"), Existing::Keep).expect_err("no folder");
         assert!(error.to_string().contains("/nowhere/at/all.wav"), "{error}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("p01.wav");
+        fs::write(&path, "an interview").expect("a file");
+        let error = WavSink::create(&path, Existing::Keep).expect_err("it exists").to_string();
+        assert!(error.contains("p01.wav exists already"), "{error}");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "an interview");
     }
 }

@@ -13,6 +13,8 @@ use evolve::{
     run::{self, Best, EvaluationSite, LocalSite, Record, Run},
 };
 
+use support::output_file::{self, Existing};
+
 use super::choices::RunPlan;
 use crate::{
     picture::{
@@ -89,7 +91,8 @@ fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
     let chart = chart::draw(&format!("{name}: {}", record.config.algorithm), &record.history);
     let files = ["fitness.svg", "fitness.png"].map(|name| folder.join(name));
     for file in &files {
-        chart.write(file)?;
+        // of the run itself
+        chart.write(file, Existing::Replace)?;
     }
     Ok(files.into())
 }
@@ -98,19 +101,30 @@ fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
 pub(super) fn draw_path(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
     let (Some(best), Some(local)) = (run.best(), run.config().site.local()?) else { return Ok(()) };
     let file = run.folder().join("path.png");
-    picture(best, &local, &file)?;
+    picture(best, &local, &file, Existing::Replace)?;
     Ok(writeln!(out, "plot: {0}/fitness.png   path of the best: {0}/path.png", run.folder().display())?)
 }
 
 /// Evaluates the best individual again, prints its fitness, and draws its path.
-pub(super) fn replay(best: &Path, plan: &RunPlan, file: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn replay(
+    best: &Path,
+    plan: &RunPlan,
+    file: Option<&Path>,
+    existing: Existing,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     // best.json may be a generation behind the checkpoint
     let individual = match best.is_dir() {
         true => run::read(best)?.best.with_context(|| format!("{} has no finished generation", best.display()))?,
         false => run::read_best(best)?,
     };
     let folder = if best.is_dir() { best } else { best.parent().unwrap_or(Path::new(".")) };
-    let site = match run::read(folder) {
+    let record = run::read(folder);
+    // the run's own picture is drawn again
+    let existing = if file.is_none() && record.is_ok() { Existing::Replace } else { existing };
+    let file = file.map_or_else(|| folder.join("path.png"), Path::to_owned);
+    output_file::check(&file, existing)?;
+    let site = match record {
         Ok(record) if matches!(record.config.site, EvaluationSite::Local { .. }) => record.config.site,
         _ => match plan.site()? {
             EvaluationSite::Simulators(_) => bail!(
@@ -121,15 +135,14 @@ pub(super) fn replay(best: &Path, plan: &RunPlan, file: Option<&Path>, out: &mut
         },
     };
     let local = site.local()?.context("the site is local")?;
-    let file = file.map_or_else(|| folder.join("path.png"), Path::to_owned);
-    let outcome = picture(&individual, &local, &file)?;
+    let outcome = picture(&individual, &local, &file, existing)?;
     let (now, then) = (outcome.fitness, individual.fitness);
     let compared = if now == then { "as in the run".to_owned() } else { format!("{then} in the run") };
     writeln!(out, "fitness {now} ({compared}); {} steps, {} deaths", outcome.steps, outcome.deaths)?;
     Ok(writeln!(out, "path: {}", file.display())?)
 }
 
-fn picture(best: &Best, local: &LocalSite, file: &Path) -> anyhow::Result<Outcome> {
+fn picture(best: &Best, local: &LocalSite, file: &Path, existing: Existing) -> anyhow::Result<Outcome> {
     let outcome = trace(&local.design, &local.world, local.seed, best, usize::MAX)?.outcome;
     let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
     let title = format!("{} in {}", name(&local.design.file().title), name(local.world.title()));
@@ -141,7 +154,7 @@ fn picture(best: &Best, local: &LocalSite, file: &Path) -> anyhow::Result<Outcom
         local.design.file().trial.trials
     );
     let paths = paths(&outcome);
-    arena_picture::draw(&local.world, &title, &note, Some(local.design.shape()), &paths).write(file)?;
+    arena_picture::draw(&local.world, &title, &note, Some(local.design.shape()), &paths).write(file, existing)?;
     Ok(outcome)
 }
 

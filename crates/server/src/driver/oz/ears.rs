@@ -38,7 +38,7 @@ const RETRY: Duration = Duration::from_secs(3);
 /// How often the presence of an operator is checked.
 const POLL: Duration = Duration::from_millis(50);
 
-pub(super) fn start(Setup { config, panel, sim, health }: Setup<'_>) -> Result<Vec<Companion>, ServeError> {
+pub(super) fn start(Setup { config, panel, sim, health, .. }: Setup<'_>) -> Result<Vec<Companion>, ServeError> {
     let source = config.ears.clone();
     if source == AudioSource::None {
         note(health, PART, true, "none, as configured");

@@ -66,7 +66,7 @@ pub(super) fn check(config: &Config) -> Result<(), String> {
     config.people.iter().try_for_each(|person| Person::read(person).map(|_| ()))
 }
 
-pub(super) fn start(Setup { config, panel, sim, health }: Setup<'_>) -> Result<Vec<Companion>, ServeError> {
+pub(super) fn start(Setup { config, panel, sim, health, .. }: Setup<'_>) -> Result<Vec<Companion>, ServeError> {
     let wrong = |reason| ServeError::Protocol { protocol: "oz", reason };
     let source = config.camera.clone();
     if source == CameraSource::None {

@@ -16,6 +16,7 @@ use puppet::{
     },
     talk::SpeechRequest,
 };
+use support::output_file::Existing;
 use tracing::{info, warn};
 use world::Answer;
 
@@ -43,14 +44,14 @@ const NEARLY_DONE: Duration = Duration::from_millis(60);
 /// The hidden subcommand of this program that runs the speech engine.
 pub const HELPER: &str = "speak-for-oz";
 
-pub(super) fn start(Setup { config, panel, sim, health }: Setup<'_>) -> Result<Companion, ServeError> {
+pub(super) fn start(Setup { config, panel, sim, health, existing }: Setup<'_>) -> Result<Companion, ServeError> {
     let puppet = PuppetConnection::open(PART, sim, Ticks::WhenFree)?;
     let (config, panel, health) = (config.clone(), Arc::clone(panel), health.clone());
     thread("oz-voice", move || {
         // inherited by the engine's process
         cpu_affinity::avoid_first();
         let (voice, voice_state) = find_voice(config.voice);
-        let (sink, sink_state) = open_sink(&config.sound);
+        let (sink, sink_state) = open_sink(&config.sound, existing);
         // logged only when the robot first speaks
         for (part, state) in [(PART, &voice_state), (LOUDSPEAKER, &sink_state)] {
             let (Ok(text) | Err(text)) = state;
@@ -94,13 +95,13 @@ fn find_voice(config: VoiceConfig) -> (Box<dyn Voice>, Result<String, String>) {
 }
 
 /// Opens the audio output, and describes its state or the reason why it is muted.
-fn open_sink(output: &AudioOutput) -> (Box<dyn Sink>, Result<String, String>) {
+fn open_sink(output: &AudioOutput, existing: Existing) -> (Box<dyn Sink>, Result<String, String>) {
     let state = match output {
         AudioOutput::None => "none, as configured".to_owned(),
         AudioOutput::Speaker => "the default device".to_owned(),
         AudioOutput::File(path) => format!("the file {}", path.display()),
     };
-    match output.open() {
+    match output.open(existing) {
         Ok(sink) => (sink, Ok(state)),
         Err(error) => (Box::new(MuteSink), Err(error.to_string())),
     }

@@ -115,6 +115,7 @@ test('a viewer can watch but not control', async () => {
     { do: 'demo', players: 1 },
     { do: 'puppet', order: 'reset' },
     { do: 'stop-run', name: 'a' },
+    { do: 'open-film', name: 'a.mcap' },
     { do: 'save', key: 'a', value: 1 },
   ]
   const answers = await page.evaluate(

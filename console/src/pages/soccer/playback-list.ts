@@ -30,7 +30,7 @@ export function playbackList(connection: Connection, watch: (name: string) => vo
   const end = connection.on('films', (message) => {
     // viewers are not told
     setText(folder, message.folder === '' ? '' : `Folder: ${message.folder}`)
-    const items = message.films.map((entry) => item(entry, watch))
+    const items = message.films.map((entry) => item(entry, connection.role === 'operator' ? watch : null))
     list.replaceChildren(...(items.length > 0 ? items : [h('li', null, noPlaybacks(message.folder))]))
     mark()
   })
@@ -49,7 +49,13 @@ export function playbackList(connection: Connection, watch: (name: string) => vo
   }
 }
 
-function item(entry: PlaybackEntry, watch: (name: string) => void): HTMLElement {
+/** An entry, which opens the file; viewers only see it. */
+function item(entry: PlaybackEntry, watch: ((name: string) => void) | null): HTMLElement {
+  const parts = [
+    h('span', { class: 'playback-name' }, entry.name),
+    h('span', { class: 'quiet' }, `${entry.kind === 'log' ? 'game log' : 'recording'}, ${formatBytes(entry.bytes)}`),
+  ]
+  if (!watch) return h('li', { title: 'Only operators can open it.' }, ...parts)
   return h(
     'li',
     null,
@@ -64,8 +70,7 @@ function item(entry: PlaybackEntry, watch: (name: string) => void): HTMLElement 
         title: `Watch ${entry.name}`,
         onclick: () => watch(entry.name),
       },
-      h('span', { class: 'playback-name' }, entry.name),
-      h('span', { class: 'quiet' }, `${entry.kind === 'log' ? 'game log' : 'recording'}, ${formatBytes(entry.bytes)}`),
+      ...parts,
     ),
   )
 }

@@ -255,7 +255,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether the command changes nothing but what its sender is sent. Viewers may send only such commands.
+    /// Whether the command changes nothing but what its sender is sent. Viewers may send only such commands. Opening a
+    /// playback is not one: it takes time and memory of the server.
     pub fn is_read_only(&self) -> bool {
         matches!(
             self,
@@ -268,7 +269,6 @@ impl Command {
                 | Self::Run { .. }
                 | Self::Replay { .. }
                 | Self::ListPlaybacks
-                | Self::OpenPlayback { .. }
                 | Self::ClosePlayback
                 | Self::Frames { .. }
         )

@@ -4,11 +4,12 @@ mod running;
 
 use std::{
     fs,
+    io::{Read, Write},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
-use running::{Running, run};
+use running::{Running, eventually, rossum, run};
 use world::{World, record::RecordReader};
 
 fn text(path: &Path) -> &str {
@@ -152,4 +153,76 @@ fn a_killed_server_loses_at_most_the_last_second() {
     let lost = seen.saturating_sub(last) as f64 * tick_seconds;
     assert!(lost <= 1.0, "{lost} s before tick {seen} are lost");
     assert!(last > 20, "{last}");
+}
+
+/// Models that must be refused without harm, and what is said about them.
+fn bad_models(folder: &Path) -> Vec<(PathBuf, &'static str)> {
+    let world = |inner: &str| format!("<mujoco><worldbody>{inner}</worldbody></mujoco>");
+    let attributes: String = (0..80_000).map(|number| format!(" a{number}='1'")).collect();
+    let entities = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]><mujoco>&b;</mujoco>".to_owned();
+    let replicate = "<replicate count='30' offset='1 0 0'>".repeat(3) + "<geom size='.1'/>" + &"</replicate>".repeat(3);
+    let deep = "<body>".repeat(100_000) + &"</body>".repeat(100_000);
+    let namespaces: String = (0..1_000).map(|number| format!("<a xmlns:n{number}='u'>")).collect();
+    let models = [
+        ("attributes", world(&format!("<geom{attributes}/>")), "number of attributes"),
+        ("entities", entities, "XML"),
+        ("replicate", world(&replicate), "number of elements"),
+        ("deep", world(&deep), "nesting"),
+        ("namespaces", world(&namespaces), "namespaces"),
+        ("count", world("<flexcomp type='grid' count='9999 9999 9999'/>"), "number of elements"),
+        ("traversal", "<mujoco><include file='../secret.xml'/></mujoco>".to_owned(), "outside its folder"),
+        ("absolute", "<mujoco><asset><mesh file='/etc/passwd'/></asset></mujoco>".to_owned(), "outside its folder"),
+        ("itself", "<mujoco><include file='itself.xml'/></mujoco>".to_owned(), "second time"),
+        ("memory", "<mujoco><size memory='900G'/></mujoco>".to_owned(), "memory"),
+        ("engine", world("<body><geom type='mesh' mesh='none'/></body>"), "does not compile"),
+    ];
+    let write = |(name, text, says): (&str, String, &'static str)| {
+        let path = folder.join(format!("{name}.xml"));
+        fs::write(&path, text).expect("written");
+        (path, says)
+    };
+    models.into_iter().map(write).collect()
+}
+
+#[test]
+fn bad_models_are_refused_with_a_reason() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (model, says) in bad_models(folder.path()) {
+        let scenario = folder.path().join("scenario.toml");
+        fs::write(&scenario, format!("[[robot]]\nname = \"R\"\nmodel = '{}'\n", model.display())).expect("written");
+        for arguments in [&["check-model", text(&model)][..], &["serve", "-s", text(&scenario), "--free-ports"]] {
+            let ended = run(arguments);
+            assert_eq!(ended.code, Some(1), "{arguments:?}: {ended:?}");
+            assert!(ended.stderr.contains(says), "{arguments:?}: {}", ended.stderr);
+            assert_eq!(ended.stderr.lines().count(), 1, "{arguments:?}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_model_is_tried_out_within_limits_of_time_and_memory() {
+    let mut trial = rossum()
+        .args(["try-model", "--name=arm"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // it waits for the text, and has limits already
+    let mut stdin = trial.stdin.take().expect("it is piped");
+    let limits = format!("/proc/{}/limits", trial.id());
+    let (time, memory) = ("Max cpu time", "Max address space");
+    let limit = |name: &str| {
+        let limits = fs::read_to_string(&limits).ok()?;
+        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    assert_eq!(eventually("a limit of time", || limit(time)), 10);
+    assert_eq!(eventually("a limit of memory", || limit(memory)), 2 << 30);
+    stdin.write_all(b"<mujoco><worldbody><geom type='mesh' mesh='none'/></worldbody></mujoco>").expect("it reads");
+    drop(stdin);
+    let mut said = String::new();
+    trial.stderr.take().expect("it is piped").read_to_string(&mut said).expect("text");
+    assert_eq!(trial.wait().expect("it ends").code(), Some(3), "{said}");
+    assert!(said.contains("arm does not compile"), "{said}");
 }

@@ -85,6 +85,11 @@ pub fn named_model(kind: ModelKind, name: &str) -> Result<Source, LibraryError> 
     Ok(Source::from_text(name, &String::from_utf8_lossy(&file.data), &Limits::default())?)
 }
 
+/// Whether a model text is one that comes with the program.
+pub fn is_shipped(text: &str) -> bool {
+    Models::iter().filter_map(|path| Models::get(&path)).any(|file| *file.data == *text.as_bytes())
+}
+
 /// The names of all models of a kind.
 pub fn models(kind: ModelKind) -> Vec<String> {
     let ours = |path: &str| {

@@ -10,6 +10,7 @@ use crate::{
     pose::Pose,
     source::Source,
     spec::{Bundle, ModelSpec},
+    vet::{Use, vet},
 };
 
 pub(crate) mod visuals;
@@ -70,12 +71,19 @@ impl Assembly {
     /// # Errors
     /// If the engine refuses the model, an attachment has no body, or an edit names an unknown geom.
     pub fn compile(&self) -> Result<Model, ModelError> {
+        self.vet()?;
         let mut world = self.join(&self.attachments)?;
         self.edits.iter().try_for_each(|edit| apply(edit, &mut world))?;
         // again: attaching may have changed them
         world.set_common_options();
         let compiled = world.compile().and_then(|bytes| finish(&bytes));
         compiled.map_err(|reason| engine_error(&self.blamed(&reason), &reason))
+    }
+
+    /// Checks the sources that are used for the first time.
+    fn vet(&self) -> Result<(), ModelError> {
+        vet(&self.base, Use::Base)?;
+        self.attachments.iter().try_for_each(|a| vet(&a.source, Use::Attached { prefix: &a.prefix }))
     }
 
     /// The base with these models attached, before edits.

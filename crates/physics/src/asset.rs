@@ -32,14 +32,14 @@ pub(crate) struct Budget {
     pub(crate) mesh_vertices: u64,
 }
 
-/// Finds the file in one of `folders` (relative to `root`) and adds it to the budget.
+/// Finds the file in one of `folders` (relative to `root`) and adds it to the budget. Returns its path.
 pub(crate) fn check(
     reference: &Reference,
     root: Option<&Path>,
     folders: &[String],
     budget: &mut Budget,
     limits: &Limits,
-) -> Result<(), ModelError> {
+) -> Result<PathBuf, ModelError> {
     let Reference { file, element, path } = reference;
     let Some(root) = root else { return Err(ModelError::FileInText { file: file.clone(), path: path.clone() }) };
     let found = find(reference, root, folders)?;
@@ -60,7 +60,8 @@ pub(crate) fn check(
         // a vertex takes about 16 bytes in any format, and becomes a body
         "flexcomp" => at_most(file, &format!("number of points in {path}"), size / 16, limits.elements),
         _ => Ok(()),
-    }
+    }?;
+    Ok(found)
 }
 
 /// The engine searches the folder of its settings, with or without the path's own folders; `folders` has all of them.

@@ -75,6 +75,20 @@ pub enum ModelError {
         /// The element.
         element: String,
     },
+    /// The model was refused when it was tried out.
+    #[error("{reason}")]
+    Refused {
+        /// The message.
+        reason: String,
+    },
+    /// The model cannot be compiled within limits.
+    #[error("{model} cannot be used: {reason}; make it smaller, with fewer or simpler meshes")]
+    TooCostly {
+        /// Name of the model.
+        model: String,
+        /// The limit that it exceeds.
+        reason: String,
+    },
     /// The engine refused the model.
     #[error("{model} does not compile: {reason}")]
     Engine {

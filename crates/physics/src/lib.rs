@@ -31,6 +31,7 @@ mod spec;
 mod state;
 #[cfg(test)]
 mod testing;
+pub mod vet;
 mod visual;
 
 pub use assembly::{Assembly, Attachment, Edit};

@@ -6,6 +6,8 @@
 pub struct Limits {
     /// Total size of the text, including included files, in bytes.
     pub text_bytes: u64,
+    /// Number of attributes of an element.
+    pub attributes: u64,
     /// Nesting depth of elements.
     pub depth: u32,
     /// Total number of elements after expansion of `replicate`, `composite` and `flexcomp`.
@@ -14,7 +16,9 @@ pub struct Limits {
     pub includes: u32,
     /// Nesting depth of includes.
     pub include_depth: u32,
-    /// Size of a mesh, texture, height field or skin file, in bytes.
+    /// Number of references to mesh, texture, height field and skin files.
+    pub assets: u64,
+    /// Size of such a file, in bytes.
     pub asset_file_bytes: u64,
     /// Total size of such files, in bytes.
     pub asset_bytes: u64,
@@ -38,12 +42,14 @@ impl Default for Limits {
         const MIB: u64 = 1 << 20;
         Self {
             text_bytes: 4 * MIB,
+            attributes: 128,
             depth: 200,
             elements: 20_000,
             includes: 64,
             include_depth: 8,
-            asset_file_bytes: 64 * MIB,
-            asset_bytes: 256 * MIB,
+            assets: 2_000,
+            asset_file_bytes: 16 * MIB,
+            asset_bytes: 64 * MIB,
             texture_pixels: 16 * MIB,
             hfield_cells: 4 * MIB,
             values: 100_000,

@@ -14,6 +14,7 @@ use crate::{
     source::{TextFile, read_text},
 };
 
+mod markup;
 mod reservations;
 
 use self::reservations::Reservations;
@@ -21,11 +22,24 @@ use self::reservations::Reservations;
 /// Elements that load code, or whole models that would escape the scan.
 const UNSUPPORTED: [&str; 4] = ["extension", "plugin", "attach", "model"];
 
+/// Most folders that asset files may be in: each file is looked for in all of them.
+const MAX_FOLDERS: u64 = 16;
+/// Most nodes of the parsed text per element that is allowed: comments and texts are nodes as well.
+const NODES_PER_ELEMENT: u64 = 10;
+
 /// Attributes of any element that name a folder.
 const FOLDERS: [&str; 3] = ["meshdir", "texturedir", "assetdir"];
 
-/// Scans `main` and the files it includes; returns all of them, `main` first.
-pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> Result<Vec<TextFile>, ModelError> {
+/// What a scan accepted.
+pub(crate) struct Accepted {
+    /// The main file, then the included ones.
+    pub(crate) texts: Vec<TextFile>,
+    /// Meshes and other large files.
+    pub(crate) assets: Vec<PathBuf>,
+}
+
+/// Scans `main` and the files it includes.
+pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> Result<Accepted, ModelError> {
     let mut scan = Scan {
         main: main.path.clone(),
         limits,
@@ -40,12 +54,13 @@ pub(crate) fn accept(main: TextFile, folder: Option<&Path>, limits: &Limits) -> 
     };
     scan.text(&main, Context { multiplicity: 1, depth: 0, include_depth: 0, in_default: false })?;
     at_most(&scan.main, "number of values it reserves memory for", scan.reservations.total(), limits.values_in_all)?;
+    let mut assets = Vec::with_capacity(scan.assets.len());
     for reference in &scan.assets {
-        asset::check(reference, folder, &scan.folders, &mut scan.budget, limits)?;
+        assets.push(asset::check(reference, folder, &scan.folders, &mut scan.budget, limits)?);
     }
-    let mut files = vec![main];
-    files.append(&mut scan.included);
-    Ok(files)
+    let mut texts = vec![main];
+    texts.append(&mut scan.included);
+    Ok(Accepted { texts, assets })
 }
 
 struct Scan<'a> {
@@ -83,8 +98,17 @@ impl Scan<'_> {
         if file.text.contains('\0') {
             return Err(not_xml("it contains a zero character".to_owned()));
         }
-        let options = ParsingOptions { allow_dtd: false, ..ParsingOptions::default() };
-        let document = Document::parse_with_options(&file.text, options).map_err(|e| not_xml(e.to_string()))?;
+        markup::check(&file.path, &file.text, self.limits)?;
+        let nodes = self.limits.elements.saturating_mul(NODES_PER_ELEMENT);
+        let nodes_limit = u32::try_from(nodes).unwrap_or(u32::MAX);
+        let options = ParsingOptions { allow_dtd: false, nodes_limit, ..ParsingOptions::default() };
+        let document = Document::parse_with_options(&file.text, options).map_err(|error| match error {
+            roxmltree::Error::NodesLimitReached => {
+                let what = "number of elements, texts and comments".to_owned();
+                ModelError::OverLimit { file: file.path.clone(), what, amount: nodes + 1, limit: nodes }
+            }
+            error => not_xml(error.to_string()),
+        })?;
         self.element(file, document.root_element(), context)
     }
 
@@ -194,6 +218,8 @@ impl Scan<'_> {
                 let path = attributes.inside_folder(value)?;
                 if !self.folders.contains(&path) {
                     self.folders.push(path);
+                    let folders = self.folders.len() as u64;
+                    at_most(&attributes.file.path, "number of folders of its files", folders, MAX_FOLDERS)?;
                 }
             } else if attributes.tag != "include" && (name.starts_with("file") && !value.is_empty()) {
                 if self.folder.is_none() {
@@ -206,6 +232,8 @@ impl Scan<'_> {
                     element: attributes.tag.to_owned(),
                     path: attributes.inside_folder(value)?,
                 });
+                let assets = self.assets.len() as u64;
+                at_most(&attributes.file.path, "number of files it refers to", assets, self.limits.assets)?;
             }
         }
         Ok(())

@@ -3,10 +3,19 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
+    time::UNIX_EPOCH,
 };
 
-use crate::{assembly::visuals::VisualCache, error::ModelError, limits::Limits, scan};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::{
+    assembly::visuals::VisualCache,
+    error::ModelError,
+    limits::Limits,
+    scan::{self, Accepted},
+    vet::Use,
+};
 
 /// A model in MJCF or URDF that has passed the scan. Cheap to clone.
 ///
@@ -22,7 +31,11 @@ struct Inner {
     path: Option<PathBuf>,
     /// The main file, then the included ones.
     files: Vec<TextFile>,
+    /// Meshes and other large files.
+    assets: Vec<PathBuf>,
     visual_cache: VisualCache,
+    /// Whether it passed [`vet`](crate::vet) as a base, and attached to one.
+    passed: [OnceLock<()>; 2],
 }
 
 /// One file of model text.
@@ -51,8 +64,8 @@ impl Source {
         let name = path.file_stem().and_then(|s| s.to_str()).unwrap_or("model").to_owned();
         let engine_path = path.to_str().ok_or_else(|| unreadable("its path is not UTF-8".to_owned()))?.to_owned();
         let main = TextFile { path: engine_path, text };
-        let files = scan::accept(main, Some(&folder), limits)?;
-        Ok(Self(Arc::new(Inner { name, path: Some(path), files, visual_cache: VisualCache::default() })))
+        let accepted = scan::accept(main, Some(&folder), limits)?;
+        Ok(Self::of(name, Some(path), accepted))
     }
 
     /// Scans self-contained model text: it must not refer to any file. `name` appears in messages.
@@ -62,8 +75,13 @@ impl Source {
     pub fn from_text(name: &str, text: &str, limits: &Limits) -> Result<Self, ModelError> {
         let main =
             TextFile { path: format!("{}.xml", name.replace(['/', '\\', ':', '\0'], "_")), text: text.to_owned() };
-        let files = scan::accept(main, None, limits)?;
-        Ok(Self(Arc::new(Inner { name: name.to_owned(), path: None, files, visual_cache: VisualCache::default() })))
+        let accepted = scan::accept(main, None, limits)?;
+        Ok(Self::of(name.to_owned(), None, accepted))
+    }
+
+    fn of(name: String, path: Option<PathBuf>, Accepted { texts, assets }: Accepted) -> Self {
+        let (visual_cache, passed) = (VisualCache::default(), Default::default());
+        Self(Arc::new(Inner { name, path, files: texts, assets, visual_cache, passed }))
     }
 
     /// The name of the model in messages: the file name without its extension, or the name given with the text.
@@ -79,6 +97,34 @@ impl Source {
     /// The text of the main file, without included files.
     pub fn text(&self) -> &str {
         self.0.files.first().map_or("", |file| file.text.as_str())
+    }
+
+    /// Hash of everything it is compiled from. Meshes and other large files are told apart by path, size and time of their
+    /// last change.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Xxh3::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update(&(bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        for file in &self.0.files {
+            add(file.path.as_bytes());
+            add(file.text.as_bytes());
+        }
+        for path in &self.0.assets {
+            add(path.as_os_str().as_encoded_bytes());
+            let about = fs::metadata(path).ok();
+            let changed = about.as_ref().and_then(|about| about.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+            add(&about.map_or(0, |about| about.len()).to_le_bytes());
+            add(&changed.unwrap_or_default().as_nanos().to_le_bytes());
+        }
+        hash.digest()
+    }
+
+    /// Whether it passed [`vet`](crate::vet) for this use.
+    pub(crate) fn passed(&self, used: Use<'_>) -> &OnceLock<()> {
+        let [base, attached] = &self.0.passed;
+        if used == Use::Base { base } else { attached }
     }
 
     /// The main file, then the included ones.

@@ -30,6 +30,8 @@ use std::{
 };
 
 use clap::{CommandFactory, Parser, Subcommand};
+use physics::vet;
+use server::model_check::{self, Trial};
 
 /// A simulated robot world with several robot protocols.
 ///
@@ -92,6 +94,19 @@ enum Command {
         /// The directory of its voices.
         voices: PathBuf,
     },
+    /// Compile a model within limits of time and memory; started by the program itself
+    #[command(name = server::model_check::HELPER, hide = true)]
+    TryModel {
+        /// Name of the model
+        #[arg(long)]
+        name: String,
+        /// Its file; otherwise its text is read from standard input
+        #[arg(long)]
+        path: Option<PathBuf>,
+        /// Prefix under which it is attached to a world
+        #[arg(long)]
+        prefix: Option<String>,
+    },
     /// Print a shell completion script
     Completions {
         /// The shell.
@@ -114,6 +129,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
+    if !matches!(command, Command::TryModel { .. }) {
+        vet::install_check(model_check::check);
+    }
     match command {
         Command::Serve(options) => serve::run(&options, out),
         Command::Soccer(options) => soccer::run(&options, out),
@@ -135,6 +153,10 @@ fn run(command: Command, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::SoakClients(options) => soak::run_group(&options, out),
         Command::SpeakForOz { library, voices } => {
             Ok(espeak::serve(&library, &voices, io::stdin().lock(), io::stdout().lock())?)
+        }
+        Command::TryModel { name, path, prefix } => {
+            let code = model_check::run_trial(&Trial { name, path, prefix }, io::stdin().lock(), io::stderr().lock())?;
+            std::process::exit(code.into())
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();

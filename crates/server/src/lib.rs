@@ -14,6 +14,7 @@ pub mod limits;
 pub mod log_buffer;
 pub mod log_player;
 pub mod metrics;
+pub mod model_check;
 pub mod protocol;
 pub mod recording;
 pub mod roster;

@@ -47,6 +47,7 @@ impl Assembly {
     /// # Errors
     /// If the engine refuses a source, an attachment has no body, or an edit names an unknown geom.
     pub fn visuals(&self) -> Result<Vec<Visual>, ModelError> {
+        self.vet()?;
         let mut edits = Edits { all: &self.edits, used: vec![false; self.edits.len()] };
         let base = edits.source_visuals(&self.base, Role::Base, "", slice::from_ref(&&self.base))?;
         let role = if base.fuses_static { Role::AttachedFused } else { Role::Attached };

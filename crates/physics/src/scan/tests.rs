@@ -54,7 +54,25 @@ fn text_is_accepted_or_refused() {
     check(&world(&"<geom/>".repeat(20_001)), "over limit");
     check(&world(&("<body>".repeat(250) + &"</body>".repeat(250))), "over limit");
     check(&world(&format!("<!--{}-->", " ".repeat(4 << 20))), "over limit");
-    check(&("<a>".repeat(1 << 20)), "not xml");
+    check(&("<a>".repeat(1 << 20)), "over limit");
+    check(&("<a>".repeat(100)), "not xml");
+    // bombs for the parser, whose time is quadratic in these
+    let attributes = |number: usize| (0..number).map(|i| format!(" a{i}='1'")).collect::<String>();
+    check(&world(&format!("<geom{}/>", attributes(128))), "accepted");
+    check(&world(&format!("<geom{}/>", attributes(129))), "over limit");
+    check(&world(&format!("<geom{}/>", attributes(80_000))), "over limit");
+    check(&world(&format!("<geom{}", attributes(80_000))), "over limit");
+    check(&world(&format!("<geom a='>' {}/>", attributes(200))), "over limit");
+    check(&world(&format!("<geom a='=' b=\"'>'\" {}/>", attributes(126))), "accepted");
+    check(
+        &world(&format!("<!-- {} --><?p {}?><![CDATA[<a {}>]]>", attributes(200), attributes(200), attributes(200))),
+        "accepted",
+    );
+    let namespaces = |number: usize| (0..number).map(|i| format!(" xmlns:n{i}='u{i}'")).collect::<String>();
+    check(&format!("<mujoco{}/>", namespaces(16)), "accepted");
+    check(&format!("<mujoco{}/>", namespaces(17)), "over limit");
+    check(&format!("<mujoco>{}</mujoco>", "<a xmlns='b'/>".repeat(17)), "over limit");
+    check(&world(&"<!---->".repeat(300_000)), "over limit");
 
     check("<mujoco><size memory='1000G'/></mujoco>", "over limit");
     check("<mujoco><size memory='99E'/></mujoco>", "over limit");
@@ -179,9 +197,9 @@ fn files_are_accepted_or_refused() {
     png.extend(100_000_u32.to_be_bytes());
     fs::write(root.join("bomb.png"), png).unwrap();
     let huge = fs::File::create(root.join("huge.stl")).unwrap();
-    huge.set_len(65 << 20).unwrap();
+    huge.set_len(17 << 20).unwrap();
     for i in 0..5 {
-        fs::File::create(root.join(format!("large{i}.stl"))).unwrap().set_len(60 << 20).unwrap();
+        fs::File::create(root.join(format!("large{i}.stl"))).unwrap().set_len(15 << 20).unwrap();
     }
     for i in 0..10 {
         let next = format!("<mujocoinclude><include file='deep{}.xml'/></mujocoinclude>", i + 1);
@@ -209,6 +227,11 @@ fn files_are_accepted_or_refused() {
     check(&mesh("link.stl"), "outside");
     check(&mesh("huge.stl"), "over limit");
     check(&(0..5).map(|i| mesh(&format!("large{i}.stl"))).collect::<String>(), "over limit");
+    check(&mesh("meshes/a.stl").repeat(2_000), "accepted");
+    check(&mesh("meshes/a.stl").repeat(2_001), "over limit");
+    let folders = |number: usize| (0..number).map(|i| format!("<compiler meshdir='f{i}'/>")).collect::<String>();
+    check(&folders(15), "accepted");
+    check(&folders(16), "over limit");
     check("<asset><texture type='2d' file='bomb.png'/></asset>", "over limit");
     check("<asset><hfield file='bomb.png' size='1 1 1 1'/></asset>", "over limit");
     check("<worldbody><flexcomp type='mesh' file='large0.stl'/></worldbody>", "over limit");

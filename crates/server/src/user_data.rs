@@ -8,12 +8,13 @@ use std::{
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use parking_lot::Mutex;
+use rustix::fs::OFlags;
 use serde_json::Value;
 use support::atomic_file;
 use tracing::warn;
@@ -21,14 +22,35 @@ use tracing::warn;
 pub use self::tokens::{LiveTokens, Token, Tokens, today, tokens_path};
 use crate::limits;
 
-/// The folder of these files: `ROSSUM_STATE`, or else `rossum` in the user's state folder according to XDG.
+/// Copies of unreadable files that are kept.
+const MAX_COPIES: u32 = 20;
+
+/// The folder of these files: `ROSSUM_STATE`, or else `rossum` in the user's state folder according to XDG. Without a home,
+/// it is a new folder that nobody else can have prepared, the same throughout this process.
 pub fn folder() -> PathBuf {
+    static WITHOUT_HOME: OnceLock<PathBuf> = OnceLock::new();
     let path_in = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     path_in("ROSSUM_STATE")
         .or_else(|| path_in("XDG_STATE_HOME").map(|state| state.join("rossum")))
         .or_else(|| path_in("HOME").map(|home| home.join(".local/state/rossum")))
-        // without a home nothing is kept: the folder is this process's own
-        .unwrap_or_else(|| env::temp_dir().join(format!("rossum-state-{}", std::process::id())))
+        .unwrap_or_else(|| WITHOUT_HOME.get_or_init(|| temporary_folder(&env::temp_dir())).clone())
+}
+
+/// A new folder that only this user can enter, under a name that cannot be guessed.
+fn temporary_folder(parent: &Path) -> PathBuf {
+    let create = || {
+        let path = parent.join(format!("rossum-state-{}", tokens::random_secret()?));
+        // fails if there is anything of that name, be it a link
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        let (made, own) = (fs::symlink_metadata(&path)?, rustix::process::geteuid().as_raw());
+        let is_private = made.is_dir() && made.uid() == own && made.mode() & 0o077 == 0;
+        if is_private { Ok(path) } else { Err(io::Error::other("others have access to the new folder")) }
+    };
+    create().unwrap_or_else(|error: io::Error| {
+        warn!(%error, "no folder for tokens and saved items: they are valid for this run only");
+        // nothing can be created below a device
+        PathBuf::from("/dev/null/rossum")
+    })
 }
 
 /// Replaces a file atomically; only its owner can read it.
@@ -43,8 +65,9 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
 /// locked: then the last writer wins.
 pub(crate) fn lock(folder: &Path) -> Option<fs::File> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
-    let file =
-        fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(folder.join("lock")).ok()?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    let file = options.open(folder.join("lock")).ok()?;
     file.lock().ok().map(|()| file)
 }
 
@@ -58,16 +81,25 @@ fn saved_items_path(folder: &Path) -> PathBuf {
     folder.join("desk.json")
 }
 
-/// An empty map if the file is missing or invalid.
-fn read_saved_items(path: &Path) -> BTreeMap<String, Value> {
-    match fs::read_to_string(path).map(|text| serde_json::from_str(&text)) {
-        Ok(Ok(saved)) => saved,
-        Ok(Err(error)) => {
-            warn!(path = %path.display(), %error, "saved items ignored: failed to parse the file");
-            BTreeMap::new()
-        }
-        Err(_) => BTreeMap::new(),
+/// Empty if the file is missing.
+fn read_saved_items(path: &Path) -> io::Result<BTreeMap<String, Value>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(serde_json::from_str(&text)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(error),
     }
+}
+
+/// Moves a file that cannot be read out of the way, so that what it contains is not lost when it is replaced.
+fn set_aside(path: &Path, why: &io::Error) -> io::Result<()> {
+    let copy = |number: u32| path.with_extension(format!("unreadable-{number}.json"));
+    let free = (1..=MAX_COPIES).map(copy).find(|copy| fs::symlink_metadata(copy).is_err());
+    let Some(copy) = free else {
+        return Err(io::Error::other(format!("it cannot be read ({why}), and there are {MAX_COPIES} copies already")));
+    };
+    fs::rename(path, &copy)?;
+    warn!(path = %path.display(), copy = %copy.display(), "saved items cannot be read ({why}), kept as a copy");
+    Ok(())
 }
 
 /// Why an item was not saved.
@@ -109,7 +141,11 @@ struct Inner {
 impl SavedItems {
     /// Reads what was saved before.
     pub fn open(folder: &Path) -> Self {
-        let file = read_saved_items(&saved_items_path(folder));
+        let path = saved_items_path(folder);
+        let file = read_saved_items(&path).unwrap_or_else(|error| {
+            warn!(path = %path.display(), "saved items ignored: {error}");
+            BTreeMap::new()
+        });
         let saved = file.iter().map(|(key, value)| (key.clone(), (1, value.clone()))).collect();
         let (saved, version, file) = (Mutex::new(saved), AtomicU64::new(1), Mutex::new(file));
         Self(Arc::new(Inner { folder: folder.to_owned(), saved, version, file }))
@@ -129,11 +165,18 @@ impl SavedItems {
         let mut file = self.0.file.lock();
         let _lock = lock(&self.0.folder);
         let path = saved_items_path(&self.0.folder);
-        let mut others = read_saved_items(&path);
+        let (mut others, unreadable) = match read_saved_items(&path) {
+            Ok(others) => (others, None),
+            Err(error) => (BTreeMap::new(), Some(error)),
+        };
         others.retain(|key, value| file.get(key) != Some(value));
         let all = self.insert(others, key, value)?;
-        let text = serde_json::to_string_pretty(&all).map_err(io::Error::other);
-        text.and_then(|text| replace(&path, &text)).map_err(|cause| SaveError::Write { path, cause })?;
+        let write = || {
+            let text = serde_json::to_string_pretty(&all)?;
+            unreadable.map_or(Ok(()), |error| set_aside(&path, &error))?;
+            replace(&path, &text)
+        };
+        write().map_err(|cause| SaveError::Write { path, cause })?;
         *file = all;
         Ok(())
     }
@@ -208,5 +251,50 @@ mod tests {
         assert!(items.save("one more", Value::Null).is_err());
         fs::write(folder.path().join("desk.json"), "{").unwrap();
         assert!(SavedItems::open(folder.path()).since(0).is_empty());
+    }
+
+    #[test]
+    fn an_unreadable_file_is_kept_as_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (number, damaged) in [&b"{\"macros\": [1, 2"[..], b"\xff\xfe"].into_iter().enumerate() {
+            fs::write(at("desk.json"), damaged).unwrap();
+            let items = SavedItems::open(folder.path());
+            assert_eq!(fs::read(at("desk.json")).unwrap(), damaged, "reading changes nothing");
+            items.save("script", 1.into()).unwrap();
+            let copy = at(&format!("desk.unreadable-{}.json", number + 1));
+            assert_eq!(fs::read(copy).unwrap(), damaged);
+            assert_eq!(SavedItems::open(folder.path()).since(0), [("script".to_owned(), 1.into())]);
+        }
+        // with too many copies, the last one stays where it is
+        for number in 1..=MAX_COPIES {
+            fs::write(at(&format!("desk.unreadable-{number}.json")), "{").unwrap();
+        }
+        fs::write(at("desk.json"), "precious").unwrap();
+        assert!(SavedItems::open(folder.path()).save("script", 1.into()).is_err());
+        assert_eq!(fs::read_to_string(at("desk.json")).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_folder_among_temporary_files_is_new_and_private() {
+        let parent = tempfile::tempdir().unwrap();
+        let (one, other) = (temporary_folder(parent.path()), temporary_folder(parent.path()));
+        assert_ne!(one, other);
+        for folder in [&one, &other] {
+            let made = fs::symlink_metadata(folder).unwrap();
+            assert!(made.is_dir() && made.mode() & 0o777 == 0o700, "{:o}", made.mode());
+            SavedItems::open(folder).save("script", 1.into()).unwrap();
+        }
+        // where none can be made, nothing is written anywhere
+        let nowhere = temporary_folder(&parent.path().join("missing"));
+        assert!(SavedItems::open(&nowhere).save("script", 1.into()).is_err() && !nowhere.exists());
+    }
+
+    #[test]
+    fn a_lock_is_not_opened_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        std::os::unix::fs::symlink(&target, folder.path().join("lock")).unwrap();
+        assert!(lock(folder.path()).is_none() && !target.exists());
     }
 }

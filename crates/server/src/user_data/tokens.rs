@@ -194,7 +194,7 @@ impl Tokens {
     }
 }
 
-fn random_secret() -> io::Result<String> {
+pub(super) fn random_secret() -> io::Result<String> {
     let mut bytes = [0_u8; TOKEN_BYTES];
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -114,8 +114,8 @@ pub const EVO_MAX_RECONNECT_DELAY: Duration = Duration::from_secs(5);
 /// Attempts at evaluating an individual whose World Simulator fails every time.
 pub const EVO_WORLD_ATTEMPTS: u32 = 5;
 
-/// Jobs that one console connection may have running.
-pub const CONSOLE_JOBS: usize = 16;
+/// Jobs that one console connection may have running; fewer than all of its role, so that others have room.
+pub const CONSOLE_JOBS: usize = 6;
 /// Jobs that the console connections of one role together may have running: this many of operators and as many of viewers.
 pub const CONSOLE_JOBS_PER_ROLE: usize = 8;
 /// Interval at which the file of the tokens is checked for changes. Each request checks it as well.

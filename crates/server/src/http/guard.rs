@@ -10,6 +10,8 @@ use axum::{
 };
 use serde::Deserialize;
 
+use crate::metrics::METRICS;
+
 /// What to say to a request for the console with a wrong token.
 pub(super) const WRONG_TOKEN: &str = "wrong token: open the console with the link that `rossum serve` prints";
 /// What to say to a request for another page without a token.
@@ -63,10 +65,12 @@ impl Guard {
 }
 
 pub(super) fn forbidden(reason: &'static str) -> Response {
+    METRICS.refusals.add("http", 1);
     (StatusCode::FORBIDDEN, format!("{reason}\n")).into_response()
 }
 
 pub(super) fn unauthorized() -> Response {
+    METRICS.refusals.add("http", 1);
     (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], format!("{NO_TOKEN}\n")).into_response()
 }
 

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;
-use tracing::warn;
+use tracing::{info, warn};
 use wire::console::Role;
 
 use super::{is_private, lock, replace};
@@ -255,7 +255,7 @@ impl LiveTokens {
         *read = found;
         if tokens != known {
             self.0.current.send_replace(Arc::clone(&tokens));
-            warn!("the console's tokens have changed; `rossum tokens show operator` prints the new one");
+            info!("the console's tokens have changed; `rossum tokens show operator` prints the new one");
         }
         tokens
     }

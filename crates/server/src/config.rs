@@ -82,7 +82,7 @@ pub struct WorldConfig {
     pub seed: u64,
     /// What the simulation's speed depends on.
     pub pace: Pace,
-    /// A lockstep client silent for this long, in s, no longer holds up the world.
+    /// A lockstep client that keeps others waiting for this long, in s, no longer holds up the world.
     pub silence: f64,
     /// Interval at which a recording contains a hash of the state, in ticks.
     pub hash_every: u64,

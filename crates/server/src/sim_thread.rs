@@ -56,7 +56,7 @@ pub use session::Ticks;
 pub struct SimOptions {
     /// How simulated time relates to wall time.
     pub pace: Pace,
-    /// A lockstep agent that is silent for this long loses its vote.
+    /// A lockstep agent that keeps another client waiting for this long loses its vote.
     pub silence: Duration,
     /// Whether ticks must start on time even while other threads of the server are busy.
     pub steady: bool,

@@ -14,6 +14,10 @@
 //! | some   | fast     | runs in lockstep, as fast as clients answer  |
 //!
 //! While a lockstep agent is joining, no tick is taken: it misses none once it has joined.
+//!
+//! A voter that keeps others waiting for too long loses its vote; see [`silence`].
+
+mod silence;
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +28,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::AgentId;
+use self::silence::Silence;
+use crate::{agent::AgentId, world::SessionId};
 
 /// Largest lag that a paced world catches up with, in ticks. Beyond it a new schedule starts.
 pub const CATCH_UP_TICKS: u32 = 2;
@@ -104,10 +109,21 @@ pub enum Vote {
 
 #[derive(Clone, Copy, Debug)]
 struct Voter {
+    /// The client that votes.
+    session: SessionId,
     vote: Option<Vote>,
+    /// When it voted, or since when it can.
     heard: Instant,
     /// Running number of the vote: the last seed wins.
     order: u64,
+    /// When another client first asked for its agent since it last voted.
+    contested: Option<Instant>,
+}
+
+impl Voter {
+    fn new(session: SessionId, now: Instant) -> Self {
+        Self { session, vote: None, heard: now, order: 0, contested: None }
+    }
 }
 
 /// Votes and pace.
@@ -124,14 +140,14 @@ pub struct Clock {
     expecting_since: Instant,
     /// Whether the last voter has left, and no tick has passed since.
     restarts_schedule: bool,
-    silence: Duration,
+    silence: Silence,
     votes_cast: u64,
     overruns: u64,
 }
 
 impl Clock {
-    /// A clock whose first tick is due at `now`. A voter silent for `silence` loses its vote.
-    pub fn new(pace: Pace, period: Duration, silence: Duration, now: Instant) -> Self {
+    /// A clock whose first tick is due at `now`. A voter that keeps others waiting for `timeout` loses its vote.
+    pub fn new(pace: Pace, period: Duration, timeout: Duration, now: Instant) -> Self {
         Self {
             pace,
             period,
@@ -141,7 +157,7 @@ impl Clock {
             expected: 0,
             expecting_since: now,
             restarts_schedule: false,
-            silence,
+            silence: Silence::new(timeout, now),
             votes_cast: 0,
             overruns: 0,
         }
@@ -153,7 +169,10 @@ impl Clock {
     }
 
     /// Whether the world may tick.
-    pub fn gate(&self, now: Instant) -> Gate {
+    pub fn gate(&mut self, now: Instant) -> Gate {
+        self.notice_stop(now);
+        let next_look = self.next_look(now);
+        self.silence.expect_look(next_look);
         // also while paused: a failed world needs a reset
         if let Some(seed) = self.requested_reset() {
             return Gate::Reset(seed);
@@ -161,11 +180,8 @@ impl Clock {
         if self.paused {
             return Gate::Waiting;
         }
-        let missing = self.voters.values().any(|voter| voter.vote.is_none());
-        if missing || self.expected > 0 {
-            // wake up in time to drop silent voters
-            let deadline = self.next_deadline().filter(|_| self.expected == 0);
-            return deadline.map_or(Gate::Waiting, Gate::Until);
+        if self.waits() || self.expected > 0 {
+            return next_look.map_or(Gate::Waiting, Gate::Until);
         }
         if self.is_paced() && now < self.next_due {
             return Gate::Until(self.next_due);
@@ -231,18 +247,12 @@ impl Clock {
         self.next_due = now;
     }
 
-    /// Agents without a vote can cast one from `now` on: their time-outs start here.
-    pub fn restart_timeouts(&mut self, now: Instant) {
-        for voter in self.voters.values_mut().filter(|voter| voter.vote.is_none()) {
-            voter.heard = now;
-        }
-    }
-
     fn use_votes(&mut self, now: Instant, keep: impl Fn(Vote) -> bool) {
         for voter in self.voters.values_mut() {
             voter.vote = voter.vote.filter(|&vote| keep(vote));
             voter.heard = now;
         }
+        self.silence.nobody_waits();
     }
 
     /// From now on ticks wait for a joining lockstep agent.
@@ -258,16 +268,13 @@ impl Clock {
         self.expected = self.expected.saturating_sub(1);
         if self.expected == 0 {
             // voters could not vote meanwhile
-            let stood_still = now.saturating_duration_since(self.expecting_since);
-            for voter in self.voters.values_mut() {
-                voter.heard = (voter.heard + stood_still).min(now);
-            }
+            self.excuse(now.saturating_duration_since(self.expecting_since), now);
         }
     }
 
-    /// From now on ticks wait for this agent's vote.
-    pub fn enter(&mut self, agent: AgentId, now: Instant) {
-        self.voters.entry(agent).or_insert(Voter { vote: None, heard: now, order: 0 });
+    /// From now on ticks wait for this agent's vote, which `session` casts.
+    pub fn enter(&mut self, agent: AgentId, session: SessionId, now: Instant) {
+        self.voters.entry(agent).or_insert_with(|| Voter::new(session, now));
     }
 
     /// Ticks no longer wait for this agent.
@@ -285,36 +292,14 @@ impl Clock {
     pub fn vote(&mut self, agent: AgentId, vote: Vote, now: Instant) -> bool {
         let Some(voter) = self.voters.get_mut(&agent) else { return false };
         self.votes_cast += 1;
-        *voter = Voter { vote: Some(vote), heard: now, order: self.votes_cast };
+        *voter = Voter { vote: Some(vote), order: self.votes_cast, ..Voter::new(voter.session, now) };
+        self.silence.counts_from(now);
         true
     }
 
     /// Whether ticks wait for this agent.
     pub fn waits_for(&self, agent: AgentId) -> bool {
         self.voters.contains_key(&agent)
-    }
-
-    /// Removes the voters that were silent for too long and returns them. None while paused.
-    pub fn drop_silent(&mut self, now: Instant) -> Vec<AgentId> {
-        if self.paused || self.expected > 0 {
-            return Vec::new();
-        }
-        let silence = self.silence;
-        let silent: Vec<_> = self
-            .voters
-            .iter()
-            .filter(|(_, voter)| voter.vote.is_none() && now.saturating_duration_since(voter.heard) >= silence)
-            .map(|(&agent, _)| agent)
-            .collect();
-        for agent in &silent {
-            self.leave(*agent);
-        }
-        silent
-    }
-
-    fn next_deadline(&self) -> Option<Instant> {
-        let silent = self.voters.values().filter(|voter| voter.vote.is_none());
-        silent.filter_map(|voter| voter.heard.checked_add(self.silence)).min()
     }
 
     /// Stops or resumes time. Resuming starts a new schedule.
@@ -354,177 +339,4 @@ impl Clock {
     clippy::disallowed_methods,
     reason = "an Instant can only be had from the system; the tests move it themselves"
 )]
-mod tests {
-    use super::*;
-
-    const TICK: Duration = Duration::from_millis(20);
-    const SILENCE: Duration = Duration::from_secs(5);
-    const A: AgentId = AgentId(1);
-    const B: AgentId = AgentId(2);
-
-    fn clock(pace: Pace) -> (Clock, Instant) {
-        let now = Instant::now();
-        (Clock::new(pace, TICK, SILENCE, now), now)
-    }
-
-    #[test]
-    fn a_pace_has_one_name_everywhere() {
-        for pace in Pace::ALL {
-            assert_eq!(pace.to_string().parse(), Ok(pace));
-            assert_eq!(serde_json::to_string(&pace).unwrap(), format!("\"{pace}\""));
-        }
-        assert!("wall".parse::<Pace>().unwrap_err().to_string().contains("`wall`"));
-    }
-
-    #[test]
-    fn the_table_of_votes_and_pace() {
-        for (pace, voters, votes, gate) in [
-            (Pace::Realtime, 0, 0, Gate::Open),
-            (Pace::Lockstep, 0, 0, Gate::Waiting),
-            (Pace::Fast, 0, 0, Gate::Open),
-            (Pace::Eager, 0, 0, Gate::Open),
-            (Pace::Eager, 2, 2, Gate::Open),
-            (Pace::Lockstep, 2, 2, Gate::Open),
-            (Pace::Realtime, 2, 2, Gate::Open),
-            (Pace::Fast, 2, 2, Gate::Open),
-        ] {
-            let (mut clock, now) = clock(pace);
-            for agent in 0..voters {
-                clock.enter(AgentId(agent), now);
-            }
-            for agent in 0..votes {
-                assert!(clock.vote(AgentId(agent), Vote::Step, now));
-            }
-            assert_eq!(clock.gate(now), gate, "{pace:?} with {votes} of {voters} votes");
-            if votes > 0 {
-                clock.ticked(now);
-                assert_eq!(clock.gate(now + TICK), Gate::Until(now + SILENCE), "a vote counts once");
-            }
-        }
-    }
-
-    #[test]
-    fn paced_ticks_keep_their_schedule() {
-        let (mut clock, start) = clock(Pace::Realtime);
-        for tick in 0..5 {
-            let due = start + TICK * tick;
-            assert_eq!(clock.gate(due), Gate::Open);
-            let late = Duration::from_millis(3);
-            assert_eq!(clock.lateness(due + late), Some(late));
-            assert!(!clock.ticked(due + Duration::from_millis(3)), "being 3 ms late is not falling behind");
-        }
-        assert_eq!(clock.gate(start + TICK * 5 - Duration::from_millis(1)), Gate::Until(start + TICK * 5));
-    }
-
-    #[test]
-    fn an_eager_world_keeps_to_real_time_while_nobody_votes() {
-        let (mut clock, start) = clock(Pace::Eager);
-        clock.ticked(start);
-        assert_eq!(clock.gate(start), Gate::Until(start + TICK));
-        clock.enter(A, start);
-        for _ in 0..100 {
-            clock.vote(A, Vote::Step, start);
-            assert_eq!(clock.gate(start), Gate::Open);
-            assert!(!clock.ticked(start));
-        }
-        clock.leave(A);
-        assert_eq!(clock.gate(start), Gate::Until(start + TICK), "however fast it was before");
-        let much_later = start + 100 * TICK;
-        assert!(!clock.ticked(much_later), "nor was it slow: it waited for a voter");
-        assert!(clock.ticked(much_later + 100 * TICK), "now it is");
-    }
-
-    #[test]
-    fn who_is_on_its_way_is_waited_for() {
-        for pace in [Pace::Realtime, Pace::Lockstep, Pace::Eager, Pace::Fast] {
-            let (mut clock, start) = clock(pace);
-            clock.enter(A, start);
-            clock.vote(A, Vote::Step, start);
-            clock.expect(start);
-            assert_eq!(clock.gate(start), Gate::Waiting, "{pace:?}");
-            let later = start + 2 * SILENCE;
-            assert_eq!(clock.drop_silent(later), [], "nobody can be heard meanwhile");
-            clock.arrived(later);
-            assert_eq!(clock.gate(later), Gate::Open, "{pace:?}");
-            clock.enter(B, later);
-            assert_eq!(clock.gate(later), Gate::Until(later + SILENCE), "{pace:?}");
-            // others that come and go do not make it any younger
-            let almost = later + SILENCE - TICK;
-            clock.expect(almost);
-            clock.arrived(almost);
-            assert_eq!(clock.drop_silent(later + SILENCE), [B], "{pace:?}");
-        }
-    }
-
-    #[test]
-    fn after_a_stall_the_world_does_not_sprint() {
-        let (mut clock, start) = clock(Pace::Realtime);
-        clock.ticked(start);
-        let woken = start + Duration::from_secs(10);
-        let mut burst = 0;
-        while clock.gate(woken) == Gate::Open {
-            clock.ticked(woken);
-            burst += 1;
-        }
-        assert_eq!(burst, 1);
-        assert_eq!(clock.overruns(), 1);
-    }
-
-    #[test]
-    fn a_silent_voter_loses_its_vote_and_the_rest_go_on() {
-        let (mut clock, start) = clock(Pace::Lockstep);
-        clock.enter(A, start);
-        clock.enter(B, start);
-        clock.vote(A, Vote::Step, start);
-        assert_eq!(clock.gate(start), Gate::Until(start + SILENCE));
-        assert_eq!(clock.drop_silent(start + SILENCE - TICK), []);
-        assert_eq!(clock.drop_silent(start + SILENCE), [B]);
-        assert_eq!(clock.gate(start + SILENCE), Gate::Open);
-        assert!(!clock.vote(B, Vote::Step, start + SILENCE), "a dropped agent's vote no longer counts");
-    }
-
-    #[test]
-    fn a_reset_needs_everyone_and_takes_the_last_seed() {
-        let (mut clock, now) = clock(Pace::Lockstep);
-        clock.enter(A, now);
-        clock.enter(B, now);
-        clock.vote(B, Vote::Reset(Some(7)), now);
-        assert!(matches!(clock.gate(now), Gate::Until(_)));
-        clock.vote(A, Vote::Reset(Some(9)), now);
-        assert_eq!(clock.gate(now), Gate::Reset(Some(9)));
-        clock.vote(A, Vote::Reset(None), now);
-        assert_eq!(clock.gate(now), Gate::Reset(Some(7)), "no seed means any");
-        clock.was_reset(now);
-        assert!(matches!(clock.gate(now), Gate::Until(_)));
-    }
-
-    #[test]
-    fn a_wish_for_a_reset_outlives_the_steps_of_others() {
-        let (mut clock, now) = clock(Pace::Lockstep);
-        clock.enter(A, now);
-        clock.enter(B, now);
-        clock.vote(A, Vote::Reset(Some(3)), now);
-        clock.vote(B, Vote::Step, now);
-        assert_eq!(clock.gate(now), Gate::Open);
-        clock.ticked(now);
-        clock.vote(B, Vote::Reset(None), now);
-        assert_eq!(clock.gate(now), Gate::Reset(Some(3)));
-    }
-
-    #[test]
-    fn pausing_stops_everything_and_resuming_does_not_sprint() {
-        let (mut clock, start) = clock(Pace::Realtime);
-        clock.pause(true, start);
-        clock.enter(A, start);
-        assert_eq!(clock.gate(start + SILENCE), Gate::Waiting);
-        assert_eq!(clock.drop_silent(start + SILENCE), [], "nobody is late while time stands still");
-        clock.vote(A, Vote::Reset(None), start);
-        assert_eq!(clock.gate(start), Gate::Reset(None), "a reset needs no time");
-        clock.leave(A);
-        let later = start + Duration::from_secs(60);
-        clock.pause(false, later);
-        assert_eq!(clock.gate(later), Gate::Open);
-        assert!(!clock.ticked(later));
-        assert_eq!(clock.gate(later), Gate::Until(later + TICK));
-    }
-}
+mod tests;

@@ -19,6 +19,7 @@ use crate::{
     change::Ticket,
     clock::{Clock, Pace},
     command::{Answer, Command},
+    director::Envelope,
     event::AgentEvent,
     snapshot::Snapshot,
     variable::VariableId,
@@ -64,7 +65,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A world that starts to run at `now`. A lockstep agent that does not vote for `silence` loses its vote.
+    /// A world that starts to run at `now`. A lockstep agent that keeps others waiting for `silence` loses its vote.
     pub fn new(world: World, pace: Pace, silence: Duration, now: Instant) -> Self {
         let clock = Clock::new(pace, Duration::from_secs_f64(world.tick_seconds()), silence, now);
         Self {
@@ -108,7 +109,7 @@ impl Runner {
                 self.admit(Admission { session, request, source, lockstep }, now)
             }
             Command::Leave(agent) => self.leave(session, agent),
-            Command::Act(agent, actions) => self.act(session, sequence, agent, actions),
+            Command::Act(agent, actions) => self.act(session, sequence, agent, actions, now),
             Command::Read(id) => self.read(id),
             Command::Write(id, value) => self.write(session, id, value),
             Command::Observe(id) => self.observe(session, id),
@@ -119,13 +120,20 @@ impl Runner {
             Command::Reset(seed) => self.reset(seed, now),
             Command::Speed(speed) => self.set_speed(speed),
             Command::Step => self.request_step(),
-            Command::Order(order) => match self.world.deliver_order(order) {
-                Ok(answer) => answer.map(Answer::Ordered),
-                Err(refusal) => Some(Answer::Refused(refusal.into())),
-            },
+            Command::Order(order) => self.order(session, order, now),
             Command::RaiseEvent(agent, event) => self.raise_event(agent, event),
         };
         self.answers.extend(answer.map(|answer| (session, answer)));
+    }
+
+    fn order(&mut self, session: SessionId, order: Envelope, now: Instant) -> Option<Answer> {
+        match self.world.deliver_order(order) {
+            Ok(answer) => {
+                self.clock.await_tick(session, now);
+                answer.map(Answer::Ordered)
+            }
+            Err(refusal) => Some(Answer::Refused(refusal.into())),
+        }
     }
 
     fn raise_event(&mut self, agent: AgentId, event: AgentEvent) -> Option<Answer> {
@@ -143,6 +151,7 @@ impl Runner {
 
     /// Ends a session: its votes no longer count, its robots are removed, and its observations end.
     pub fn end(&mut self, session: SessionId, now: Instant) {
+        self.clock.forget(session);
         self.release_controllers(session);
         self.admissions.retain(|admission| admission.session != session);
         for agent in agents_of(&self.voters, session) {

@@ -58,6 +58,13 @@ impl Watched {
         matches!(self.run.advance(self.now).0, Progress::Moved(_))
     }
 
+    /// Lets time pass until something moves, or nothing would without a command.
+    fn wait(&mut self) {
+        while let Progress::Until(then) = self.run.advance(self.now).0 {
+            self.now = then;
+        }
+    }
+
     fn ticks(&self) -> u64 {
         self.run.world().tick_count().0
     }
@@ -88,13 +95,11 @@ fn a_tick_needs_every_vote_and_uses_them_up() {
 fn a_silent_voter_is_told_and_the_world_goes_on() {
     let mut world = Watched::lockstep();
     world.vote(A, Vote::Step);
-    let deadline = match world.run.advance(world.now).0 {
-        Progress::Until(deadline) => deadline,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(deadline, world.now + SILENCE);
-    world.now = deadline;
-    assert!(world.advance());
+    let begin = world.now;
+    world.wait();
+    assert_eq!(world.now, begin + SILENCE);
+    assert_eq!(world.run.world().snapshot().lockstep, [A.0]);
+    assert_eq!(world.ticks(), 1);
     assert_eq!(world.run.take_answers(), [(B.1, Answer::VoteLost(B.0))]);
     world.vote(B, Vote::Step);
     assert_eq!(world.run.take_answers(), [(B.1, Answer::VoteLost(B.0))], "its votes no longer count");
@@ -103,6 +108,94 @@ fn a_silent_voter_is_told_and_the_world_goes_on() {
     world.say(B.1, Command::EnterLockstep(B.0));
     world.vote(A, Vote::Step);
     assert!(!world.advance(), "it may come back");
+}
+
+#[test]
+fn a_client_that_is_alone_may_pause() {
+    for pace in Pace::ALL {
+        let mut world = Watched::new(&setup(flat(), vec![robot("A", "rover", 0.0, 0.0)]), pace);
+        world.say(A.1, Command::EnterLockstep(A.0));
+        world.run.take_answers();
+        for minutes in [1, 60] {
+            let until = world.now + Duration::from_secs(60) * minutes;
+            while world.now < until {
+                world.now += Duration::from_millis(250);
+                assert!(!world.advance());
+            }
+            world.vote(A, Vote::Step);
+            world.now += Duration::from_millis(250);
+            assert!(world.advance(), "{pace}");
+        }
+        assert_eq!(world.run.take_answers(), [], "{pace}");
+    }
+}
+
+#[test]
+fn whoever_keeps_a_robot_waiting_that_does_not_vote_loses_its_vote() {
+    let check = |pace: Pace, wanted: &[(SessionId, Answer)], acts: &dyn Fn(&mut Watched)| {
+        let mut world = Watched::new(&setup(flat(), vec![robot("A", "rover", 0.0, 0.0)]), pace);
+        world.say(A.1, Command::EnterLockstep(A.0));
+        acts(&mut world);
+        world.build();
+        world.run.take_answers();
+        world.wait();
+        assert_eq!(world.run.take_answers(), wanted, "{pace}");
+    };
+    let lost = [(A.1, Answer::VoteLost(A.0))];
+    for pace in [Pace::Realtime, Pace::Eager, Pace::Fast] {
+        check(pace, &lost, &|world| world.say(B.1, Command::Join(text_robot("Cart", CART, 0.0, 3.0))));
+        check(pace, &lost, &|world| world.say(B.1, Command::Act(A.0, Vec::new())));
+        check(pace, &[], &|world| world.say(A.1, Command::Join(text_robot("Cart", CART, 0.0, 3.0))));
+        check(pace, &[], &|world| world.say(A.1, Command::Act(A.0, Vec::new())));
+    }
+    check(Pace::Lockstep, &[], &|world| world.say(B.1, Command::Join(text_robot("Cart", CART, 0.0, 3.0))));
+}
+
+#[test]
+fn a_stop_of_the_server_costs_no_vote_and_no_tick() {
+    let mut world = Watched::lockstep();
+    let seconds = |world: &Watched| number(world.run.world(), "/Simulation/SimulationTime");
+    for (round, stop) in [1.0, 10.0, 3600.0].into_iter().enumerate() {
+        // one has voted, and the vote of the other arrives during the stop
+        world.vote(A, Vote::Step);
+        assert!(!world.advance());
+        let before = seconds(&world);
+        world.now += Duration::from_secs_f64(stop);
+        assert!(!world.advance(), "its vote is still on its way");
+        world.vote(B, Vote::Step);
+        let burst = (0..100).take_while(|_| world.advance()).count();
+        assert_eq!((burst, world.ticks()), (1, round as u64 + 1), "{stop} s");
+        assert!(close(seconds(&world), before + world.run.world().tick_seconds(), 1e-9));
+    }
+    assert_eq!(world.run.take_answers(), []);
+}
+
+#[test]
+fn an_agent_whose_client_has_vanished_goes_to_who_keeps_asking() {
+    let mut world = Watched::lockstep();
+    let rival = SessionId(33);
+    let mut refused = 0;
+    while {
+        world.say(rival, Command::EnterLockstep(A.0));
+        world.run.take_answers().last() == Some(&(rival, Answer::VoteLost(A.0)))
+    } {
+        world.now += Duration::from_millis(100);
+        assert!(!world.advance());
+        refused += 1;
+    }
+    assert_eq!(refused, 50, "5 s");
+    assert_eq!(world.run.world().snapshot().controllers.get(&A.0), Some(&rival));
+    // a robot that its client has added stays with it
+    world.say(B.1, Command::Join(text_robot("Cart", CART, 0.0, 3.0)));
+    world.build();
+    world.say(B.1, Command::EnterLockstep(AgentId(3)));
+    for _ in 0..100 {
+        world.say(rival, Command::EnterLockstep(AgentId(3)));
+        world.now += Duration::from_millis(100);
+        world.advance();
+    }
+    let answers = world.run.take_answers();
+    assert!(answers.iter().all(|(session, answer)| (*session, answer) != (rival, &Answer::Entered(AgentId(3)))));
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub(super) struct SimLoop {
     builder: SyncSender<Blueprint>,
     subscribers: BTreeMap<SessionId, Subscriber>,
     meter: Meter,
+    /// Turns in a row that left messages in the inbox.
+    unfinished_turns: usize,
 }
 
 /// What is left in the inbox.
@@ -59,6 +61,9 @@ impl TakeTurn for SimLoop {
         }
         self.start_building();
         let began = now();
+        if self.has_handled_all(inbox) {
+            self.run.drop_silent(began);
+        }
         let gate = self.run.gate(began);
         if gate == Gate::Open {
             self.before_tick(began);
@@ -110,7 +115,15 @@ impl SimLoop {
             failed,
             builder,
             subscribers: BTreeMap::new(),
+            unfinished_turns: 0,
         }
+    }
+
+    /// Whether every message has been handled that was in the inbox a full inbox ago. Votes among them must count before a
+    /// silent agent is dropped; a flood of messages must not keep it forever.
+    fn has_handled_all(&mut self, inbox: Inbox) -> bool {
+        self.unfinished_turns = if inbox == Inbox::More { self.unfinished_turns + 1 } else { 0 };
+        inbox != Inbox::More || self.unfinished_turns > limits::INBOX / limits::COMMANDS_PER_TICK
     }
 
     /// Handles what waits in the inbox, up to [`limits::COMMANDS_PER_TICK`].

@@ -262,6 +262,7 @@ impl TestGame {
     /// Runs a cycle without letting the world build robots or answer.
     pub(super) fn cycle_only(&mut self) -> bool {
         self.now += CYCLE;
+        self.run.drop_silent(self.now);
         let gate = self.run.gate(self.now);
         let mut outs = if gate == Gate::Open { self.notify(Ticks::AtNext) } else { Vec::new() };
         let (progress, _) = self.run.pass(gate, self.now);

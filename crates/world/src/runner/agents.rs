@@ -74,7 +74,11 @@ impl Runner {
         sequence: u64,
         agent: AgentId,
         actions: Vec<Action>,
+        now: Instant,
     ) -> Option<Answer> {
+        if self.voters.get(&agent) != Some(&session) {
+            self.clock.await_tick(session, now);
+        }
         // an agent stays with the session that votes for it or added it, also if others move it
         let holder = self.voters.get(&agent).or_else(|| self.owners.get(&agent)).copied();
         if self.world.catalogue().agent(agent).is_some() {

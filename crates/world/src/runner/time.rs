@@ -6,7 +6,6 @@ use super::{Progress, Runner};
 use crate::{
     clock::Gate,
     command::{Answer, CommandRefusal, SPEEDS},
-    event::AgentEvent,
 };
 
 /// Most single steps that wait to be taken.
@@ -41,20 +40,33 @@ impl Runner {
         None
     }
 
-    /// Takes a tick or a reset if the gate is open at `now`. Also returns whether a paced world has just fallen behind.
+    /// Drops silent agents, and takes a tick or a reset if the gate is open at `now`. Also returns whether a paced world has
+    /// just fallen behind.
     pub fn advance(&mut self, now: Instant) -> (Progress, bool) {
+        self.drop_silent(now);
         let gate = self.gate(now);
         self.pass(gate, now)
     }
 
-    /// Decides whether time may pass at `now`. Lockstep agents that were silent for too long lose their votes.
-    pub fn gate(&mut self, now: Instant) -> Gate {
+    /// Lockstep agents that kept others waiting for too long lose their votes. All commands that have arrived must have
+    /// been handled before.
+    pub fn drop_silent(&mut self, now: Instant) {
         // no time-outs while paused, also if the world waits for votes to take a single step
-        let silent = if self.world.is_paused() { Vec::new() } else { self.clock.drop_silent(now) };
-        for agent in silent {
-            self.world.raise_agent_event(agent, AgentEvent::VoteLost);
-            let session = self.leave_lockstep(agent);
-            self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));
+        if !self.world.is_paused() {
+            for agent in self.clock.drop_silent(now) {
+                self.lose_vote(agent);
+            }
+        }
+    }
+
+    /// Decides whether time may pass at `now`.
+    pub fn gate(&mut self, now: Instant) -> Gate {
+        if self.clock.waits() {
+            // robots that do not vote wait for the others
+            let voters = &self.voters;
+            for (_, &session) in self.owners.iter().filter(|(agent, _)| !voters.contains_key(agent)) {
+                self.clock.await_tick(session, now);
+            }
         }
         if !self.world.is_paused() {
             self.steps = 0;
@@ -85,9 +97,9 @@ impl Runner {
         }
     }
 
-    /// The snapshot of the last tick or reset reached all sessions at `now`: the time-outs of votes count from here.
+    /// The snapshot of the last tick or reset reached all sessions at `now`: silence counts from here.
     pub fn published(&mut self, now: Instant) {
-        self.clock.restart_timeouts(now);
+        self.clock.published(now);
     }
 
     /// Does a part of the next tick ahead of time, while the world waits.

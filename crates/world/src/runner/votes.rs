@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Runner;
-use crate::{agent::AgentId, clock::Vote, command::Answer, world::SessionId};
+use crate::{agent::AgentId, clock::Vote, command::Answer, event::AgentEvent, world::SessionId};
 
 impl Runner {
     /// Whether the world waits for votes, all of which are one session's.
@@ -14,10 +14,18 @@ impl Runner {
     }
 
     pub(super) fn try_enter_lockstep(&mut self, session: SessionId, agent: AgentId, now: Instant) -> Option<Answer> {
-        let is_known = self.world.catalogue().agent(agent).is_some();
-        let is_free = self.voters.get(&agent).is_none_or(|&voter| voter == session);
-        if !is_known || !is_free {
+        if self.world.catalogue().agent(agent).is_none() {
             return Some(Answer::VoteLost(agent));
+        }
+        if let Some(&voter) = self.voters.get(&agent)
+            && voter != session
+        {
+            // a robot that its client added stays with it
+            let is_own = self.owners.get(&agent) == Some(&voter);
+            if is_own || !self.clock.contest(agent, now) {
+                return Some(Answer::VoteLost(agent));
+            }
+            self.lose_vote(agent);
         }
         self.enter_lockstep(agent, session, now);
         Some(Answer::Entered(agent))
@@ -40,10 +48,17 @@ impl Runner {
     }
 
     pub(super) fn enter_lockstep(&mut self, agent: AgentId, session: SessionId, now: Instant) {
-        self.clock.enter(agent, now);
+        self.clock.enter(agent, session, now);
         self.voters.insert(agent, session);
         self.world.set_lockstep(agent, true);
         self.world.set_controller(agent, Some(session));
+    }
+
+    /// Ends the votes of an agent that was silent for too long. Its session is notified.
+    pub(super) fn lose_vote(&mut self, agent: AgentId) {
+        self.world.raise_agent_event(agent, AgentEvent::VoteLost);
+        let session = self.leave_lockstep(agent);
+        self.answers.extend(session.map(|session| (session, Answer::VoteLost(agent))));
     }
 
     /// Returns the session that voted for the agent.

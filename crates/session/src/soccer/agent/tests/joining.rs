@@ -38,10 +38,10 @@ fn a_silent_agent_is_closed_and_the_others_continue() {
     let b = game.join("T1 Blues 2");
     game.cycles_while_open();
     game.send(a, "(syn)");
-    game.now += SILENCE - 5 * CYCLE;
-    assert!(!game.cycle());
+    for _ in 1..SILENCE.as_millis() / CYCLE.as_millis() {
+        assert!(!game.cycle());
+    }
     assert_eq!(game.closed(b), None);
-    game.now += 5 * CYCLE;
     game.cycle();
     assert_eq!(game.closed(b), Some("no message in time"));
     assert_eq!(game.closed(a), None);
@@ -52,6 +52,22 @@ fn a_silent_agent_is_closed_and_the_others_continue() {
     assert_eq!(game.run.world().catalogue().agents.len(), 1, "its robot is removed");
     let c = game.join("T1 Blues 2");
     assert_eq!(game.closed(c), None, "its number is free");
+}
+
+#[test]
+fn an_agent_that_plays_alone_may_pause() {
+    for sequential in [false, true] {
+        let mut game = TestGame::sync(sequential);
+        let agent = game.join("T1 Reds 2");
+        game.cycles_while_open();
+        let minute = 60 * 1_000 / CYCLE.as_millis();
+        for _ in 0..minute {
+            assert!(!game.cycle());
+        }
+        assert_eq!(game.closed(agent), None);
+        game.send(agent, "(syn)");
+        game.cycles(1);
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod events;
 mod lists;
 mod locals;
 mod resets;
+mod searches;
 mod steps;
 mod values;
 
@@ -23,15 +24,20 @@ use wire::{
 };
 use world::{Answer, Snapshot};
 
-use self::{agents::Agents, events::Events, lists::Lists, resets::Reset, steps::Steps, values::Values};
+pub use self::searches::SearchBudget;
+use self::{
+    agents::Agents, events::Events, lists::Lists, resets::Reset, searches::Searches, steps::Steps, values::Values,
+};
 use crate::{
     Context, ConversationAction, ConversationOutbox, ConversationService, DatagramSession, Greeting, Input, Notice,
     Session, Ticks,
 };
 
 /// The port at which clients begin.
-#[derive(Debug)]
-pub struct Osp;
+#[derive(Debug, Default)]
+pub struct Osp {
+    searches: SearchBudget,
+}
 
 impl ConversationService for Osp {
     fn ticks(&self) -> Ticks {
@@ -41,7 +47,7 @@ impl ConversationService for Osp {
     fn greet(&self, peer: SocketAddr, datagram: &[u8]) -> Greeting {
         match Request::decode(datagram) {
             Ok(Request::Init { dialect, version: Version::SUPPORTED }) => {
-                Greeting::Begin(Box::new(OspSession::new(peer, dialect)))
+                Greeting::Begin(Box::new(OspSession::new(peer, dialect, self.searches.clone())))
             }
             Ok(Request::Init { dialect, version: Version { major, minor } }) => Greeting::Reply {
                 datagram: Reply::InitAck { version: Version::SUPPORTED }.to_bytes_in(dialect),
@@ -85,6 +91,7 @@ pub struct OspSession {
     values: Values,
     steps: Steps,
     reset: Reset,
+    searches: Searches,
     lists: Lists,
 }
 
@@ -113,7 +120,9 @@ impl Session for OspSession {
     }
 
     fn timeout(&self) -> Option<Instant> {
-        [self.steps.confirm_by, self.lists.timeout()].into_iter().flatten().min()
+        // a search waits until the list of the one before has been sent
+        let searches_or_lists = if self.lists.is_empty() { self.searches.timeout() } else { self.lists.timeout() };
+        [self.steps.confirm_by, searches_or_lists].into_iter().flatten().min()
     }
 
     fn is_needed(&self) -> bool {
@@ -144,8 +153,8 @@ impl DatagramSession<ConversationAction> for OspSession {
 }
 
 impl OspSession {
-    /// A session with a client that speaks this dialect.
-    pub fn new(peer: SocketAddr, dialect: Dialect) -> Self {
+    /// A session with a client that speaks this dialect. Its searches share a budget with those of other clients.
+    pub fn new(peer: SocketAddr, dialect: Dialect, searches: SearchBudget) -> Self {
         Self {
             peer,
             dialect,
@@ -154,6 +163,7 @@ impl OspSession {
             values: Values::default(),
             steps: Steps::default(),
             reset: Reset::default(),
+            searches: Searches::new(searches),
             lists: Lists::default(),
         }
     }
@@ -182,7 +192,7 @@ impl OspSession {
             Request::RegisterForEvent { name } => self.register_for_event(&name, world, out),
             Request::DeregisterFromEvent { event } => self.deregister_from_event(event, out),
 
-            Request::GetValueIds { expression } => self.search_values(&expression, world, out),
+            Request::GetValueIds { expression } => self.search_values(&expression, world, now, out),
             Request::GetValue { value } => self.get_value(value, world, out),
             Request::SetValue { value, content } => self.set_value(value, &content, world, out),
             Request::RegisterForValues { values } => self.observe(&values, world, out),
@@ -233,8 +243,10 @@ impl OspSession {
             self.steps.unreported.pop_front();
             self.send_next_report(now, out);
         }
-        if let Some(search) = self.lists.advance() {
-            self.list_found(&search);
+        if self.lists.is_empty()
+            && let Some(search) = self.searches.advance(now)
+        {
+            self.list_found(&search, out);
         }
         self.send_listed(now, out);
     }

@@ -34,7 +34,7 @@ impl Service for Config {
     }
 
     fn endpoints(&self, _: &Catalogue, _: Pace) -> Result<Vec<Endpoint>, String> {
-        let kind = EndpointKind::Conversation(Box::new(Osp));
+        let kind = EndpointKind::Conversation(Box::new(Osp::default()));
         Ok(vec![Endpoint { id: EndpointId::Osp, title: "OSP".to_owned(), port: self.port, kind }])
     }
 }

@@ -1,4 +1,6 @@
 mod harness;
+mod numbers;
+mod silence;
 
 use std::{sync::Arc, time::Duration};
 
@@ -77,7 +79,8 @@ fn unknown_ids_are_reported() {
     }
     // no agent is known before an overview
     let mut harness = Harness::new(1, &[Dialect::Document]);
-    harness.clients[0].session = OspSession::new(SocketAddr::from(([127, 0, 0, 1], 5_000)), Dialect::Document);
+    harness.clients[0].session =
+        OspSession::new(SocketAddr::from(([127, 0, 0, 1], 5_000)), Dialect::Document, SearchBudget::default());
     assert_eq!(harness.register(0, 1), Status::Failed);
     for stray in [step_of(1, &[0.0, 0.0]), ack_of(1), Request::ResetCompleted, Request::ValueInfoAck] {
         assert_eq!(harness.ask(0, &stray), [], "{stray:?}");
@@ -464,27 +467,6 @@ fn variables_are_found_read_and_written() {
 }
 
 #[test]
-fn a_client_that_blocks_the_world_is_dropped() {
-    let mut harness = Harness::new(2, &Dialect::ALL);
-    harness.register(0, 1);
-    harness.register(1, 2);
-    let name = Text::from("/Agent/Rover2/VoteLost");
-    harness.ask(0, &Request::RegisterForEvent { name });
-    harness.ask(0, &step_of(1, &[]));
-    harness.clients[0].received.clear();
-    harness.pass(SILENCE - Duration::from_millis(1));
-    assert!(harness.clients[1].closed.is_none() && harness.received(0).is_empty());
-    harness.pass(Duration::from_millis(1));
-    assert!(harness.clients[1].closed.as_deref().is_some_and(|why| why.contains("no vote in time")));
-    let replies = harness.received(0);
-    assert!(matches!(replies.as_slice(), [Reply::StepCompleted { events, .. }] if events.len() == 1), "{replies:?}");
-    // a client without an agent may be silent
-    harness.ask(0, &Request::DeregisterFromAgent { agent: LocalAgent(1) });
-    harness.pass(3 * SILENCE);
-    assert!(harness.clients[0].closed.is_none());
-}
-
-#[test]
 fn a_communication_reset_is_left_to_the_driver() {
     let mut harness = Harness::new(1, &Dialect::ALL);
     assert_eq!(harness.ask(0, &Request::ResetCommunication), []);
@@ -500,17 +482,17 @@ fn only_a_first_request_begins_a_conversation() {
     let peer = SocketAddr::from(([127, 0, 0, 1], 5_000));
     for dialect in Dialect::ALL {
         let init = |version| Request::Init { dialect, version }.to_bytes_in(dialect);
-        assert!(matches!(Osp.greet(peer, &init(Version::SUPPORTED)), Greeting::Begin(_)));
+        assert!(matches!(Osp::default().greet(peer, &init(Version::SUPPORTED)), Greeting::Begin(_)));
         for version in [Version { major: 1, minor: 0 }, Version { major: 2, minor: 1 }] {
-            let Greeting::Reply { datagram: answer, .. } = Osp.greet(peer, &init(version)) else {
+            let Greeting::Reply { datagram: answer, .. } = Osp::default().greet(peer, &init(version)) else {
                 panic!("{version:?}")
             };
             assert_eq!(Reply::decode_in(dialect, &answer), Ok(Reply::InitAck { version: Version::SUPPORTED }));
         }
     }
-    assert!(matches!(Osp.greet(peer, &[10]), Greeting::ResetCommunication));
+    assert!(matches!(Osp::default().greet(peer, &[10]), Greeting::ResetCommunication));
     for datagram in [&[][..], &[5], &[7], &[90], &[200]] {
-        assert!(matches!(Osp.greet(peer, datagram), Greeting::Ignore(_)), "{datagram:?}");
+        assert!(matches!(Osp::default().greet(peer, datagram), Greeting::Ignore(_)), "{datagram:?}");
     }
 }
 

@@ -1,11 +1,11 @@
 //! Values: searching, reading, writing and observing variables.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Instant};
 
 use wire::osp::{LocalValue, Reply, Status, Text};
 use world::{Command, Snapshot, Value, VariableId, variable::VariableError};
 
-use super::{OspSession, lists::Search, locals::Locals};
+use super::{OspSession, locals::Locals, searches::Search};
 use crate::{ConversationOutbox, limits};
 
 /// Variables as the client knows them.
@@ -47,14 +47,23 @@ impl OspSession {
         }
     }
 
-    pub(super) fn search_values(&mut self, expression: &Text, world: &Snapshot, out: &mut ConversationOutbox) {
-        if let Err(reason) = self.lists.search(expression.as_str(), &world.catalogue) {
+    pub(super) fn search_values(
+        &mut self,
+        expression: &Text,
+        world: &Snapshot,
+        now: Instant,
+        out: &mut ConversationOutbox,
+    ) {
+        if let Err(reason) = self.searches.push(expression.as_str(), &world.catalogue, now) {
             out.refuse(Some(self.peer), reason);
             self.send(&Reply::ValueIds { count: 0 }, out);
         }
     }
 
-    pub(super) fn list_found(&mut self, search: &Search) {
+    pub(super) fn list_found(&mut self, search: &Search, out: &mut ConversationOutbox) {
+        if search.is_cut_off {
+            out.refuse(Some(self.peer), format_args!("only the first {} matches are listed", limits::MATCHES));
+        }
         let found = search.found();
         self.list(&Reply::ValueIds { count: found.len() });
         for (index, card) in found.enumerate() {

@@ -32,8 +32,8 @@ impl Running {
     async fn with(sim: SimThread) -> Self {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let (address, stop) = (socket.local_addr().unwrap(), CancellationToken::new());
-        let (sim_handle, allow) = (sim.handle().clone(), AllowList::default());
-        let serve = run(socket, "osp", Box::new(Osp), sim_handle, allow, limits::CONVERSATIONS, stop.clone());
+        let (sim_handle, allow, osp) = (sim.handle().clone(), AllowList::default(), Box::<Osp>::default());
+        let serve = run(socket, "osp", osp, sim_handle, allow, limits::CONVERSATIONS, stop.clone());
         Self { address, stop, task: tokio::spawn(serve), sim: Some(sim) }
     }
 

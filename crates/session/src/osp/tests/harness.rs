@@ -40,8 +40,9 @@ impl Harness {
     pub(super) fn new(count: usize, dialects: &[Dialect]) -> Self {
         let now = Instant::now();
         let run = Runner::new(World::new(&rovers(count)).unwrap(), Pace::Lockstep, SILENCE, now);
+        let searches = SearchBudget::default();
         let client = |&dialect: &Dialect| Client {
-            session: OspSession::new(PEER, dialect),
+            session: OspSession::new(PEER, dialect, searches.clone()),
             sequence: 0,
             received: Vec::new(),
             refusals: Vec::new(),

@@ -215,21 +215,22 @@ fn long_lines_and_sudden_ends_harm_nobody() {
 #[test]
 fn there_is_an_end_to_robots_and_not_to_the_world() {
     let server = world("empty");
-    let mut client = Plain::connect(server.address("World Simulator"));
-    let all = "CreateRobot\r\n".repeat(5_000);
-    let mut seen = Vec::new();
-    while seen.len() < 65_000 {
-        client.send(all.as_bytes());
-        seen.extend((0..5_000).map(|_| client.hear()));
+    let address = server.address("World Simulator");
+    let mut witness = Plain::connect(address);
+    assert_eq!(witness.create(), 1);
+    let mut greedy = Plain::connect(address);
+    greedy.send("CreateRobot\r\n".repeat(2_000).as_bytes());
+    for expected in 2..=2_001 {
+        assert_eq!(greedy.hear(), format!("YourIdentifier {expected}"));
     }
-    client.send("CreateRobot\r\n".repeat(535).as_bytes());
-    seen.extend((0..535).map(|_| client.hear()));
-    let expected: Vec<String> = (1..=65_535).map(|id| format!("YourIdentifier {id}")).collect();
-    assert_eq!(seen, expected);
-    // none is left, and none was idle for long: no answer. Others go on, and what is freed is used again
-    client.say("CreateRobot");
-    client.say("KillRobot 777");
-    assert_eq!(client.ask("CreateRobot"), "YourIdentifier 777");
+    // others can still create theirs while it has all of these, and after it is closed
+    greedy.say("CreateRobot");
+    assert_eq!(witness.create(), 2_002);
+    assert!(greedy.closes(), "a client that waits for an answer notices");
+    assert_eq!(witness.create(), 2_003);
+    server.signal("TERM");
+    let log = server.end().stderr;
+    assert!(log.contains("a connection may have at most 2000 robots"), "{log}");
 }
 
 #[test]

@@ -42,12 +42,18 @@ pub enum RequestError {
     /// All identifiers are in use.
     #[error("all 65535 identifiers are in use")]
     Full,
+    /// The connection has [`MAX_ROBOTS_OF_CONNECTION`].
+    #[error("a connection may have at most {MAX_ROBOTS_OF_CONNECTION} robots")]
+    TooManyRobots,
     /// The shapes of a connection's robots exceed [`MAX_POINTS`].
     #[error("the robots of a connection may have at most {MAX_POINTS} points together")]
     TooManyPoints,
 }
 
-/// Maximum number of points of all shapes of a connection's robots: a rectangle for each possible robot.
+/// Maximum number of robots of a connection: the 32 connections that one address may have leave identifiers to others.
+pub const MAX_ROBOTS_OF_CONNECTION: usize = 2_000;
+
+/// Maximum number of points of all shapes of a connection's robots: a rectangle for each robot that an arena holds.
 pub const MAX_POINTS: usize = 4 * MAX_ROBOTS;
 
 /// A read-only view of a robot.
@@ -79,10 +85,18 @@ pub struct Arena {
     robots: Robots,
     /// Robots that see and hit each other, by [`group`](Self::group); ordered by identifier.
     groups: BTreeMap<u64, Vec<GroupMember>>,
-    /// Number of points of all shapes, by connection.
-    points: BTreeMap<u64, usize>,
+    /// What each connection with a robot has.
+    holdings: BTreeMap<u64, Holding>,
     /// Scratch memory of sensor queries.
     candidates: Vec<Candidate>,
+}
+
+/// What the robots of a connection take up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Holding {
+    robots: usize,
+    /// Number of points of all their shapes.
+    points: usize,
 }
 
 impl Arena {
@@ -94,7 +108,7 @@ impl Arena {
             created: 0,
             robots: Robots::default(),
             groups: BTreeMap::new(),
-            points: BTreeMap::new(),
+            holdings: BTreeMap::new(),
             candidates: Vec::new(),
         }
     }
@@ -137,17 +151,25 @@ impl Arena {
         }
     }
 
-    /// Creates a robot without a shape; `None` if all identifiers are in use. `kind` is an index into [`Plan::ports`].
+    /// Creates a robot without a shape. `kind` is an index into [`Plan::ports`].
+    ///
+    /// # Errors
+    ///
+    /// All identifiers are in use, or the connection has too many robots.
     ///
     /// # Panics
     ///
     /// If `kind` is out of range.
-    pub fn create(&mut self, kind: usize, connection: u64, now: Duration) -> Option<RobotId> {
+    pub fn create(&mut self, kind: usize, connection: u64, now: Duration) -> Result<RobotId, RequestError> {
         assert!(kind < self.plan.ports().len(), "kind {kind} is not one of the world's ports");
+        if self.holdings.get(&connection).is_some_and(|held| held.robots >= MAX_ROBOTS_OF_CONNECTION) {
+            return Err(RequestError::TooManyRobots);
+        }
         if self.robots.free_id().is_none() {
             self.reap(now);
         }
-        let id = self.robots.free_id()?;
+        let id = self.robots.free_id().ok_or(RequestError::Full)?;
+        self.holdings.entry(connection).or_default().robots += 1;
         let number = self.created;
         self.created += 1;
         self.robots.add(Robot { id, owner: connection, kind, number, last_request: now, state: None });
@@ -156,7 +178,7 @@ impl Arena {
             let index = members.partition_point(|member| member.id < id);
             members.insert(index, GroupMember { id, bounds: Bounds::EMPTY });
         }
-        Some(id)
+        Ok(id)
     }
 
     /// The group of robots that see and hit each other; `None` if each robot is alone.
@@ -182,7 +204,7 @@ impl Arena {
         now: Duration,
     ) -> Result<Option<Response>, RequestError> {
         let response = match request {
-            Request::Create => Response::Created(self.create(kind, connection, now).ok_or(RequestError::Full)?),
+            Request::Create => Response::Created(self.create(kind, connection, now)?),
             Request::Kill(id) => {
                 match self.touch(*id, connection, now) {
                     Ok(()) => self.kill(&[*id]),
@@ -230,10 +252,11 @@ impl Arena {
         for id in ids {
             let Some(robot) = self.robots.remove(*id) else { continue };
             let freed = robot.state.as_ref().map_or(0, |state| state.body.points());
-            if let Entry::Occupied(mut points) = self.points.entry(robot.owner) {
-                *points.get_mut() -= freed;
-                if *points.get() == 0 {
-                    points.remove();
+            if let Entry::Occupied(mut held) = self.holdings.entry(robot.owner) {
+                held.get_mut().robots -= 1;
+                held.get_mut().points -= freed;
+                if held.get().robots == 0 {
+                    held.remove();
                 }
             }
             groups.extend(self.group(robot.owner));
@@ -278,7 +301,7 @@ impl Arena {
         let robot = self.robots.get(id).ok_or(RequestError::UnknownRobot(id))?;
         let owner = robot.owner;
         let freed = robot.state.as_ref().map_or(0, |state| state.body.points());
-        let points = self.points.get(&owner).copied().unwrap_or_default() - freed + body.points();
+        let points = self.holdings.get(&owner).map_or(0, |held| held.points) - freed + body.points();
         if points > MAX_POINTS {
             return Err(RequestError::TooManyPoints);
         }
@@ -299,7 +322,9 @@ impl Arena {
             }
         };
         let (pose, is_unplaced) = found.map_or_else(|| (placement::zone_center(zone), true), |pose| (pose, false));
-        self.points.insert(owner, points);
+        if let Some(held) = self.holdings.get_mut(&owner) {
+            held.points = points;
+        }
         Ok(self.put(id, body.clone(), pose, is_unplaced, if is_unplaced { 1.0 } else { 0.0 }, false))
     }
 

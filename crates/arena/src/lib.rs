@@ -26,7 +26,7 @@ mod testing;
 mod transform;
 
 pub use crate::{
-    arena::{Arena, RequestError, RobotView},
+    arena::{Arena, MAX_ROBOTS_OF_CONNECTION, RequestError, RobotView},
     body::{Body, BodyError, Layer},
     material::{Color, Material, Sonic},
     plan::{Plan, PlanError},

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::{
     Arena, Beam, Body, Layer, Plan, Request, RequestError, Response, RobotId,
-    arena::MAX_POINTS,
+    arena::{MAX_POINTS, MAX_ROBOTS_OF_CONNECTION},
     testing::{ME, arena, beam, boxy, pose},
 };
 
@@ -24,7 +24,7 @@ fn seconds(value: u64) -> Duration {
 fn identifiers_go_round_and_skip_the_living() {
     let mut arena = arena("");
     let mut create = |expected: u16| {
-        assert_eq!(arena.create(0, ME, Duration::ZERO), Some(id(expected)));
+        assert_eq!(arena.create(0, ME, Duration::ZERO), Ok(id(expected)));
         arena.request(&Request::Kill(id(expected))).unwrap();
     };
     for expected in 1..=u16::MAX {
@@ -32,12 +32,14 @@ fn identifiers_go_round_and_skip_the_living() {
     }
     create(1);
     let mut arena = super::tests::arena("");
+    // each connection has a thousand
+    let owner = |number: u16| 100 + u64::from(number / 1_000);
     for expected in 1..=u16::MAX {
-        assert_eq!(arena.create(0, ME, Duration::ZERO), Some(id(expected)));
+        assert_eq!(arena.create(0, owner(expected), Duration::ZERO), Ok(id(expected)));
     }
     assert_eq!(arena.request(&Request::Create), Err(RequestError::Full));
     for gone in [500, 77] {
-        arena.request(&Request::Kill(id(gone))).unwrap();
+        arena.handle(owner(gone), 0, &Request::Kill(id(gone)), Duration::ZERO).unwrap();
     }
     assert_eq!(arena.request(&Request::Create), Ok(Some(Response::Created(id(77)))));
     assert_eq!(arena.request(&Request::Create), Ok(Some(Response::Created(id(500)))));
@@ -45,10 +47,33 @@ fn identifiers_go_round_and_skip_the_living() {
     assert_eq!(arena.len(), 65_535);
     // a full world makes room by who was silent for too long
     let later = seconds(301);
-    arena.handle(ME, 0, &Request::Kill(id(9)), later).unwrap();
+    arena.handle(owner(9), 0, &Request::Kill(id(9)), later).unwrap();
     assert_eq!(arena.handle(ME, 0, &Request::Create, later), Ok(Some(Response::Created(id(9)))));
-    assert!(arena.create(0, ME, later).is_some());
+    assert!(arena.create(0, ME, later).is_ok());
     assert_eq!(arena.len(), 2);
+}
+
+#[test]
+fn a_connection_cannot_take_all_identifiers() {
+    let mut arena = arena("");
+    let (mut created, mut refused) = (0, 0);
+    for _ in 0..65_534 {
+        match arena.request(&Request::Create) {
+            Ok(_) => created += 1,
+            Err(error) => {
+                assert_eq!(error, RequestError::TooManyRobots);
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((created, created + refused), (MAX_ROBOTS_OF_CONNECTION, 65_534));
+    assert!(arena.create(0, OTHER, Duration::ZERO).is_ok());
+    // what is gone does not count
+    arena.request(&Request::Kill(id(5))).unwrap();
+    assert!(arena.request(&Request::Create).is_ok());
+    assert_eq!(arena.request(&Request::Create), Err(RequestError::TooManyRobots));
+    arena.disconnect(ME);
+    assert!(arena.request(&Request::Create).is_ok());
 }
 
 #[test]
@@ -116,7 +141,7 @@ fn refusals() {
 fn the_silent_and_the_disconnected_go() {
     let check = |world: &str, at: u64, gone: &[RobotId]| {
         let mut arena = arena(world);
-        arena.create(0, ME, seconds(0));
+        arena.create(0, ME, seconds(0)).unwrap();
         let spoke = arena.create(0, ME, seconds(0)).unwrap();
         let body = boxy(60.0, 80.0, 20.0);
         arena.handle(ME, 0, &Request::Shape(spoke, body), seconds(100)).unwrap();
@@ -130,7 +155,7 @@ fn the_silent_and_the_disconnected_go() {
 
     let mut arena = arena("");
     for owner in [ME, OTHER, ME] {
-        arena.create(0, owner, Duration::ZERO);
+        arena.create(0, owner, Duration::ZERO).unwrap();
     }
     arena.disconnect(ME);
     assert_eq!(arena.robots().map(|robot| robot.id).collect::<Vec<_>>(), [id(2)]);
@@ -249,8 +274,10 @@ fn no_shape_keeps_the_world_busy_for_long() {
         Arc::new(Body::new(vec![Layer { height: 40.0, polygons: (0..330).map(tooth).collect() }]).unwrap())
     };
     let mut arena = arena(&world);
-    for _ in 0..20_000 {
-        arena.born(&boxy(0.01, 0.01, 1.0));
+    for number in 0..20_000 {
+        let connection = 100 + number / 1_000;
+        let dust = arena.create(0, connection, Duration::ZERO).unwrap();
+        arena.handle(connection, 0, &Request::Shape(dust, boxy(0.01, 0.01, 1.0)), Duration::ZERO).unwrap();
     }
     let robot = arena.born(&boxy(1.0, 1.0, 1.0));
     let mut longest = Duration::ZERO;

@@ -140,8 +140,10 @@ impl WorldSimulator {
                 }
                 self.note_life(&ask, now);
             }
-            // the protocol has no reply for it; the peer may wait for others to leave (D22)
-            Err(refusal @ RequestError::Full) => turn.refusals.push(refusal.to_string()),
+            // even a lenient world has no reply for it, and the peer waits for one (D22)
+            Err(refusal @ (RequestError::Full | RequestError::TooManyRobots)) => {
+                turn.close = Some(refusal.to_string());
+            }
             Err(refusal) => {
                 let substitute = substitute(&ask, self.arena.plan().rules().max_range);
                 self.refuse(connection, refusal.to_string(), substitute, turn);

@@ -378,10 +378,11 @@ fn a_link_sends_more_requests_than_any_buffer_holds() {
     let world = world("isolation = \"per-robot\"");
     let mut link = WorldLink::connect(at(&world)).unwrap();
     let mut answers = Vec::new();
-    link.exchange(&vec![arena::Request::Create; 20_000], &mut answers).unwrap();
+    let robot = |number| arena::RobotId(NonZeroU16::new(number).unwrap());
+    let lives = |number| [arena::Request::Create, arena::Request::Kill(robot(number))];
+    link.exchange(&(1..=20_000).flat_map(lives).collect::<Vec<_>>(), &mut answers).unwrap();
     assert_eq!(answers.len(), 20_000);
-    let last = arena::RobotId(NonZeroU16::new(20_000).unwrap());
-    assert_eq!(answers.last(), Some(&arena::Response::Created(last)));
+    assert_eq!(answers.last(), Some(&arena::Response::Created(robot(20_000))));
     world.stop();
 }
 
@@ -433,7 +434,8 @@ fn a_flood_with_more_answers_than_the_queue_holds_is_answered_completely() {
     // one write, then silence: no further byte wakes the world up
     let count = 60_000;
     let mut sending = peer.stream.try_clone().unwrap();
-    let sender = thread::spawn(move || sending.write_all("CreateRobot\n".repeat(count).as_bytes()).unwrap());
+    let flood: String = (1..=count).map(|id| format!("CreateRobot\nKillRobot {id}\n")).collect();
+    let sender = thread::spawn(move || sending.write_all(flood.as_bytes()).unwrap());
     for id in 1..=count {
         assert_eq!(peer.receive_line(), format!("YourIdentifier {id}"));
     }

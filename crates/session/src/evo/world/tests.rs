@@ -123,7 +123,8 @@ fn a_lenient_world_answers_everything() {
 fn a_flood_is_handled_in_turns_with_bounded_output() {
     let mut world = world("title = \"t\"", false);
     let mut client = Client::join(&mut world, 1);
-    let mut turn = client.send(&mut world, &"CreateRobot\r\n".repeat(20_000));
+    client.send(&mut world, &format!("CreateRobot\r\nBodyShape 1 {SQUARE}\r\n"));
+    let mut turn = client.send(&mut world, &"SonicSensor 1 0 0 0 0 0 0 0\r\n".repeat(20_000));
     assert!(turn.backlog == Backlog::TurnOver);
     assert_eq!(turn.lines, limits::EVO_LINES_PER_TURN);
     while turn.backlog == Backlog::TurnOver {
@@ -189,24 +190,83 @@ fn in_lockstep_moves_wait_for_each_other() {
 }
 
 #[test]
-fn a_world_holds_the_maximum_number_of_robots() {
-    let mut world = world("title = \"t\"\nisolation = \"per-robot\"", false);
-    let mut client = Client::join(&mut world, 1);
-    client.lines.push("CreateRobot\r\n".repeat(65_537).as_bytes());
-    let (mut created, mut refused) = (0, 0);
-    loop {
-        let turn = world.receive(1, &mut client.lines, || Duration::ZERO);
-        assert_eq!(turn.close, None);
-        refused += turn.refusals.len();
-        created += client.receive(&mut world).lines().count();
-        if turn.lines == 0 {
-            break;
+fn a_full_world_closes_the_connection_of_a_newcomer() {
+    for is_lenient in [false, true] {
+        let mut world = world("title = \"t\"\nisolation = \"per-robot\"", is_lenient);
+        let fill = |world: &mut WorldSimulator, connection: u64, robots: usize| {
+            let mut client = Client::join(world, connection);
+            client.lines.push("CreateRobot\r\n".repeat(robots).as_bytes());
+            let mut created = 0;
+            loop {
+                let turn = world.receive(connection, &mut client.lines, || Duration::ZERO);
+                created += client.receive(world).lines().count();
+                if turn.close.is_some() || turn.lines == 0 {
+                    return (client, created, turn.close);
+                }
+            }
+        };
+        // one connection cannot fill it
+        let (_, created, closed) = fill(&mut world, 1, 65_534);
+        assert_eq!(created, arena::MAX_ROBOTS_OF_CONNECTION);
+        assert_eq!(closed.as_deref(), Some("a connection may have at most 2000 robots"));
+        let (_, created, closed) = fill(&mut world, 2, 1);
+        assert_eq!((created, closed), (1, None), "others still can create theirs");
+        // many can
+        let mut left = 65_535 - world.arena().len();
+        for connection in 3.. {
+            let robots = left.min(arena::MAX_ROBOTS_OF_CONNECTION);
+            let (_, created, closed) = fill(&mut world, connection, robots);
+            assert_eq!((created, closed), (robots, None));
+            left -= robots;
+            if left == 0 {
+                break;
+            }
+        }
+        let (_, created, closed) = fill(&mut world, 1_000, 1);
+        assert_eq!((created, closed.as_deref()), (0, Some("all 65535 identifiers are in use")));
+        // the robots of one that has gone make room
+        world.close(1, Duration::ZERO);
+        let (mut client, created, _) = fill(&mut world, 1_001, 1);
+        assert_eq!(created, 1);
+        client.send(&mut world, "KillRobot 1\r\nCreateRobot\r\n");
+        assert_eq!(client.receive(&mut world), "YourIdentifier 2\r\n");
+    }
+}
+
+#[test]
+fn a_number_that_is_refused_leaves_no_trace() {
+    // what a robot meets while another one is created, sends this and is gone
+    let run = |line: &str| {
+        let mut world = world("title = \"t\"", false);
+        let mut witness = Client::join(&mut world, 1);
+        witness.send(&mut world, &format!("CreateRobot\r\nBodyShape 1 {SQUARE}\r\nJumpTo 1 1000 1000 0\r\n"));
+        let mut other = Client::join(&mut world, 2);
+        other.send(&mut world, &format!("CreateRobot\r\nBodyShape 2 {SQUARE}\r\nJumpTo 2 1000 1200 0\r\n"));
+        let turn = other.send(&mut world, line);
+        assert_eq!(turn.close.is_some(), !line.is_empty(), "{line}");
+        // where the other one is, to the last digit
+        witness.send(&mut world, "SonicSensor 1 1000 1050 10 1.5707963 0 0.2 0.2\r\n");
+        world.close(2, Duration::ZERO);
+        for step in 1..20 {
+            witness.send(&mut world, &format!("MoveTo 1 10{step:02}.3 1000.7 0.{step:02}\r\n"));
+        }
+        witness.receive(&mut world)
+    };
+    let untouched = run("");
+    assert_eq!(heads(&untouched).len(), 23);
+    for number in ["nan", "-nan", "inf", "-inf", "infinity", "1e999", "-1e400", "0x10"] {
+        for line in [
+            "JumpTo 2 NUMBER 1000 0",
+            "JumpTo 2 1000 NUMBER 0",
+            "MoveTo 2 1000 1000 NUMBER",
+            "MoveTo 2 NUMBER NUMBER NUMBER",
+            "BodyShape 2 1 NUMBER 1 4 -30 40 30 40 30 -40 -30 -40",
+            "BodyShape 2 1 20 1 4 -30 NUMBER 30 40 30 -40 -30 -40",
+            "VisualSensor 2 NUMBER 0 0 0 0 0 0",
+            "SonicSensor 2 0 0 0 0 0 0 NUMBER",
+        ] {
+            let line = line.replace("NUMBER", number) + "\r\n";
+            assert_eq!(run(&line), untouched, "{line}");
         }
     }
-    assert_eq!((created, refused), (65_535, 2));
-    // the number of a killed robot is free again
-    client.send(&mut world, "KillRobot 4711\r\nCreateRobot\r\n");
-    assert_eq!(client.receive(&mut world), "YourIdentifier 4711\r\n");
-    world.close(1, Duration::ZERO);
-    assert!(world.arena().is_empty());
 }

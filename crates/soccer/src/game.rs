@@ -43,6 +43,9 @@ pub struct GameConfig {
     pub phase: Phase,
     /// Start of the game clock, in s; the beginning of the phase if none.
     pub time: Option<f64>,
+    /// Whether a team without players gives its name back before the kick-off. Games of older recordings did not.
+    #[serde(default)]
+    pub releases_names: bool,
 }
 
 /// An order of a player.
@@ -187,7 +190,14 @@ impl Game {
             }
             !is_gone
         });
+        self.release_names();
         self.pitch = Pitch::new(world, self.roster.iter().map(|entry| (entry.player, entry.agent.as_str())));
+    }
+
+    fn release_names(&mut self) {
+        if self.config.releases_names && self.referee.mode() == PlayMode::BeforeKickOff {
+            self.teams.release_empty();
+        }
     }
 
     fn beam(&mut self, world: &mut World, agent: AgentId, to: Placement) {
@@ -339,6 +349,7 @@ impl Director for Game {
         self.seed = world.seed();
         self.random = ChaCha8Rng::seed_from_u64(self.seed);
         self.refresh(world);
+        self.release_names();
         self.record_calls();
         self.publish(BTreeMap::new());
     }
@@ -393,6 +404,7 @@ impl Director for Game {
     fn cancel_admission(&mut self, _: &mut World, name: &str) {
         if let Some(index) = self.roster.iter().rposition(|entry| entry.agent == name && !entry.has_joined) {
             self.teams.leave(self.roster.remove(index).player);
+            self.release_names();
         }
     }
 
@@ -426,5 +438,27 @@ impl Director for Game {
 
     fn view(&self) -> View {
         Arc::clone(&self.view) as View
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_of_older_recordings_keep_the_names_of_empty_teams() {
+        let config = GameConfig {
+            rules: RuleBook::Ssim,
+            field: "fifa7vs7".to_owned(),
+            phase: Phase::default(),
+            time: None,
+            releases_names: true,
+        };
+        let game = Game::new(config.clone()).unwrap();
+        assert_eq!(Game::from_description(&game.description()).unwrap().config, config);
+        let mut older: serde_json::Value = serde_json::from_str(&game.description()).unwrap();
+        older.as_object_mut().unwrap().remove("releases_names").unwrap();
+        let older = Game::from_description(&older.to_string()).unwrap();
+        assert_eq!(older.config, GameConfig { releases_names: false, ..config });
     }
 }

@@ -19,7 +19,7 @@ const BEAM_RING: f64 = 0.6;
 /// Number of spots on a ring.
 const BEAM_DIRECTIONS: u32 = 8;
 
-/// The two teams of a game. Names stay when players leave.
+/// The two teams of a game. Names stay when players leave, until they are released.
 #[derive(Clone, Debug)]
 pub struct Teams {
     size: usize,
@@ -83,12 +83,11 @@ impl Teams {
         if number > self.max_number {
             return Err(JoinError::NumberTooLarge { number, max: self.max_number });
         }
-        let side = match (&self.names[0], &self.names[1]) {
-            (None, _) => Side::Left,
-            (Some(left), _) if left == name => Side::Left,
-            (Some(_), None) => Side::Right,
-            (Some(_), Some(right)) if right == name => Side::Right,
-            (Some(left), Some(right)) => {
+        let side = match (self.side(name), &self.names[0], &self.names[1]) {
+            (Some(side), ..) => side,
+            (None, None, _) => Side::Left,
+            (None, Some(_), None) => Side::Right,
+            (None, Some(left), Some(right)) => {
                 return Err(JoinError::ThirdTeam { name: name.into(), left: left.clone(), right: right.clone() });
             }
         };
@@ -107,6 +106,15 @@ impl Teams {
     /// Removes a player. Its number becomes free, its team's name stays.
     pub fn leave(&mut self, player: PlayerId) {
         self.members[player.side.index()].retain(|number| *number != player.number);
+    }
+
+    /// Teams without players give their names back: another team may play on their side.
+    pub fn release_empty(&mut self) {
+        for (name, members) in self.names.iter_mut().zip(&self.members) {
+            if members.is_empty() {
+                *name = None;
+            }
+        }
     }
 
     /// Name of a side's team, once a player has joined.
@@ -212,6 +220,12 @@ mod tests {
         assert!(teams.join("C", 2).is_err());
         assert_eq!(teams.join("A", 2), Ok(PlayerId::new(Left, 2)));
         assert_eq!((teams.side("A"), teams.side("B"), teams.side("C")), (Some(Left), Some(Right), None));
+
+        teams.leave(PlayerId::new(Left, 2));
+        teams.release_empty();
+        assert_eq!((teams.name(Left), teams.name(Right)), (None, Some("B")));
+        assert_eq!(teams.join("B", 3), Ok(PlayerId::new(Right, 3)), "it has its side");
+        assert_eq!(teams.join("C", 2), Ok(PlayerId::new(Left, 2)));
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Service for Config {
 
     fn director(&self, field: &str) -> Result<Option<DirectorSetup>, String> {
         let (rules, field, phase, time) = (self.rules, field.to_owned(), self.phase, self.time);
-        let game = Game::new(GameConfig { rules, field, phase, time }).map_err(|error| error.to_string())?;
+        let game = Game::new(GameConfig { rules, field, phase, time, releases_names: true })
+            .map_err(|error| error.to_string())?;
         Ok(Some(DirectorSetup { description: game.description(), director: Box::new(game) }))
     }
 

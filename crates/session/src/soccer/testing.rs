@@ -100,7 +100,8 @@ impl TestGame {
     #[expect(clippy::disallowed_methods, reason = "an Instant can only be had from the system")]
     pub(super) fn on(field: &str, config: Config, pace: Pace) -> Self {
         let rules = if field == "fifa" { RuleBook::Fifa } else { RuleBook::Ssim };
-        let config_of_game = GameConfig { rules, field: field.to_owned(), phase: Phase::default(), time: None };
+        let phase = Phase::default();
+        let config_of_game = GameConfig { rules, field: field.to_owned(), phase, time: None, releases_names: true };
         let game = Game::new(config_of_game).unwrap();
         let mut setup = setup_with(field, None);
         setup.directors.push(format!("soccer {}", game.description()));

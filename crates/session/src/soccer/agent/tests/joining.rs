@@ -175,21 +175,122 @@ fn a_freed_number_can_be_reused_immediately() {
 }
 
 #[test]
+fn a_killed_agent_is_gone_within_a_second_and_nobody_misses_a_cycle() {
+    type Dies = fn(&mut TestGame, usize);
+    let half = |message: &str| {
+        let bytes = frame(message);
+        bytes[..bytes.len() / 2].to_vec()
+    };
+    let beams: Dies = |game, agent| {
+        game.send(agent, "(beam -3 1 0)");
+    };
+    let init: Dies = |game, agent| game.send_only(agent, "(init T1 Reds 2)");
+    let second = 1_000 / CYCLE.as_millis();
+    for is_sync in [false, true] {
+        let play = |what: &str, is_playing: bool, dies: &dyn Fn(&mut TestGame, usize)| {
+            let mut game = if is_sync { TestGame::sync(true) } else { TestGame::new() };
+            let witness = game.join("T1 Blues 1");
+            let cycles = |game: &mut TestGame, count: u128| {
+                for _ in 0..count {
+                    game.send(witness, "(he1 10 0 5 1 0)(syn)");
+                    game.cycle();
+                }
+            };
+            cycles(&mut game, 2);
+            let victim = if is_playing { game.join("T1 Reds 2") } else { game.connect() };
+            dies(&mut game, victim);
+            game.leave_only(victim);
+            let died_at = game.tick();
+            // the cycles of a second at most, with the witness in lockstep
+            let is_gone = |game: &TestGame| game.run.world().catalogue().agents.len() == 1;
+            game.deliver();
+            while !is_gone(&game) || game.tick() == died_at {
+                cycles(&mut game, 1);
+                assert!(u128::from(game.tick() - died_at) <= second, "{what}: sync = {is_sync}");
+            }
+            let hash = game.run.world().state_hash();
+            let next = game.join("T1 Reds 2");
+            assert_eq!(game.closed(next), None, "{what}: its number is free");
+            assert_eq!(game.received(witness) as u64, game.tick(), "{what}: the witness missed a cycle");
+            assert_eq!(game.closed(witness), None);
+            hash
+        };
+        let before = play("before a message", false, &|_, _| {});
+        let bytes = half("(init T1 Reds 2)");
+        assert_eq!(play("in its init", false, &|game, agent| game.send_bytes_only(agent, &bytes)), before);
+        play("while it joins", false, &init);
+        let plays = play("while it plays", true, &|_, _| {});
+        let bytes = half("(beam -3 1 0)(lle4 30 0 60 2 0)");
+        assert_eq!(play("in a message", true, &|game, agent| game.send_bytes_only(agent, &bytes)), plays);
+        play("after a message", true, &beams);
+    }
+}
+
+#[test]
 fn an_agent_can_rejoin() {
     let mut game = TestGame::new();
     let witness = game.join("T1 Blues 1");
-    for _ in 0..3 {
+    let trainer = game.watch();
+    for round in 0..3 {
         let a = game.join("T1 Reds 2");
         assert_eq!(game.closed(a), None);
         game.cycles(3);
         assert_eq!(game.received(a), 3);
+        if round == 2 {
+            game.send(trainer, "(kickOff)");
+            game.cycles(1);
+        }
         game.leave(a);
         game.cycles(1);
         assert_eq!(game.run.world().catalogue().agents.len(), 1);
     }
     let perception = game.last(witness);
-    assert_eq!(perception.game.team_right.unwrap().as_str(), "Reds", "team names are kept");
+    assert_eq!(perception.game.team_right.unwrap().as_str(), "Reds", "once a game has begun, team names are kept");
     assert_eq!(game.received(witness) as u64, game.tick(), "the other agents are unaffected");
+}
+
+#[test]
+fn an_empty_team_gives_its_name_back_before_the_kick_off() {
+    let mut game = TestGame::new();
+    let trainer = game.watch();
+    let plays = |game: &mut TestGame, init: &str| {
+        let agent = game.join(init);
+        game.cycles(1);
+        game.closed(agent).map_or(Ok(agent), |reason| Err(reason.to_owned()))
+    };
+    let names = |game: &TestGame, agent| {
+        let state = game.last(agent).game;
+        [state.team_left, state.team_right].map(|name| name.map(|name| name.as_str().to_owned()))
+    };
+    let named = |left: &str, right: &str| [left, right].map(|name| Some(name.to_owned()));
+    // two clients that connect once
+    for init in ["T1 Thrown 1", "T1 Away 1"] {
+        let agent = plays(&mut game, init).unwrap();
+        game.leave(agent);
+    }
+    let reds = plays(&mut game, "T1 Reds 2").unwrap();
+    let blues = plays(&mut game, "T1 Blues 2").unwrap();
+    game.cycles(1);
+    assert_eq!(names(&game, reds), named("Reds", "Blues"));
+    assert!(plays(&mut game, "T1 Greens 2").is_err(), "two teams are there");
+    // the side of a team that has gone is free, and the other one keeps its own
+    game.leave(reds);
+    let more = plays(&mut game, "T1 Blues 3").unwrap();
+    let greens = plays(&mut game, "T1 Greens 2").unwrap();
+    game.cycles(1);
+    assert_eq!(names(&game, blues), named("Greens", "Blues"));
+    // once a game has begun, a team may come back
+    game.send(trainer, "(kickOff)");
+    game.cycles(1);
+    for gone in [greens, blues, more] {
+        game.leave(gone);
+    }
+    game.cycles(1);
+    assert!(plays(&mut game, "T1 Reds 2").unwrap_err().contains("`Greens` and `Blues` are playing"));
+    game.send(trainer, "(reset)");
+    let reds = plays(&mut game, "T1 Reds 2").unwrap();
+    game.cycles(1);
+    assert_eq!(names(&game, reds), [Some("Reds".to_owned()), None]);
 }
 
 #[test]

@@ -99,6 +99,26 @@ fn transcripts() {
     assert!(count >= 6, "only {count} transcripts were found");
 }
 
+#[test]
+fn integers_out_of_range_count_as_the_nearest() {
+    let run = |motors: &[i32]| {
+        let mut conversation = Conversation::new();
+        let datagram: Vec<u8> = std::iter::once(100).chain(motors.iter().flat_map(|raw| raw.to_le_bytes())).collect();
+        conversation.send(client("a"), &datagram);
+        for _ in 0..20 {
+            conversation.run.advance(conversation.now);
+        }
+        conversation.run.world().state_hash()
+    };
+    for (motors, same) in [
+        ([i32::MAX, i32::MIN, i32::MAX, 1_024], [1_023, 0, 1_023, 1_023]),
+        ([-1, 1_024, i32::MIN, i32::MAX], [0, 1_023, 0, 1_023]),
+    ] {
+        assert_eq!(run(&motors), run(&same), "{motors:?}");
+    }
+    assert_ne!(run(&[1_023, 0, 1_023, 1_023]), run(&[512, 0, 1_023, 1_023]));
+}
+
 /// A snapshot of the small world.
 static AT_REST: LazyLock<Arc<Snapshot>> = LazyLock::new(|| small_world().snapshot());
 

@@ -311,6 +311,43 @@ fn requests_become_orders() {
 }
 
 #[test]
+fn a_number_that_is_not_finite_leaves_no_trace() {
+    let run = |requests: &[Request]| {
+        let mut harness = Harness::new();
+        let peer = harness.join();
+        harness.send(peer, &Request::DirectWeight(1.0));
+        harness.send(peer, &Request::Servo { id: 3, position: 0.7 });
+        for _ in 0..20 {
+            harness.tick();
+        }
+        for request in requests {
+            harness.send(peer, request);
+            assert_eq!(harness.refusals(peer).len(), 1, "{request:?}");
+        }
+        for _ in 0..100 {
+            harness.tick();
+        }
+        harness.world.state_hash()
+    };
+    let untouched = run(&[]);
+    for number in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut one = [0.5; SERVO_COUNT];
+        one[7] = number;
+        let hash = run(&[
+            Request::Servo { id: 3, position: number },
+            Request::AllServos(one),
+            Request::GestureWeight(number),
+            Request::LookAtWeight(number),
+            Request::DirectWeight(number),
+            Request::VoiceVolume(number),
+            Request::VoicePitch(number),
+            Request::AutoBlinkSpeed(number),
+        ]);
+        assert_eq!(hash, untouched, "{number}");
+    }
+}
+
+#[test]
 fn volume_and_pitch_can_be_swapped() {
     let mut harness = Harness::with(OperatorOptions { swap_volume_and_pitch: true, ..options() });
     let peer = harness.join();

@@ -25,13 +25,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut datagrams = Vec::new();
     collect_hex(&read_json(&osp.join("vectors.json"))?, &mut datagrams);
     let datagrams = datagrams.iter().map(|hex| bytes_from_hex(hex)).collect::<Result<Vec<_>, _>>()?;
-    let mut talk = Vec::new();
-    for datagram in datagrams.iter().filter(|datagram| datagram.len() < 256) {
-        talk.extend([OSP_DATAGRAM, datagram.len() as u8]);
+    let (mut talk, mut played) = (Vec::new(), Vec::new());
+    for (index, datagram) in datagrams.iter().filter(|datagram| datagram.len() < 256).enumerate() {
+        // by two clients in turn
+        let (client, length) = (index as u8 % 2, datagram.len() as u8);
+        talk.extend([OSP_DATAGRAM + 8 * client, length]);
+        played.extend([client, 10, length]);
         talk.extend(datagram);
+        played.extend(datagram);
     }
     write_corpus("osp_decode", datagrams)?;
     write_corpus("osp_session", vec![talk])?;
+    write_corpus("osp_world", vec![played])?;
 
     let oz = read_json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols/oz/vectors.json"))?;
     let (mut messages, mut requests) = (Vec::new(), Vec::new());

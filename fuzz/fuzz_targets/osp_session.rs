@@ -1,13 +1,14 @@
-//! Any datagrams from a client, with answers, ticks and time of the world in between: nothing panics, every reply goes
+//! Any datagrams from two clients, with answers, ticks and time of the world in between: nothing panics, every reply goes
 //! to the sender of the request and fits into a datagram, and no infinite or NaN number reaches the world.
 //!
-//! The input is a list of a kind, a length and that many bytes.
+//! The input is a list of a kind, a length and that many bytes; the kind also chooses the client. See `osp_world` for
+//! clients with a world.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
-use session::osp::{Osp, OspSession};
+use session::osp::{Osp, OspSession, SearchBudget};
 use session::{Context, ConversationAction, ConversationService, DatagramSession, Notice, Outbox};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -31,14 +32,20 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
 
 fuzz_target!(|input: &[u8]| {
     let Fixture { before, after, start } = &*FIXTURE;
-    let peer = SocketAddr::from(([127, 0, 0, 1], 5000));
-    let dialect = Dialect::ALL[input.len() % 2];
-    let (mut session, mut now) = (OspSession::new(peer, dialect), *start);
+    let (osp, searches, mut now) = (Osp::default(), SearchBudget::default(), *start);
+    let peers = [5000, 5001].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    let begin = |index: usize| {
+        let dialect = Dialect::ALL[(input.len() + index) % 2];
+        OspSession::new(peers[index], dialect, searches.clone())
+    };
+    let mut sessions = [begin(0), begin(1)];
     let mut rest = input;
     while let [kind, length, tail @ ..] = rest {
         let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
         rest = tail;
         let number = bytes.first().copied().unwrap_or(1).into();
+        let client = usize::from(kind / 8 % 2);
+        let (session, peer) = (&mut sessions[client], peers[client]);
         let mut out = Outbox::default();
         match kind % 8 {
             0 => session.notify(Notice::Answer(Answer::Entered(AgentId(number))), Context::new(before, now), &mut out),
@@ -52,7 +59,7 @@ fuzz_target!(|input: &[u8]| {
                 now += Duration::from_millis(number.into());
                 session.notify(Notice::Timeout, Context::new(before, now), &mut out);
             }
-            5 => drop(Osp.greet(peer, bytes)),
+            5 => drop(osp.greet(peer, bytes)),
             _ => session.receive(peer, bytes, Context::new(before, now), &mut out),
         }
         assert!(out.replies.iter().all(|(to, reply)| *to == peer && reply.len() <= MAX_DATAGRAM));
@@ -62,7 +69,7 @@ fuzz_target!(|input: &[u8]| {
             }
         }
         if out.actions.iter().any(|action| matches!(action, ConversationAction::Close(_))) {
-            return;
+            sessions[client] = begin(client);
         }
     }
 });

@@ -1,7 +1,8 @@
-//! Any bytes in any pieces from an agent and a monitor, with cycles and answers of the world in between: nothing
+//! Any bytes in any pieces from two agents and a monitor, with cycles and answers of the world in between: nothing
 //! panics, every reply goes to the sender of the request, and no infinite or NaN number reaches the world.
 //!
-//! The input is a list of a peer, a length and that many bytes. The last peer is the world.
+//! The input is a list of a peer, a length and that many bytes. The last peer is the world, which answers one of the others
+//! or tells all of them about a cycle.
 
 #![no_main]
 
@@ -16,7 +17,8 @@ use std::time::Instant;
 use world::clock::Pace;
 use world::{Action, AgentId, Answer, Command, CommandRefusal, Snapshot};
 
-const PEERS: u8 = 3;
+/// The ports of the peers: agents, then monitors.
+const PORTS: [usize; 3] = [0, 0, 1];
 
 struct Fixture {
     services: Vec<Box<dyn StreamService>>,
@@ -41,25 +43,31 @@ fn peer(index: u8) -> SocketAddr {
 
 fuzz_target!(|input: &[u8]| {
     let Fixture { services, snapshot } = &*FIXTURE;
-    let mut sessions: Vec<Box<dyn StreamSession>> =
-        services.iter().zip(0..).map(|(service, index)| service.open(peer(index))).collect();
+    let open = |index: u8| services[PORTS[usize::from(index)]].open(peer(index));
+    let mut sessions: Vec<Box<dyn StreamSession>> = (0..PORTS.len() as u8).map(open).collect();
     let (mut buffers, now) = (vec![Vec::new(); sessions.len()], Instant::now());
     let mut rest = input;
     while let [from, length, tail @ ..] = rest {
         let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
         rest = tail;
-        let index = from % PEERS;
+        let index = from % (PORTS.len() as u8 + 1);
         let Some(session) = sessions.get_mut(usize::from(index)) else {
+            let answered = from / (PORTS.len() as u8 + 1) % PORTS.len() as u8;
             for (session, index) in sessions.iter_mut().zip(0..) {
+                let agent = AgentId(1 + u32::from(index));
                 let mut out = Outbox::default();
                 let notice = match bytes.first() {
-                    Some(0) => Notice::Answer(Answer::Joined(AgentId(1))),
-                    Some(1) => Notice::Answer(Answer::VoteLost(AgentId(1))),
-                    Some(_) => Notice::Answer(Answer::Refused(CommandRefusal::Actions)),
                     None => Notice::Tick,
+                    Some(_) if index != answered => continue,
+                    Some(0) => Notice::Answer(Answer::Joined(agent)),
+                    Some(1) => Notice::Answer(Answer::VoteLost(agent)),
+                    Some(_) => Notice::Answer(Answer::Refused(CommandRefusal::Actions)),
                 };
                 session.notify(notice, Context::new(snapshot, now), &mut out);
                 check(&out, peer(index));
+                if out.is_closing() {
+                    *session = open(index);
+                }
             }
             continue;
         };
@@ -69,7 +77,9 @@ fuzz_target!(|input: &[u8]| {
         session.receive(peer(index), buffer, Context::new(snapshot, now), &mut out);
         check(&out, peer(index));
         if out.is_closing() {
-            return;
+            // it connects again, the others go on
+            *session = open(index);
+            buffer.clear();
         }
     }
 });

@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer soak chaos attacks compare-soccer console-pictures fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer repeat soak chaos attacks compare-soccer console-pictures fuzz clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -46,6 +46,9 @@ bench-console: setup browser ## benchmark the console: bundle size, traffic, cos
 
 puppeteer: setup ## run a scripted five-minute session with the puppet and account for every message
 	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play
+
+repeat: setup ## repeat a game, OSP steps and an evolution N times (100) on a busy machine, and compare them to the bit
+	ROSSUM_REPEAT=$(or $(N),100) $(CARGO) test --package rossum --test repeat -- --nocapture --test-threads 1
 
 soak: setup ## serve every protocol for an hour under load, with hostile clients; MINUTES=5 for a shorter run
 	$(CARGO) run --release --bin rossum -- soak --minutes $(or $(MINUTES),60)

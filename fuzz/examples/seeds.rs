@@ -3,6 +3,9 @@
 //!
 //! `cargo run --example seeds` creates `corpus/`, which is not committed.
 
+use evolve::genotype::{Genes, NetParameters};
+use evolve::run::{EvaluationSite, Run, RunConfig};
+use evolve::search::{Algorithm, Evaluation, Settings};
 use serde_json::Value;
 use std::error::Error;
 use std::fs;
@@ -59,8 +62,81 @@ fn main() -> Result<(), Box<dyn Error>> {
     // by a viewer, by an operator, and each command alone
     let talks = [0, 1].map(|who| [&[who], CONSOLE.join("\n\n").as_bytes()].concat());
     let alone = CONSOLE.iter().map(|command| [&[1], command.as_bytes(), b"\n\n\n"].concat());
-    write_corpus("console_session", talks.into_iter().chain(alone).collect())
+    write_corpus("console_session", talks.into_iter().chain(alone).collect())?;
+    write_files()
 }
+
+/// Seeds of the targets that read files: our own models and scenarios, and small ones of the others.
+fn write_files() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut models = Vec::new();
+    for kind in ["robots", "fields"] {
+        for folder in fs::read_dir(root.join("models").join(kind))? {
+            let files = fs::read_dir(folder?.path())?.collect::<Result<Vec<_>, _>>()?;
+            let is_model = |path: &std::path::PathBuf| path.extension().is_some_and(|kind| kind == "xml");
+            for path in files.iter().map(|file| file.path()).filter(is_model) {
+                models.push(fs::read(path)?);
+            }
+        }
+    }
+    models.extend(MODELS.map(|model| model.as_bytes().to_vec()));
+    write_corpus("model", models)?;
+    let scenarios = fs::read_dir(root.join("scenarios"))?.collect::<Result<Vec<_>, _>>()?;
+    let scenarios = scenarios.iter().map(|file| fs::read(file.path())).collect::<Result<Vec<_>, _>>()?;
+    write_corpus("scenario", scenarios)?;
+    let ticks = r#"{"tick":0,"entries":[{"Leave":{"agent":1}},{"Reset":{"seed":7}}]}
+{"tick":9,"hash":12}"#;
+    // a file, the content of a chunk, and messages
+    let file = [&[0][..], b"\x89MCAP0\r\n", &[1, 8], &[0; 15]].concat();
+    let chunk = [&[1, 5, 30], &[0; 37][..]].concat();
+    let messages = [&[2], SETUP.as_bytes(), b"\n", ticks.as_bytes()].concat();
+    write_corpus("recording", vec![file, chunk, messages])?;
+    write_corpus("evolve_run", Algorithm::ALL.into_iter().map(run_folder).collect::<Result<_, _>>()?)
+}
+
+/// The files of a run after a generation, in the format of `evolve_run`.
+fn run_folder(algorithm: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
+    let unit = Genes { values: 1, low: -1.0, high: 1.0 };
+    let parameters = NetParameters {
+        concurrent: 1,
+        globals: Genes::default(),
+        inputs: 1,
+        input: Genes::default(),
+        outputs: 1,
+        output: unit,
+        hidden_min: 0,
+        hidden_max: 1,
+        hidden: unit,
+        weight: unit,
+        input_to_output: true,
+        recurrent: false,
+    };
+    let settings = Settings { population: Some(4), ..Settings::default() };
+    let site = EvaluationSite::Simulators(vec!["127.0.0.1:7720".to_owned()]);
+    let config = RunConfig { algorithm, settings, seed: 1, parameters, generations: 2, target: None, site };
+    let folder = std::env::temp_dir().join(format!("rossum-seeds-{}-{algorithm}", std::process::id()));
+    let mut run = Run::begin(&folder, config)?;
+    let evaluations: Vec<_> = run.ask().iter().map(|_| Evaluation { fitness: 1.0, behaviour: vec![0.5; 2] }).collect();
+    run.tell(&evaluations)?;
+    drop(run);
+    let mut seed = Vec::new();
+    for name in ["run.json", "checkpoint.json", "best.json", "bests.jsonl"] {
+        seed.extend([&b"="[..], name.as_bytes(), b"\n", &fs::read(folder.join(name))?, b"\n"].concat());
+    }
+    fs::remove_dir_all(folder)?;
+    Ok(seed)
+}
+
+/// Models that the scan or the engine once took too long for, or that are close to it.
+const MODELS: [&str; 4] = [
+    "<mujoco><worldbody><replicate count='9'><geom size='.1'/></replicate></worldbody></mujoco>",
+    "<mujoco xmlns:a='b'><asset><mesh name='m' builtin='sphere' params='2'/></asset></mujoco>",
+    "<mujoco><size memory='1M' nkey='2'/><keyframe><key/></keyframe></mujoco>",
+    "<robot name='r'><link name='l'><visual><geometry><box size='1 1 1'/></geometry></visual></link></robot>",
+];
+
+/// The setup of a recording.
+const SETUP: &str = r#"{"format":2,"mujoco":"0","model_hash":1,"base":{"Text":{"name":"m","text":"<mujoco/>"}},"robots":[],"timestep":null,"steps_per_tick":1,"seed":1,"settings":[],"randomise":[],"watches":[]}"#;
 
 /// Commands of a browser.
 const CONSOLE: [&str; 40] = [

@@ -183,6 +183,7 @@ impl Run {
     /// The folder has no run, another process continues it, or a file is damaged.
     pub fn resume(folder: &Path) -> Result<Self, RunError> {
         let (folder, config, checkpoint): (_, RunConfig, Checkpoint) = Folder::resume(folder)?;
+        config.parameters.check()?;
         folder.trim_logs(&checkpoint.history)?;
         folder.trim_bests(checkpoint.history.len() as u64)?;
         folder.save_best(checkpoint.best.as_ref())?;

@@ -1,0 +1,32 @@
+//! The folder of an evolutionary run, as somebody else may hand it over: it is read, shown and resumed, or refused. Lines of
+//! the input that begin with `=` name the file that follows.
+
+#![no_main]
+
+use evolve::run::{Run, read, read_best, read_best_of};
+use libfuzzer_sys::fuzz_target;
+use std::{fs, path::PathBuf, sync::LazyLock};
+
+const FILES: [&str; 4] = ["run.json", "checkpoint.json", "best.json", "bests.jsonl"];
+
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = std::env::temp_dir().join(format!("rossum-fuzz-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+});
+
+fuzz_target!(|text: &str| {
+    for name in FILES {
+        fs::write(FOLDER.join(name), "").expect("room on the disk");
+    }
+    for part in text.split("\n=") {
+        let (name, content) = part.split_once('\n').unwrap_or((part, ""));
+        if let Some(name) = FILES.iter().find(|known| **known == name.trim_start_matches('=')) {
+            fs::write(FOLDER.join(name), content).expect("room on the disk");
+        }
+    }
+    let _ = (read(&FOLDER), read_best(&FOLDER), read_best_of(&FOLDER, 1));
+    if let Ok(run) = Run::resume(&FOLDER) {
+        assert!(run.next_generation() > 0 && run.record().history == run.history());
+    }
+});

@@ -114,13 +114,18 @@ impl<'a> Scene<'a> {
         let (index, id) = (geom.index(), geom.0.cast_signed());
         let (point, way) = (&raw const ray.origin, &raw const ray.direction);
         let (model, data, normal) = (self.model.ffi(), self.data.ffi(), ptr::null_mut());
-        // SAFETY: model and data are valid and belong together, the geom exists and is of this kind; the vectors outlive
-        // the call, and the normal may be null
+        // SAFETY: model and data are valid and belong together; the geom exists, or `kinds` would not have it, and is of the
+        // kind that each function takes; the vectors outlive the call, and the normal may be null
         let distance = unsafe {
             match self.kinds[index] {
                 MjtGeomBase::mjGEOM_MESH => engine::mj_rayMesh(model, data, id, point, way, normal),
                 MjtGeomBase::mjGEOM_HFIELD => engine::mj_rayHfield(model, data, id, point, way, normal),
-                kind => engine::mju_rayGeom(
+                kind @ (MjtGeomBase::mjGEOM_PLANE
+                | MjtGeomBase::mjGEOM_SPHERE
+                | MjtGeomBase::mjGEOM_CAPSULE
+                | MjtGeomBase::mjGEOM_ELLIPSOID
+                | MjtGeomBase::mjGEOM_CYLINDER
+                | MjtGeomBase::mjGEOM_BOX) => engine::mju_rayGeom(
                     &raw const self.centres[index],
                     &raw const self.turns[index],
                     &raw const self.sizes[index],
@@ -129,6 +134,8 @@ impl<'a> Scene<'a> {
                     kind as c_int,
                     normal,
                 ),
+                // the engine has no function for the others, such as signed distance fields: rays pass through them
+                _ => return None,
             }
         };
         Some(distance).filter(|distance| *distance >= 0.0)

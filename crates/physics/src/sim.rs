@@ -20,13 +20,8 @@ use crate::{
     pose::Pose,
     rangefinder::Rangefinders,
     sensor::SensorKind,
-    state::{self, State},
+    state::{self, STATE, State, read_state, write_state},
 };
-
-/// The components of the state that are saved, restored and hashed: everything the next step depends on. Forces applied
-/// from outside are left out: they are never set here, and would double the size.
-const STATE: c_int = mjtState::mjSTATE_INTEGRATION as c_int
-    & !(mjtState::mjSTATE_QFRC_APPLIED as c_int | mjtState::mjSTATE_XFRC_APPLIED as c_int);
 
 /// A simulation of one world.
 ///
@@ -580,19 +575,6 @@ fn unsound(values: &[f64], quantity: &'static str, name: impl Fn(usize) -> Strin
 
 fn count_warnings(data: &MjData<Box<MjModel>>) -> u64 {
     data.warning().iter().map(|w| u64::try_from(w.number).unwrap_or_default()).sum()
-}
-
-/// `values` must have the size of the state.
-fn read_state(data: &MjData<Box<MjModel>>, values: &mut [f64]) {
-    // SAFETY: model and data are valid and belong together, and the buffer was sized for this model
-    unsafe { engine::mj_getState(data.model().ffi(), data.ffi(), values.as_mut_ptr(), STATE) }
-}
-
-/// `values` must have the size of the state.
-fn write_state(data: &mut MjData<Box<MjModel>>, values: &[f64]) {
-    let model: *const mjModel = data.model().ffi();
-    // SAFETY: model and data are valid and belong together, and the buffer was sized for this model
-    unsafe { engine::mj_setState(model, data.ffi_mut(), values.as_ptr(), STATE) }
 }
 
 #[cfg(test)]

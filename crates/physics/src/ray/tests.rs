@@ -132,3 +132,15 @@ fn rangefinders_agree_with_the_engine_within_their_range() {
     assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
     assert_eq!(sim.model().sensor_kind(SensorId(0)), crate::SensorKind::Rangefinder, "it still is what it was");
 }
+
+#[test]
+fn rays_pass_through_signed_distance_fields() {
+    let text = "<mujoco><asset><mesh name='m' builtin='sphere' params='2'/></asset><worldbody>\
+        <geom type='sdf' mesh='m' pos='2 0 0'/><geom size='1' pos='9 0 0'/>\
+        <body><freejoint/><geom size='.1'/><site name='s' zaxis='1 0 0'/></body></worldbody>\
+        <sensor><rangefinder site='s'/></sensor></mujoco>";
+    let mut sim = Sim::new(crate::Assembly::new(crate::testing::source("sdf", text)).compile().unwrap()).unwrap();
+    sim.step().unwrap();
+    let [distance] = sim.sensor_values() else { panic!("{:?}", sim.sensor_values()) };
+    assert!((*distance - 8.0).abs() < 1e-6, "the ball behind it: {distance}");
+}

@@ -11,8 +11,8 @@ use mujoco_rs::{
     wrappers::{MjData, MjModel},
 };
 
-use super::{Sim, count_warnings, write_state};
-use crate::{alloc, engine, error::EngineError, guard::guarded};
+use super::{Sim, count_warnings};
+use crate::{alloc, engine, error::EngineError, guard::guarded, state::write_state};
 
 /// The first part of a step, in data of its own.
 #[derive(Debug)]

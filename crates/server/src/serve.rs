@@ -21,9 +21,8 @@ use tokio::{
     task::JoinSet,
     time::{Instant, timeout, timeout_at},
 };
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tracing::{error, info, warn};
+use tracing::{error, warn};
 use wire::console::{EvolutionInfo, Role};
 use world::{Setup, World, world::SetupError};
 
@@ -45,7 +44,7 @@ use crate::{
     protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo},
     recording::{Recording, StartError},
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
-    tls::{self, Certificate, TlsError},
+    tls::{Encryption, TlsError},
     user_data::{self, LiveTokens, SavedItems, today},
 };
 
@@ -320,27 +319,6 @@ pub fn first_screen(title: &str, addresses: &[Address]) -> String {
         let _ = writeln!(text, "  {title:<width$}  {location}");
     }
     text
-}
-
-/// TLS of the console.
-struct Encryption {
-    acceptor: TlsAcceptor,
-    fingerprint: String,
-}
-
-impl Encryption {
-    /// The console uses TLS if it has a certificate, or listens to other machines.
-    fn of(scenario: &Scenario) -> Result<Option<Self>, TlsError> {
-        let ServerConfig { bind, names, certificate, key, .. } = &scenario.base.server;
-        let certificate = match (certificate, key) {
-            (Some(certificate), Some(key)) => Certificate::load(&scenario.path(certificate), &scenario.path(key))?,
-            _ if bind.is_loopback() => return Ok(None),
-            _ => Certificate::load_or_make(&user_data::folder(), &tls::names_for(*bind, names), today())?,
-        };
-        let fingerprint = certificate.fingerprint();
-        info!("the console's certificate has the SHA-256 fingerprint {fingerprint}");
-        Ok(Some(Self { acceptor: certificate.acceptor()?, fingerprint }))
-    }
 }
 
 /// Sockets that are bound but not served yet.

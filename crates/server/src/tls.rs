@@ -14,15 +14,18 @@ use serde::{Deserialize, Serialize};
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
-        ServerConfig,
+        self,
         crypto::ring,
         pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
         version::TLS13,
     },
 };
-use tracing::warn;
+use tracing::{info, warn};
 
-use crate::user_data;
+use crate::{
+    config::{Scenario, ServerConfig},
+    user_data::{self, today},
+};
 
 /// Time that a certificate made here is valid. Browsers reject longer ones.
 const VALIDITY: Duration = Duration::from_secs(397 * 24 * 3600);
@@ -54,10 +57,32 @@ pub enum TlsError {
     },
     /// The key does not belong to the certificate, or is of an unknown kind.
     #[error("the console's certificate cannot be used: {0}")]
-    Unusable(#[from] tokio_rustls::rustls::Error),
+    Unusable(#[from] rustls::Error),
     /// A certificate could not be made.
     #[error("failed to make a certificate for the console: {0}")]
     Generate(#[from] rcgen::Error),
+}
+
+/// TLS of the console.
+pub(crate) struct Encryption {
+    pub(crate) acceptor: TlsAcceptor,
+    /// Of the certificate.
+    pub(crate) fingerprint: String,
+}
+
+impl Encryption {
+    /// The console uses TLS if it has a certificate, or listens to other machines.
+    pub(crate) fn of(scenario: &Scenario) -> Result<Option<Self>, TlsError> {
+        let ServerConfig { bind, names, certificate, key, .. } = &scenario.base.server;
+        let certificate = match (certificate, key) {
+            (Some(certificate), Some(key)) => Certificate::load(&scenario.path(certificate), &scenario.path(key))?,
+            _ if bind.is_loopback() => return Ok(None),
+            _ => Certificate::load_or_make(&user_data::folder(), &names_for(*bind, names), today())?,
+        };
+        let fingerprint = certificate.fingerprint();
+        info!("the console's certificate has the SHA-256 fingerprint {fingerprint}");
+        Ok(Some(Self { acceptor: certificate.acceptor()?, fingerprint }))
+    }
 }
 
 /// A certificate with its key.
@@ -115,7 +140,7 @@ impl Certificate {
     /// # Errors
     /// If the key does not belong to the certificate.
     pub fn acceptor(self) -> Result<TlsAcceptor, TlsError> {
-        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_protocol_versions(&[&TLS13])?
             .with_no_client_auth()
             .with_single_cert(self.chain, self.key)?;
@@ -130,7 +155,7 @@ pub fn kept_fingerprint(folder: &Path) -> Option<String> {
 }
 
 /// The names that a certificate should have for a server that listens on this address.
-pub fn names_for(bind: IpAddr, names: &[String]) -> Vec<String> {
+fn names_for(bind: IpAddr, names: &[String]) -> Vec<String> {
     let address = Some(bind).filter(|bind| !bind.is_unspecified() && !bind.is_loopback());
     names.iter().cloned().chain(address.map(|address| address.to_string())).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     thread,
 };
@@ -20,6 +20,8 @@ const LOCK: &str = "lock";
 const CSV: &str = "log.csv";
 const LINES: &str = "log.jsonl";
 const HEADER: &str = "generation,evaluations,best,mean,worst,best_so_far,diversity,hidden";
+/// Largest file, and longest line of one, that is read: far more than a checkpoint has.
+const MAX_FILE: u64 = 1 << 29;
 /// Attempts to take the lock: [`is_busy`] in another process also holds it for a moment.
 const LOCK_TRIES: u32 = 1_000;
 
@@ -265,7 +267,7 @@ impl<'a> LineReader<'a> {
             generation: u64,
         }
         self.line.clear();
-        self.reader.read_until(b'\n', &mut self.line)?;
+        self.reader.by_ref().take(MAX_FILE).read_until(b'\n', &mut self.line)?;
         if !self.line.ends_with(b"\n") {
             return Ok(None);
         }
@@ -292,7 +294,13 @@ fn lock(path: &Path) -> Result<File, FolderError> {
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FolderError> {
-    let bytes = fs::read(path).map_err(at(path))?;
+    let file = File::open(path).map_err(at(path))?;
+    if file.metadata().map_err(at(path))?.len() > MAX_FILE {
+        return Err(at(path)(io::Error::other(format!("it has more than {} MiB", MAX_FILE >> 20))));
+    }
+    let mut bytes = Vec::new();
+    // it may grow meanwhile
+    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(at(path))?;
     serde_json::from_slice(&bytes).map_err(|error| FolderError::Content { path: path.to_owned(), error })
 }
 

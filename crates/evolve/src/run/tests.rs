@@ -206,6 +206,9 @@ fn a_folder_has_one_run_and_one_process_that_continues_it() {
     drop(Run::resume(path).unwrap());
     fs::write(path.join("checkpoint.json"), b"{").unwrap();
     assert!(said(Run::resume(path)).contains("checkpoint.json: "));
+    // takes no room on the disk
+    fs::File::create(path.join("checkpoint.json")).unwrap().set_len(1 << 40).unwrap();
+    assert!(said(Run::resume(path)).contains("more than 512 MiB"));
 }
 
 #[test]

@@ -105,8 +105,14 @@ fn a_damaged_recording_is_reported() {
     let good = recorded(|_| ());
     let differs = recorded(|record| record.hash = record.hash.map(|hash| hash ^ u64::from(record.tick > TICKS / 2)));
     let cut = good.get(..good.len() * 3 / 4).unwrap();
+    let mut damaged = good.clone();
+    // in the fourth chunk, which starts with the signature of its compression
+    let signature = [0x28, 0xb5, 0x2f, 0xfd];
+    let chunk = good.windows(4).enumerate().filter(|(_, window)| *window == signature).nth(3).unwrap().0;
+    damaged[chunk + 12] ^= 1;
     let (_folder, playbacks) = playbacks(&[
         ("cut.mcap", cut),
+        ("damaged.mcap", &damaged),
         ("differs.mcap", &differs),
         ("empty.mcap", b""),
         ("junk.mcap", &[7; 5000]),
@@ -114,6 +120,7 @@ fn a_damaged_recording_is_reported() {
     ]);
     for (name, expected, has_frames) in [
         ("cut.mcap", "cut off", true),
+        ("damaged.mcap", "1 records are missing", true),
         ("differs.mcap", "differs from the recording at tick 149", true),
         ("empty.mcap", "has no setup", false),
         ("junk.mcap", "has no setup", false),

@@ -95,17 +95,18 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         out,
     )?;
 
-    // the clients are still there, and the hostile ones go on
-    let began = now();
     stop.store(true, Ordering::Relaxed);
-    let witnessed = witnesses.end();
+    let mut errors = witnesses.end().errors;
+    for group in &groups {
+        for (cause, count) in group.take_errors() {
+            *errors.entry(cause).or_default() += count;
+        }
+    }
+    // the clients are still there, and the hostile ones go on; errors after the end of the server do not count
+    let began = now();
     let exit = server.terminate()?;
     let stopped_within = now().duration_since(began);
-    let mut errors = witnessed.errors;
-    for group in groups {
-        errors.extend(group.end()?);
-    }
-    if let Some(group) = hostile {
+    for group in groups.into_iter().chain(hostile) {
         group.end()?;
     }
     let outcome = Outcome { idle, loaded, errors, stopped_within, is_clean_exit: exit.success() };

@@ -10,7 +10,6 @@ use std::{
 };
 
 use anyhow::Context;
-use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     clients::{Kind, Progress, Target},
@@ -111,15 +110,20 @@ impl Group {
         Ok(())
     }
 
-    /// Ends the group; returns the errors of its clients by cause. Those after the end of the server do not count.
-    pub(super) fn end(mut self) -> anyhow::Result<BTreeMap<String, u64>> {
-        kill_process(Pid::from_child(&self.child), Signal::KILL)?;
-        self.child.wait()?;
+    /// The errors of its clients so far, by cause.
+    pub(super) fn take_errors(&self) -> BTreeMap<String, u64> {
         let mut errors = BTreeMap::new();
         for error in self.errors.try_iter() {
             *errors.entry(error).or_default() += 1;
         }
-        Ok(errors)
+        errors
+    }
+
+    /// Ends the group.
+    pub(super) fn end(mut self) -> anyhow::Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
     }
 }
 

@@ -61,6 +61,10 @@ impl Searches {
         catalogue: &Arc<Catalogue>,
         now: Instant,
     ) -> Result<(), &'static str> {
+        // a request that was repeated because it takes long is answered once
+        if self.queue.iter().any(|search| search.expression == expression) {
+            return Ok(());
+        }
         if self.queue.len() >= limits::SEARCHES {
             return Err("too many searches at once");
         }
@@ -125,14 +129,20 @@ impl Search {
             self.found.extend(self.catalogue.variables.binary_search_by(by_name));
             return (FINDING, true);
         }
+        let prefix = literal_prefix(&self.expression);
         let Some(regex) = &self.regex else {
             self.regex = whole_match(&self.expression);
+            self.compared = self.catalogue.variables.partition_point(|card| *card.name < *prefix);
             return (COMPILING * states(&self.expression) as f64, self.regex.is_none());
         };
         let mut work = 0.0;
         while let Some(card) = self.catalogue.variables.get(self.compared) {
             if work >= STEP {
                 return (work, false);
+            }
+            // names are sorted
+            if !card.name.starts_with(prefix) {
+                break;
             }
             work += comparing(&self.expression, &card.name);
             if regex.is_match(&card.name) {
@@ -152,6 +162,17 @@ impl Search {
     pub(super) fn found(&self) -> impl ExactSizeIterator<Item = &VariableCard> {
         self.found.iter().filter_map(|&index| self.catalogue.variables.get(index)).collect::<Vec<_>>().into_iter()
     }
+}
+
+/// The text with which all matches begin.
+fn literal_prefix(expression: &str) -> &str {
+    if expression.contains('|') {
+        return "";
+    }
+    let (prefix, rest) = expression.split_at(expression.find(META).unwrap_or(expression.len()));
+    // the last character may be missing in a match
+    let last = if rest.starts_with(['*', '?', '{']) { prefix.chars().next_back() } else { None };
+    prefix.strip_suffix(|character| Some(character) == last).unwrap_or(prefix)
 }
 
 /// An upper estimate of the states of a compiled expression.

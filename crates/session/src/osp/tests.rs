@@ -501,8 +501,9 @@ fn searches_are_queued_up_to_a_limit() {
     let mut harness = Harness::new(1, &[Dialect::Document]);
     let world = harness.run.world().snapshot();
     let now = harness.now;
-    let datagram = Request::GetValueIds { expression: Text::from(".*") }.to_bytes_in(Dialect::Document);
-    for _ in 0..limits::SEARCHES + 3 {
+    for number in 1..=limits::SEARCHES + 3 {
+        let expression = Text::from(".*".repeat(number).as_str());
+        let datagram = Request::GetValueIds { expression }.to_bytes_in(Dialect::Document);
         harness.with(0, |session, out| session.receive(PEER, &datagram, Context::new(&world, now), out));
     }
     assert_eq!(harness.received(0).iter().filter(|reply| matches!(reply, Reply::ValueIds { count: 0 })).count(), 3);

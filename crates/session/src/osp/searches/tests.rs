@@ -116,6 +116,48 @@ fn a_plain_name_is_found_without_a_search() {
 }
 
 #[test]
+fn only_names_with_the_literal_prefix_are_compared() {
+    for (expression, prefix) in [
+        ("/Control/.*", "/Control/"),
+        ("/A/B?/.*", "/A/"),
+        ("/A/B*", "/A/"),
+        ("/A/B{0}", "/A/"),
+        ("/A/B+", "/A/B"),
+        ("/A/ü?", "/A/"),
+        ("/A/.*|/B", ""),
+        ("/A\\.", "/A"),
+        (".*", ""),
+        ("(?i)/a", ""),
+        ("?", ""),
+    ] {
+        assert_eq!(literal_prefix(expression), prefix, "{expression}");
+    }
+    let (catalogue, _) = catalogue(10_000);
+    for (expression, count) in [("/Sim/Robot0000[1-3]/.*", 3), ("/Sim/Robot0999.*", 10), ("/T.*", 0), ("/A.*", 0)] {
+        let (mut search, mut total) = (Search::new(expression, &catalogue), 0.0);
+        loop {
+            let (work, is_complete) = search.advance();
+            total += work;
+            if is_complete {
+                break;
+            }
+        }
+        assert_eq!(search.found().len(), count, "{expression}");
+        assert!(total < 100_000.0, "{expression}: {total}");
+    }
+}
+
+#[test]
+fn a_repeated_request_is_answered_once() {
+    let (catalogue, _) = catalogue(1_000);
+    let (mut searches, now) = (Searches::new(SearchBudget::default()), start());
+    for _ in 0..2 * limits::SEARCHES {
+        searches.push(".*Knee.*", &catalogue, now).unwrap();
+    }
+    assert_eq!(searches.queue.len(), 1);
+}
+
+#[test]
 fn the_work_of_all_clients_together_is_bounded() {
     let (catalogue, length) = catalogue(100);
     for expression in HOSTILE {
@@ -130,10 +172,10 @@ fn the_work_of_all_clients_together_is_bounded() {
             let now = begin + Duration::from_millis(millisecond);
             for (client, complete) in clients.iter_mut().zip(&mut complete) {
                 // as many steps as it may take, and always something to do
-                while client.push(expression, &catalogue, now).is_ok() {}
+                client.push(expression, &catalogue, now).unwrap();
                 while client.timeout().is_some_and(|at| at <= now) {
                     *complete += u32::from(client.advance(now).is_some());
-                    let _ = client.push(expression, &catalogue, now);
+                    client.push(expression, &catalogue, now).unwrap();
                 }
             }
         }

@@ -74,13 +74,15 @@ impl Stepping {
         Self { name, steps, thread }
     }
 
-    fn agent(address: SocketAddr, init: &'static str, may_end: &Arc<AtomicBool>) -> Self {
+    /// An agent that takes its time to answer.
+    fn agent(address: SocketAddr, init: &'static str, thinks: Duration, may_end: &Arc<AtomicBool>) -> Self {
         let mut agent = Agent::init(address, init);
         let mut last = None;
         Self::start(init, may_end, move || {
             let cycle = cycle_of(&agent.next().unwrap_or_else(|| panic!("{init} was disconnected")));
             assert!(last.is_none_or(|last| cycle == last + 1), "{init}: cycle {cycle} after {last:?}");
             last = Some(cycle);
+            sleep(thinks);
             agent.send("(he1 10 0 5 1 0)(syn)");
         })
     }
@@ -153,17 +155,18 @@ fn in_lockstep_a_stop_drops_nobody() {
     let clients = [
         Stepping::osp(server.address("OSP"), "R1", &may_end),
         Stepping::osp(server.address("OSP"), "R2", &may_end),
-        Stepping::agent(server.address(AGENTS), "T1 Reds 2", &may_end),
-        Stepping::agent(server.address(AGENTS), "T1 Blues 2", &may_end),
+        Stepping::agent(server.address(AGENTS), "T1 Reds 2", Duration::ZERO, &may_end),
+        // for which the others wait most of the time, and so do they when the program is stopped
+        Stepping::agent(server.address(AGENTS), "T1 Blues 2", Duration::from_millis(100), &may_end),
     ];
-    for _ in 0..2 {
+    for _ in 0..3 {
         for client in &clients {
-            client.await_steps(20);
+            client.await_steps(3);
         }
         stop(&server);
     }
     for client in &clients {
-        client.await_steps(20);
+        client.await_steps(3);
     }
     // nobody may be left waiting for one that has ended: all of them get their steps until the last has seen the flag
     may_end.store(true, Ordering::Relaxed);

@@ -15,7 +15,7 @@
 //!
 //! While a lockstep agent is joining, no tick is taken: it misses none once it has joined.
 //!
-//! A voter that keeps others waiting for too long loses its vote; see [`silence`].
+//! A voter that keeps others waiting for too long loses its vote; see `silence.rs`.
 
 mod silence;
 

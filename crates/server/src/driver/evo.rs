@@ -10,6 +10,7 @@ mod line_connection;
 mod link;
 mod pool;
 mod robot;
+mod service_clock;
 mod worker;
 mod world;
 

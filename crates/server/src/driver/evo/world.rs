@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -25,7 +25,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
-use super::{ListenOptions, PROTOCOL, line_connection::LineConnection};
+use super::{ListenOptions, PROTOCOL, line_connection::LineConnection, service_clock::ServiceClock};
 use crate::{
     driver::{RefusalLog, admission::Permit, connections::accept, now},
     limits,
@@ -44,7 +44,7 @@ pub(super) async fn run(
         simulator: Mutex::new(simulator),
         wakers: Mutex::default(),
         next: AtomicU64::new(1),
-        began: now(),
+        clock: ServiceClock::new(now()),
         timeout_changed: Notify::new(),
         timeout: AtomicU64::new(u64::MAX),
     });
@@ -74,7 +74,7 @@ struct Server {
     /// Wakes the task of a connection.
     wakers: Mutex<BTreeMap<u64, Arc<Notify>>>,
     next: AtomicU64,
-    began: Instant,
+    clock: ServiceClock,
     /// The simulator's timeout has changed.
     timeout_changed: Notify,
     /// The simulator's timeout, in ns since the beginning; the largest number if there is none.
@@ -83,7 +83,7 @@ struct Server {
 
 impl Server {
     fn time(&self) -> Duration {
-        now().duration_since(self.began)
+        self.clock.at(now())
     }
 
     /// Serves one connection until one side closes it; returns the reason.
@@ -180,9 +180,11 @@ impl Server {
             let regular = self.time() + limits::EVO_REAP_INTERVAL;
             let due = self.simulator.lock().timeout().map_or(regular, |due| due.min(regular));
             tokio::select! {
-                () = sleep_until((self.began + due).into()) => {}
+                () = sleep_until(self.clock.instant_of(due).into()) => {}
                 () = self.timeout_changed.notified() => {}
             }
+            // nobody was silent while the server was stopped
+            self.clock.woke_up(due, now());
             let silent = {
                 let mut simulator = self.simulator.lock();
                 METRICS.evo_robots.set(simulator.arena().len() as u64);

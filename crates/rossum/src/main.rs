@@ -81,7 +81,7 @@ enum Command {
     Doctor,
     /// Measure the simulation on this machine
     Bench(bench::Options),
-    /// Check for hours that the server holds the load, whatever clients do
+    /// Run a server under load and attack, and fail if anything is lost or grows
     Soak(soak::Options),
     /// Run clients of a soak test; started by `rossum soak`
     #[command(hide = true)]

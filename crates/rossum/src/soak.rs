@@ -38,7 +38,7 @@ const UNDISTURBED: f64 = 0.95;
 /// Time from SIGTERM to the end of the server.
 const STOP_WITHIN: Duration = Duration::from_secs(2);
 
-/// Options of the soak test. The default load is the largest that an idle server holds in real time on two cores.
+/// Options of the soak test. The default load is meant for two cores.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Duration under load, in minutes

@@ -12,14 +12,14 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    Beam, BeamHit, Body, Plan, Pose, Position, Request, Response, RobotId, placement,
+    Beam, Body, Plan, Pose, Position, Request, Response, RobotId, VisualReading, placement,
     plan::Isolation,
     robot::{GroupMember, MAX_ROBOTS, PhysicalState, Robot, Robots},
     sense::{self, Candidate, Modality},
     solid::Bounds,
     surroundings::Surroundings,
     sweep::{self, Motion},
-    transform::{Transform, angle_from_dir, dir_sign, shortest_turn},
+    transform::{Transform, angle_from_dir, shortest_turn},
 };
 
 /// Limit of motions and of sensor coordinates, in mm; keeps squares finite.
@@ -352,7 +352,7 @@ impl Arena {
             from: state.transform.origin,
             angle: angle_from_dir(rules, start.dir),
             by: by * begun,
-            turn: dir_sign(rules) * turn * begun,
+            turn: rules.directions.sign() * turn * begun,
         };
         let outcome = sweep::sweep(&self.surroundings(id), &state.body, state.ground_plane, &motion);
         let fraction = outcome.fraction * begun;
@@ -368,9 +368,9 @@ impl Arena {
         Ok(self.put(id, body, pose, false, 1.0 - fraction, outcome.died))
     }
 
-    fn sense(&mut self, id: RobotId, beam: &Beam, mode: Modality) -> Result<BeamHit, RequestError> {
+    fn sense(&mut self, id: RobotId, beam: &Beam, mode: Modality) -> Result<VisualReading, RequestError> {
         self.state(id)?;
-        let nothing = BeamHit { distance: self.plan.rules().max_range, color: self.plan.rules().background.0 };
+        let nothing = VisualReading { distance: self.plan.rules().max_range, color: self.plan.rules().background.0 };
         let Some(beam) = clamped(beam) else { return Ok(nothing) };
         let mut candidates = std::mem::take(&mut self.candidates);
         let sight = sense::cast(&self.surroundings(id), &beam, mode, &mut candidates);

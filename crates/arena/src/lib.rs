@@ -11,7 +11,6 @@ pub mod material;
 mod placement;
 pub mod plan;
 pub mod polygon;
-pub mod pose;
 mod pyramid;
 pub mod request;
 mod robot;
@@ -30,6 +29,6 @@ pub use crate::{
     body::{Body, BodyError, Layer},
     material::{Color, Material, Sonic},
     plan::{Plan, PlanError},
-    pose::{Beam, BeamHit, Pose, Position},
     request::{Request, Response, RobotId},
 };
+pub use wire::evo::{Beam, Pose, Position, VisualReading};

@@ -7,7 +7,7 @@ mod check;
 mod file;
 mod outline;
 
-use std::time::Duration;
+use std::{f64::consts::FRAC_PI_2, time::Duration};
 
 use crate::{
     ground::Ground,
@@ -84,10 +84,8 @@ pub struct Rules {
     pub background: Color,
     /// Whether sensors sense the ground.
     pub ground: GroundSense,
-    /// Which way direction 0 points.
-    pub dir_zero: DirZero,
-    /// Which way directions increase.
-    pub dir_sense: DirSense,
+    /// The convention for directions.
+    pub directions: Directions,
     /// Highest step that robots can climb, in mm.
     pub max_climb: f64,
     /// Steepest slope that robots can climb, in rad.
@@ -126,7 +124,7 @@ pub enum GroundSense {
 }
 
 /// Which way direction 0 points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirZero {
     /// Along the world's +x axis.
@@ -136,13 +134,47 @@ pub enum DirZero {
 }
 
 /// Which way directions increase, seen from above.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirSense {
     /// Counter-clockwise.
     Ccw,
     /// Clockwise.
     Cw,
+}
+
+/// A convention for directions, in the section `directions` of a world file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Directions {
+    /// Which way direction 0 points.
+    pub zero: DirZero,
+    /// Which way directions increase.
+    pub sense: DirSense,
+}
+
+impl Default for Directions {
+    fn default() -> Self {
+        Self { zero: DirZero::X, sense: DirSense::Ccw }
+    }
+}
+
+impl Directions {
+    /// The angle of direction 0, counter-clockwise from the world's +x, in rad.
+    pub fn zero_angle(self) -> f64 {
+        match self.zero {
+            DirZero::X => 0.0,
+            DirZero::Y => FRAC_PI_2,
+        }
+    }
+
+    /// +1 if directions increase counter-clockwise, otherwise -1.
+    pub fn sign(self) -> f64 {
+        match self.sense {
+            DirSense::Ccw => 1.0,
+            DirSense::Cw => -1.0,
+        }
+    }
 }
 
 /// What happens at an edge that is higher than robots can climb.
@@ -319,8 +351,7 @@ impl Default for Rules {
             max_range: 5000.0,
             background: Color([0, 0, 0]),
             ground: GroundSense::BelowHorizon,
-            dir_zero: DirZero::X,
-            dir_sense: DirSense::Ccw,
+            directions: Directions::default(),
             max_climb: 5.0,
             max_slope: 30.0_f64.to_radians(),
             drops: Drops::Fall,

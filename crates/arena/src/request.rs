@@ -3,7 +3,7 @@
 
 use std::{num::NonZeroU16, sync::Arc};
 
-use crate::{Beam, BeamHit, Body, Pose, Position};
+use crate::{Beam, Body, Pose, Position, VisualReading};
 
 /// A robot's identifier, unique in its arena, 1 to 65,535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,7 +36,7 @@ pub enum Response {
     /// The robot's position after the request.
     Placed(Position),
     /// The visual sensor's reading.
-    Seen(BeamHit),
+    Seen(VisualReading),
     /// The sonic sensor's reading: a distance, in mm.
     Heard(f64),
 }

@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 use glam::{DVec2, DVec3};
 
 use crate::{
-    Beam, BeamHit,
+    Beam, VisualReading,
     material::{Material, Sonic},
     placement,
     plan::GroundSense,
@@ -49,7 +49,7 @@ pub(crate) fn cast(
     beam: &Beam,
     modality: Modality,
     candidates: &mut Vec<Candidate>,
-) -> BeamHit {
+) -> VisualReading {
     let rules = surroundings.plan.rules();
     let mut cast = BeamCast {
         pyramid: Pyramid::new(beam, angle_from_dir(rules, beam.dir)),
@@ -77,7 +77,7 @@ pub(crate) fn cast(
             cast.solids(&own.solids);
         }
     }
-    BeamHit { distance: cast.best.sqrt(), color: cast.color }
+    VisualReading { distance: cast.best.sqrt(), color: cast.color }
 }
 
 /// Whether a sensor is mounted on its robot rather than fixed in the world.

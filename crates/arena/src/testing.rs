@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{Arena, Beam, BeamHit, Body, Layer, Plan, Pose, Position, Request, RequestError, Response, RobotId};
+use crate::{Arena, Beam, Body, Layer, Plan, Pose, Position, Request, RequestError, Response, RobotId, VisualReading};
 
 /// The connection that tests use unless they say otherwise.
 pub(crate) const ME: u64 = 1;
@@ -65,7 +65,7 @@ impl Arena {
         self.placed(&Request::Move(id, to))
     }
 
-    pub(crate) fn seen(&mut self, id: RobotId, beam: Beam) -> BeamHit {
+    pub(crate) fn seen(&mut self, id: RobotId, beam: Beam) -> VisualReading {
         match self.request(&Request::See(id, beam)) {
             Ok(Some(Response::Seen(sight))) => sight,
             other => panic!("{beam:?}: {other:?}"),

@@ -1,10 +1,10 @@
 //! The transform from a body's frame to the world's, and the world's convention for directions.
 
-use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::f64::consts::{PI, TAU};
 
 use glam::DVec2;
 
-use crate::plan::{DirSense, DirZero, Rules};
+use crate::plan::Rules;
 
 /// A body's position and heading in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,22 +33,10 @@ impl Transform {
     }
 }
 
-/// +1 if directions increase counter-clockwise, otherwise -1.
-pub(crate) fn dir_sign(rules: &Rules) -> f64 {
-    match rules.dir_sense {
-        DirSense::Ccw => 1.0,
-        DirSense::Cw => -1.0,
-    }
-}
-
 /// The angle counter-clockwise from the world's +x, in rad. Reduces the direction modulo 2π first, as [`shortest_turn`]
 /// does: otherwise very large directions would be rounded differently.
 pub(crate) fn angle_from_dir(rules: &Rules, dir: f64) -> f64 {
-    let zero = match rules.dir_zero {
-        DirZero::X => 0.0,
-        DirZero::Y => FRAC_PI_2,
-    };
-    zero + dir_sign(rules) * (dir % TAU)
+    rules.directions.zero_angle() + rules.directions.sign() * (dir % TAU)
 }
 
 /// The shortest turn between two directions, within (-π, π].
@@ -59,12 +47,15 @@ pub(crate) fn shortest_turn(from: f64, to: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::FRAC_PI_2;
+
     use super::*;
+    use crate::plan::{DirSense, DirZero, Directions};
 
     #[test]
     fn the_body_s_y_axis_is_the_heading() {
         let check = |zero, sense, dir: f64, ahead: [f64; 2]| {
-            let rules = Rules { dir_zero: zero, dir_sense: sense, ..Rules::default() };
+            let rules = Rules { directions: Directions { zero, sense }, ..Rules::default() };
             let transform = Transform::new(DVec2::new(100.0, 200.0), angle_from_dir(&rules, dir));
             let nose = transform.world_from_body(DVec2::new(0.0, 10.0));
             assert!(nose.distance(DVec2::from(ahead)) < 1e-9, "{zero:?} {sense:?} {dir}: {nose}");

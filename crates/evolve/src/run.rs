@@ -169,7 +169,7 @@ impl Run {
     ///
     /// Invalid settings or parameters, or the folder has a run already or is not writable.
     pub fn begin(folder: &Path, config: RunConfig) -> Result<Self, RunError> {
-        config.parameters.check()?;
+        crate::genotype::check(&config.parameters)?;
         let search = Search::new(config.algorithm, &config.settings, &config.parameters, config.seed)?;
         let checkpoint = Checkpoint { history: Vec::new(), best: None, search };
         let folder = Folder::begin(folder, &config, &checkpoint)?;
@@ -183,7 +183,7 @@ impl Run {
     /// The folder has no run, another process continues it, or a file is damaged.
     pub fn resume(folder: &Path) -> Result<Self, RunError> {
         let (folder, config, checkpoint): (_, RunConfig, Checkpoint) = Folder::resume(folder)?;
-        config.parameters.check()?;
+        crate::genotype::check(&config.parameters)?;
         folder.trim_logs(&checkpoint.history)?;
         folder.trim_bests(checkpoint.history.len() as u64)?;
         folder.save_best(checkpoint.best.as_ref())?;

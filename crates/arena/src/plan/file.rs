@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use support::suggest;
 
-use super::{DirSense, DirZero, Drops, GroundSense, Isolation, PlanError};
+use super::{Directions, Drops, GroundSense, Isolation, PlanError};
 use crate::material::Color;
 
 const MAX_BYTES: usize = 1 << 20;
@@ -51,13 +51,6 @@ pub(super) struct File {
 pub(super) struct Lockstep {
     /// In s.
     pub(super) timeout: f64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Directions {
-    pub(super) zero: DirZero,
-    pub(super) sense: DirSense,
 }
 
 #[derive(Debug, Deserialize)]
@@ -216,12 +209,6 @@ fn robot() -> String {
 
 pub(super) fn orange() -> Color {
     Color([0xf3, 0x9c, 0x12])
-}
-
-impl Default for Directions {
-    fn default() -> Self {
-        Self { zero: DirZero::X, sense: DirSense::Ccw }
-    }
 }
 
 impl Default for Sensors {

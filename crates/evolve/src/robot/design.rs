@@ -83,7 +83,7 @@ impl Design {
             problem: format!("`{name}` would be ambiguous in a script; choose another name"),
         })?;
         let net = net_spec(&file);
-        net.parameters.check()?;
+        crate::genotype::check(&net.parameters)?;
         let head = file.head.as_ref().map(|head| head_design(head, &file));
         Ok(Self {
             script: Script::new(&fitness, &vocabulary)?,

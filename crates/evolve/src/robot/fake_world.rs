@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, num::NonZeroU16};
 
-use arena::{Beam, BeamHit, Pose, Position, Request, Response, RobotId};
+use arena::{Beam, Pose, Position, Request, Response, RobotId, VisualReading};
 
 use super::simulator::{World, WorldLost};
 
@@ -88,7 +88,7 @@ impl FakeWorld {
             }
             Request::See(id, beam) => {
                 self.known(*id)?;
-                Some(Response::Seen(BeamHit { distance: ray(beam), color: [(beam.x / 8.0) as u8, 100, 200] }))
+                Some(Response::Seen(VisualReading { distance: ray(beam), color: [(beam.x / 8.0) as u8, 100, 200] }))
             }
             Request::Hear(id, beam) => {
                 self.known(*id)?;

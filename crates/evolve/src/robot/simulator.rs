@@ -1,5 +1,6 @@
 //! Many concurrent evaluations in one world.
 
+mod directions;
 mod in_process;
 
 use std::{
@@ -13,7 +14,7 @@ use std::{
 use arena::{Request, Response};
 use parking_lot::Mutex;
 
-pub use self::in_process::{InProcessWorld, UnsupportedDirections};
+pub use self::{directions::Redirected, in_process::InProcessWorld};
 use super::{Design, EvaluationTask, GenotypeError, Outcome, evaluation::UnexpectedResponse};
 use crate::Genotype;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arena::{Beam, BeamHit, Plan, Request, Response};
+use arena::{Beam, Plan, Request, Response, VisualReading};
 
 use super::{Design, EvaluationError, EvaluationTask, InProcessWorld, Outcome, World};
 use crate::run::Best;
@@ -57,7 +57,7 @@ pub fn trace(
 /// The beams of all sensor requests, from start to end.
 fn segments(design: &Design, requests: &[Request], responses: &[Response]) -> Vec<[f64; 4]> {
     let found = requests.iter().zip(responses).filter_map(|(request, response)| match (request, response) {
-        (Request::See(_, beam), Response::Seen(BeamHit { distance, .. })) => Some((beam, *distance)),
+        (Request::See(_, beam), Response::Seen(VisualReading { distance, .. })) => Some((beam, *distance)),
         (Request::Hear(_, beam), Response::Heard(distance)) => Some((beam, *distance)),
         _ => None,
     });

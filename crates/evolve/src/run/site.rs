@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arena::{Plan, PlanError};
 
 use super::EvaluationSite;
-use crate::robot::{BodyFile, BodyFileError, Design, FitnessFile, InProcessWorld, simulator::UnsupportedDirections};
+use crate::robot::{BodyFile, BodyFileError, Design, FitnessFile};
 
 /// World and robots of a run that evaluates its individuals in its own process.
 #[derive(Clone, Debug)]
@@ -24,9 +24,6 @@ pub enum SiteError {
     /// An invalid world file.
     #[error("invalid world: {0}")]
     World(#[from] PlanError),
-    /// An unsupported convention for directions.
-    #[error(transparent)]
-    Directions(#[from] UnsupportedDirections),
     /// An invalid body file.
     #[error("invalid body: {0}")]
     Body(BodyFileError),
@@ -44,7 +41,6 @@ impl EvaluationSite {
     pub fn local(&self) -> Result<Option<LocalSite>, SiteError> {
         let Self::Local { world, body, fitness, seed } = self else { return Ok(None) };
         let world = Plan::parse(world)?;
-        InProcessWorld::check(&world)?;
         let mut file = BodyFile::parse(body).map_err(SiteError::Body)?;
         file.trial.seed = *seed;
         let fitness = fitness.as_deref().map(FitnessFile::parse).transpose().map_err(SiteError::Fitness)?;

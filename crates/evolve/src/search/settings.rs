@@ -184,7 +184,7 @@ impl Settings {
     ///
     /// The first invalid setting or parameter.
     pub fn check(&self, parameters: &NetParameters) -> Result<(), SettingsError> {
-        parameters.check()?;
+        crate::genotype::check(parameters)?;
         let count = |count: usize| count as f64;
         let (fewest, most) = (count(parameters.hidden_min), count(parameters.hidden_max));
         let population = self.population.unwrap_or(100);

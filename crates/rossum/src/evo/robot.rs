@@ -6,9 +6,10 @@ use std::{
 };
 
 use anyhow::Context;
+use arena::plan::{DirSense, DirZero, Directions};
 use clap::Args;
 use evolve::robot::library;
-use server::driver::evo::{ROBOT_PORTS, RobotOptions, WORLD_PORTS, WorldAt, serve_robot};
+use server::driver::evo::{ROBOT_PORTS, RemoteWorld, RobotOptions, WORLD_PORTS, WorldAt, serve_robot};
 
 use super::{files, host};
 use crate::table::table;
@@ -31,6 +32,16 @@ pub(crate) struct Options {
     /// Address of the World Simulator
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7770", conflicts_with = "in_process")]
     world: String,
+    /// Send requests without waiting for the answers to earlier ones, which is faster. The World Simulator must expect it;
+    /// `rossum world` does
+    #[arg(long, conflicts_with = "in_process")]
+    pipeline: bool,
+    /// Axis of the World Simulator at which directions are 0
+    #[arg(long, value_enum, default_value_t, conflicts_with = "in_process")]
+    dir_zero: Zero,
+    /// Sense in which the World Simulator's directions grow, seen from above
+    #[arg(long, value_enum, default_value_t, conflicts_with = "in_process")]
+    dir_sense: Sense,
     /// Simulate this world in the same process instead, which is faster: a name (see `rossum world --list`) or a file
     #[arg(long, value_name = "WORLD")]
     in_process: Option<String>,
@@ -43,7 +54,8 @@ pub(crate) struct Options {
     /// Number of concurrent evaluations; 0: as in the body file
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     concurrent: usize,
-    /// Number of threads; 0: one per processor, or one if robots meet each other or the world is remote
+    /// Number of threads; 0: one per processor, or one if robots meet each other. With a World Simulator but without
+    /// --pipeline there is one for each concurrent evaluation
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     threads: usize,
     /// Port for Population Managers
@@ -51,6 +63,44 @@ pub(crate) struct Options {
     port: u16,
     #[command(flatten)]
     host: host::ListenFlags,
+}
+
+/// An axis of the world.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum Zero {
+    /// +x
+    #[default]
+    X,
+    /// +y
+    Y,
+}
+
+impl From<Zero> for DirZero {
+    fn from(zero: Zero) -> Self {
+        match zero {
+            Zero::X => Self::X,
+            Zero::Y => Self::Y,
+        }
+    }
+}
+
+/// A sense of rotation.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum Sense {
+    /// Counter-clockwise
+    #[default]
+    Ccw,
+    /// Clockwise
+    Cw,
+}
+
+impl From<Sense> for DirSense {
+    fn from(sense: Sense) -> Self {
+        match sense {
+            Sense::Ccw => Self::Ccw,
+            Sense::Cw => Self::Cw,
+        }
+    }
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -74,7 +124,10 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         }
         None => {
             let address = world_address(&options.world)?;
-            (WorldAt::Address(address), format!("at tcp {address}; change it with --world"))
+            let directions = Directions { zero: options.dir_zero.into(), sense: options.dir_sense.into() };
+            let remote = RemoteWorld { address, is_pipelined: options.pipeline, directions };
+            let hint = if options.pipeline { "" } else { "; --pipeline is faster if it is rossum's" };
+            (WorldAt::Remote(remote), format!("at tcp {address}; change it with --world{hint}"))
         }
     };
     let port = if options.host.free_ports { 0 } else { options.port };

@@ -14,7 +14,10 @@ mod service_clock;
 mod worker;
 mod world;
 
-pub use self::{link::WorldLink, worker::WorldAt};
+pub use self::{
+    link::WorldLink,
+    worker::{RemoteWorld, WorldAt},
+};
 
 use std::{
     io::{self, ErrorKind},
@@ -24,7 +27,7 @@ use std::{
 };
 
 use arena::{Arena, Plan, plan::Isolation};
-use evolve::robot::{Design, InProcessWorld, simulator::UnsupportedDirections};
+use evolve::robot::Design;
 use ipnet::IpNet;
 use session::evo::{robot::RobotSimulator, world::WorldSimulator};
 use tokio::runtime;
@@ -226,11 +229,6 @@ pub fn serve_robot(
     options: &RobotOptions,
     listen: &ListenOptions,
 ) -> Result<StandaloneServer, ServeError> {
-    if let WorldAt::InProcess(plan, _) = world_at {
-        let refused =
-            |error: UnsupportedDirections| ServeError::Protocol { protocol: PROTOCOL, reason: error.to_string() };
-        InProcessWorld::check(plan).map_err(refused)?;
-    }
     let (listener, address) =
         listen.listen(EndpointId::RobotSimulator, options.port, ROBOT_PORTS.1, "Robot Simulator".to_owned())?;
     let (threads, slots) = choose_threads(design, world_at, options);
@@ -258,22 +256,19 @@ pub fn serve_robot(
 }
 
 /// Number of evaluation threads, and of individuals evaluated at once by all of them. Individuals that share an arena need
-/// to be on one thread.
+/// to be on one thread. Where requests wait for each other's answers, each individual needs a connection, and a thread, of
+/// its own: the world may answer a move only when all robots have requested theirs.
 fn choose_threads(design: &Design, world_at: &WorldAt, options: &RobotOptions) -> (usize, usize) {
-    let is_isolated = match world_at {
-        WorldAt::InProcess(plan, _) => plan.rules().isolation == Isolation::PerRobot,
-        WorldAt::Address(_) => false,
+    let slots = if options.concurrent == 0 { design.parameters().concurrent } else { options.concurrent };
+    let threads = match world_at {
+        WorldAt::Remote(remote) if !remote.is_pipelined => slots.min(crate::limits::EVO_CONNECTIONS_TO_WORLD),
+        _ if options.threads > 0 => options.threads,
+        WorldAt::InProcess(plan, _) if plan.rules().isolation == Isolation::PerRobot => {
+            thread::available_parallelism().map_or(1, usize::from)
+        }
+        WorldAt::InProcess(..) | WorldAt::Remote(_) => 1,
     };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let threads = match options.threads {
-        0 if is_isolated => cores,
-        0 => 1,
-        threads => threads,
-    };
-    let slots = match options.concurrent {
-        0 => design.parameters().concurrent.max(threads),
-        concurrent => concurrent,
-    };
+    let slots = if options.concurrent == 0 { slots.max(threads) } else { slots };
     (threads.min(slots), slots)
 }
 

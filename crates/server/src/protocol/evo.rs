@@ -8,7 +8,7 @@ use std::{
 };
 
 use ::world::{Catalogue, clock::Pace};
-use arena::Plan;
+use arena::{Plan, plan::Directions};
 use evolve::robot::{BodyFile, Design, library};
 use serde::{Deserialize, Serialize};
 use support::suggest;
@@ -16,7 +16,8 @@ use support::suggest;
 use super::{Endpoint, Protocol, Service};
 use crate::{
     driver::evo::{
-        ListenOptions, ROBOT_PORTS, RobotOptions, StandaloneServer, WorldAt, WorldOptions, serve_robot, serve_world,
+        ListenOptions, ROBOT_PORTS, RemoteWorld, RobotOptions, StandaloneServer, WorldAt, WorldOptions, serve_robot,
+        serve_world,
     },
     serve::ServeError,
 };
@@ -48,6 +49,11 @@ pub struct Config {
     /// World Simulator that the Robot Simulator uses, as `host:port`. Without one it runs in this process.
     #[serde(skip_serializing_if = "Option::is_none")]
     world_address: Option<String>,
+    /// Whether requests to it are sent without waiting for the answers to earlier ones, which is faster. It must expect
+    /// it, as `rossum world` does.
+    world_pipeline: bool,
+    /// Its convention for directions.
+    world_directions: Directions,
     /// Seed of the robots' random start positions.
     seed: u64,
     /// Whether an invalid request gets a substitute reply instead of closing the connection.
@@ -66,6 +72,8 @@ impl Default for Config {
             world_ports: Vec::new(),
             robot_port: ROBOT_PORTS.0,
             world_address: None,
+            world_pipeline: false,
+            world_directions: Directions::default(),
             seed: 1,
             lenient: false,
             threads: 0,
@@ -116,7 +124,9 @@ impl EvoService {
             (Some(address), _) => {
                 let found = address.to_socket_addrs().map_err(|error| format!("world_address `{address}`: {error}"))?;
                 let first = found.into_iter().next();
-                first.map(WorldAt::Address).ok_or_else(|| format!("world_address `{address}` resolves to no address"))
+                let address = first.ok_or_else(|| format!("world_address `{address}` resolves to no address"))?;
+                let (is_pipelined, directions) = (self.config.world_pipeline, self.config.world_directions);
+                Ok(WorldAt::Remote(RemoteWorld { address, is_pipelined, directions }))
             }
             (None, Some(plan)) => Ok(WorldAt::InProcess(plan, self.config.seed)),
             (None, None) => Err("the Robot Simulator needs a `world`, or the `world_address` of one".to_owned()),

@@ -10,10 +10,7 @@ use std::{
 use evolve::{Genotype, NetParameters, robot::Key};
 use wire::evo::{FromRobot, Line, LineBuffer, LineError, ToRobot};
 
-use super::{
-    Backlog, LineServer, Received,
-    convert::{genotype_from_message, message_from_parameters},
-};
+use super::{Backlog, LineServer, Received, convert::genotype_from_message};
 use crate::limits;
 
 /// An individual to be evaluated.
@@ -37,7 +34,7 @@ pub struct RobotSimulator {
 #[derive(Debug)]
 struct Manager {
     /// Sent on request; does not change as long as the manager is connected (D15).
-    parameters: wire::evo::NetParameters,
+    parameters: NetParameters,
     out: Vec<u8>,
     /// Individuals whose fitness has not been reported.
     unfinished: usize,
@@ -129,7 +126,7 @@ impl LineServer for RobotSimulator {
     fn open(&mut self, connection: u64, _: usize) {
         let share = share(self.slots, self.managers.len() + 1);
         let manager = Manager {
-            parameters: message_from_parameters(&self.parameters, share),
+            parameters: NetParameters { concurrent: share, ..self.parameters.clone() },
             out: Vec::new(),
             unfinished: 0,
             duplicates: BTreeMap::new(),

@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use super::{
     NotFinite,
     error::LineError,
@@ -12,21 +14,21 @@ pub const MAX_COUNT: usize = 1 << 20;
 /// Maximum number of values of an individual (D5).
 pub const MAX_VALUES: usize = 1 << 21;
 
-/// Number and range of the values of each neuron or weight.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// Number and limits of the values of each neuron or weight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Genes {
-    /// Number of values.
+    /// Number of values of each neuron or weight.
     pub values: usize,
-    /// Lowest value.
+    /// Minimum.
     pub low: f64,
-    /// Highest value.
+    /// Maximum.
     pub high: f64,
 }
 
-/// The nets a Robot Simulator supports.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// The nets that a Robot Simulator accepts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NetParameters {
-    /// Maximum number of concurrent individuals (Cci).
+    /// Maximum number of concurrent evaluations (Cci).
     pub concurrent: usize,
     /// Global parameters; `values` is their number (Cgp, Lgp, Hgp).
     pub globals: Genes,
@@ -70,6 +72,28 @@ impl NetParameters {
         ];
         let sum = lengths.iter().try_fold(0_usize, |sum, &length| sum.checked_add(length))?;
         (sum <= MAX_VALUES).then_some(lengths)
+    }
+
+    /// The parameters without the concurrency: what all Robot Simulators of a run must agree on.
+    pub fn nets(&self) -> Self {
+        Self { concurrent: 1, ..self.clone() }
+    }
+
+    /// Number of weight values (Nw) of a net with `hidden` hidden neurons.
+    pub fn weights(&self, hidden: usize) -> usize {
+        let (rows, columns) = (self.outputs + hidden, self.inputs + self.outputs + hidden);
+        rows.saturating_mul(columns).saturating_mul(self.weight.values)
+    }
+
+    /// Whether the weight from the neuron of `column` (inputs, outputs, hidden) to that of `row` (outputs, hidden) exists.
+    /// Other weights are sent as 0 and have no effect.
+    pub fn connects(&self, row: usize, column: usize) -> bool {
+        let Some(source) = column.checked_sub(self.inputs) else {
+            return self.input_to_output || row >= self.outputs;
+        };
+        let (from_output, to_output) = (source < self.outputs, row < self.outputs);
+        // without recurrence, activity flows from the inputs through the hidden neurons, in order, to the outputs
+        self.recurrent || (!from_output && (to_output || source < row))
     }
 
     pub(super) fn decode(words: &mut Words<'_>) -> Result<Self, LineError> {
@@ -218,5 +242,39 @@ impl Individual {
         put_whole(out, self.number);
         put_whole(out, self.hidden as u64);
         put_numbers(out, &self.values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> NetParameters {
+        let weight = Genes { values: 1, low: -10.0, high: 10.0 };
+        NetParameters { inputs: 2, outputs: 2, hidden_max: 2, weight, ..NetParameters::default() }
+    }
+
+    #[test]
+    fn the_count_of_weights_follows_the_hidden_neurons() {
+        let parameters = small();
+        // 3.1: the example has eight
+        assert_eq!([0, 1, 2].map(|hidden| parameters.weights(hidden)), [8, 15, 24]);
+    }
+
+    #[test]
+    fn flags_say_which_weights_exist() {
+        let matrix = |parameters: &NetParameters| -> Vec<String> {
+            let row = |row| (0..6).map(|column| if parameters.connects(row, column) { 'x' } else { '.' }).collect();
+            (0..4).map(row).collect()
+        };
+        let cases = [
+            ((true, true), ["xxxxxx", "xxxxxx", "xxxxxx", "xxxxxx"]),
+            ((false, true), ["..xxxx", "..xxxx", "xxxxxx", "xxxxxx"]),
+            ((true, false), ["xx..xx", "xx..xx", "xx....", "xx..x."]),
+            ((false, false), ["....xx", "....xx", "xx....", "xx..x."]),
+        ];
+        for ((input_to_output, recurrent), expected) in cases {
+            assert_eq!(matrix(&NetParameters { input_to_output, recurrent, ..small() }), expected);
+        }
     }
 }

@@ -9,63 +9,64 @@ use std::{f64::consts::FRAC_PI_2, num::NonZeroU16};
 /// Identifier of a robot: "1 ≤ ID ≤ 2^16-1".
 pub type RobotId = NonZeroU16;
 
-/// Requested pose of a robot.
+/// A requested pose of a robot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
-    /// Position, in mm.
+    /// x of the body's point (0, 0), in mm, 0 to 2000.
     pub x: f64,
-    /// Position, in mm.
+    /// y of the body's point (0, 0), in mm, 0 to 2000.
     pub y: f64,
-    /// Direction of the body's +y axis, in rad (D32).
+    /// Direction of the body's +y axis, in rad, counter-clockwise from the world's +x unless the world file changes the
+    /// convention (D32).
     pub dir: f64,
 }
 
-/// Actual position and state of a robot.
+/// A robot's actual position, with the state of its last move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
-    /// Position, in mm.
+    /// x of the body's point (0, 0), in mm, 0 to 2000.
     pub x: f64,
-    /// Position, in mm.
+    /// y of the body's point (0, 0), in mm, 0 to 2000.
     pub y: f64,
-    /// Height above ground zero, in mm.
+    /// Height of the ground under the robot, in mm, -2000 to 2000.
     pub z: f64,
-    /// Direction of the body's +y axis, in rad (D32).
+    /// Direction of the body's +y axis, in rad, as [`Pose::dir`], not wrapped.
     pub dir: f64,
-    /// Pitch, in rad; positive is uphill (TiltS).
+    /// Pitch, in rad, within (-π/2, π/2); positive is nose up (TiltS).
     pub tilt_straight: f64,
-    /// Roll, in rad; positive is left side up (TiltC).
+    /// Roll, in rad, within (-π/2, π/2); positive is left side up (TiltC).
     pub tilt_across: f64,
-    /// Blocked fraction of the move, 0 to 1.
+    /// The blocked fraction of the move, 0 to 1.
     pub stress: f64,
-    /// Whether the robot is on deadly ground.
+    /// Whether the bottom layer is on deathly ground.
     pub death: bool,
 }
 
-/// The beam of a sensor.
+/// A sensor's beam: a pyramid without roll whose apex is the sensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Beam {
-    /// Position of the sensor, in mm.
+    /// x of the apex, in mm.
     pub x: f64,
-    /// Position of the sensor, in mm.
+    /// y of the apex, in mm.
     pub y: f64,
-    /// Height of the sensor above ground zero, in mm.
+    /// z of the apex, in mm above ground zero.
     pub z: f64,
-    /// Direction, in rad, like a robot's (D32).
+    /// Direction of the beam's axis, in rad, as [`Pose::dir`].
     pub dir: f64,
-    /// Upward tilt, in rad.
+    /// Tilt of the beam's axis, in rad, -π/2 to π/2; positive is up.
     pub tilt: f64,
-    /// Full horizontal opening angle, in rad (AngH).
+    /// Full horizontal opening angle, in rad, 0 to π/2 (AngH).
     pub angle_h: f64,
-    /// Full vertical opening angle, in rad (AngV).
+    /// Full vertical opening angle, in rad, 0 to π/2 (AngV).
     pub angle_v: f64,
 }
 
-/// Reading of a visual sensor.
+/// Reading of a visual sensor: the nearest point in its beam.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VisualReading {
-    /// Distance to the nearest object, in mm.
+    /// Distance from the apex, in mm; the world's maximum range if the beam is empty.
     pub distance: f64,
-    /// Red, green and blue of the nearest object.
+    /// Red, green and blue at that point; the world's background colour if the beam is empty.
     pub color: [u8; 3],
 }
 
@@ -256,7 +257,12 @@ fn position(words: &mut Words<'_>) -> Result<Position, LineError> {
 
 fn sight(words: &mut Words<'_>) -> Result<VisualReading, LineError> {
     let distance = words.number("Dist")?;
-    let mut part = |field| words.whole(field, 0, u8::MAX.into()).map(|part| part as u8);
+    // the document does not ask for whole numbers
+    let mut part = |field| match words.whole(field, 0, u8::MAX.into()) {
+        Ok(part) => Ok(part as u8),
+        Err(LineError::NotWhole { value, .. }) if (0.0..=255.0).contains(&value) => Ok(value.round() as u8),
+        Err(error) => Err(error),
+    };
     Ok(VisualReading { distance, color: [part("CR")?, part("CG")?, part("CB")?] })
 }
 

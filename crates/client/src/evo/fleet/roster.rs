@@ -86,9 +86,8 @@ impl Roster {
         if parameters.concurrent == 0 {
             return Err("it tests 0 individuals at once".to_owned());
         }
-        let alike = NetParameters { concurrent: 0, ..parameters.clone() };
         match &self.parameters {
-            Some(first) if NetParameters { concurrent: 0, ..first.clone() } != alike => {
+            Some(first) if first.nets() != parameters.nets() => {
                 return Err("its nets differ from those of the other simulators".to_owned());
             }
             Some(_) => {}

@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use arena::{BeamHit, Pose, Position, Request, Response, RobotId};
+use arena::{Pose, Position, Request, Response, RobotId, VisualReading};
 
 use super::{UnexpectedResponse, unexpected};
 use crate::robot::{
@@ -142,7 +142,7 @@ impl Trial {
         let noise = design.file().trial.noise;
         for ((sensor, reading), response) in design.sensors.iter().zip(&mut self.readings).zip(responses) {
             let (distance, color) = match (*response, sensor.kind()) {
-                (Response::Seen(BeamHit { distance, color }), SensorKind::Visual) => (distance, color),
+                (Response::Seen(VisualReading { distance, color }), SensorKind::Visual) => (distance, color),
                 (Response::Heard(distance), SensorKind::Sonic) => (distance, [0; 3]),
                 (other, _) => return Err(unexpected("a reading of the sensor's kind", &[other])),
             };

@@ -1,13 +1,13 @@
 //! A world in this process.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use arena::{
-    Arena, Plan, Request, Response,
-    plan::{DirSense, DirZero, Rules},
+use arena::{Arena, Plan, Request, Response, plan::Directions};
+
+use super::{
+    World, WorldLost,
+    directions::{from_world, to_world},
 };
-
-use super::{World, WorldLost};
 
 /// The only connection to the arena.
 const CONNECTION: u64 = 0;
@@ -19,28 +19,10 @@ pub struct InProcessWorld {
     kind: usize,
 }
 
-/// A world whose convention for directions the robots do not support.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the world changes `directions`, but the robots count counter-clockwise from +x; remove the section from the world file"
-)]
-pub struct UnsupportedDirections;
-
 impl InProcessWorld {
     /// A new arena.
     pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
         Self { arena: Arena::new(plan, seed), kind: 0 }
-    }
-
-    /// Checks that the world uses the robots' convention for directions. Over a connection this cannot be checked.
-    ///
-    /// # Errors
-    ///
-    /// It does not.
-    pub fn check(plan: &Plan) -> Result<(), UnsupportedDirections> {
-        let Rules { dir_zero, dir_sense, .. } = plan.rules();
-        let is_usual = (*dir_zero, *dir_sense) == (DirZero::X, DirSense::Ccw);
-        is_usual.then_some(()).ok_or(UnsupportedDirections)
     }
 
     /// Sets the kind of the robots: an index into the world's ports.
@@ -61,11 +43,16 @@ impl World for InProcessWorld {
         if self.kind >= self.arena.plan().ports().len() {
             return Err(WorldLost::new(format!("the world has no port {}", self.kind + 1)));
         }
+        let directions = self.arena.plan().rules().directions;
+        let is_usual = directions == Directions::default();
         for request in requests {
-            let response = self.arena.handle(CONNECTION, self.kind, request, Duration::ZERO).map_err(WorldLost::new)?;
-            match (request, response) {
+            let request = if is_usual { Cow::Borrowed(request) } else { Cow::Owned(to_world(directions, request)) };
+            let response =
+                self.arena.handle(CONNECTION, self.kind, &request, Duration::ZERO).map_err(WorldLost::new)?;
+            match (&*request, response) {
                 (Request::Kill(_), _) => {}
-                (_, Some(response)) => responses.push(response),
+                (_, Some(response)) if is_usual => responses.push(response),
+                (_, Some(response)) => responses.push(from_world(directions, response)),
                 (_, None) => return Err(WorldLost::new("the arena did not respond")),
             }
         }

@@ -3,7 +3,7 @@
 use std::{f64::consts::PI, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
-use arena::{Arena, Beam, BeamHit, Body, Layer, Plan, Pose, Position, Request, Response, RobotId};
+use arena::{Arena, Beam, Body, Layer, Plan, Pose, Position, Request, Response, RobotId, VisualReading};
 
 use super::super::cpu_time;
 
@@ -150,7 +150,7 @@ impl Rover {
         self.place(&Request::Move(self.id, goal(at, close)))
     }
 
-    fn see(&mut self, beam: Beam) -> anyhow::Result<BeamHit> {
+    fn see(&mut self, beam: Beam) -> anyhow::Result<VisualReading> {
         match self.arena.handle(CONNECTION, 0, &Request::See(self.id, beam), Duration::ZERO)? {
             Some(Response::Seen(sight)) => Ok(sight),
             other => bail!("seeing was answered with {other:?}"),

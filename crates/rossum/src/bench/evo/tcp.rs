@@ -41,7 +41,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let files = Files::write(&Task::read()?)?;
     let world = Program::start(&["world", &files.world(), "--free-ports", "--json", "--log", "error"])?;
     let address = world.address.to_string();
-    let robot = ["robot", &files.body(), "--world", &address, "--free-ports", "--json", "--log", "error"];
+    let robot = ["robot", &files.body(), "--world", &address, "--pipeline", "--free-ports", "--json", "--log", "error"];
     let robot = Program::start(&robot)?;
     let echo = Echo::start()?;
     let mut manager = Manager::connect(robot.address)?;

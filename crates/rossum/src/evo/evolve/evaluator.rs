@@ -7,7 +7,6 @@ use arena::plan::Isolation;
 use client::evo::{Event, Fleet, FleetOptions};
 use evolve::{
     Genotype, NetParameters,
-    genotype::Genes,
     robot::{InProcessWorld, evaluate_all},
     run::{EvaluationSite, LocalSite},
     search::Evaluation,
@@ -44,7 +43,7 @@ impl Evaluator {
                 addresses.join(", ")
             )
         })?;
-        Ok(Self::Remote { fleet: Box::new(fleet), parameters: parameters_from_wire(&announced) })
+        Ok(Self::Remote { fleet: Box::new(fleet), parameters: announced })
     }
 
     /// A human-readable description.
@@ -142,23 +141,5 @@ fn individual(generation: u64, number: u64, genotype: &Genotype) -> wire::evo::I
         number,
         hidden: *hidden,
         values: values.into_iter().flatten().copied().collect(),
-    }
-}
-
-fn parameters_from_wire(announced: &wire::evo::NetParameters) -> NetParameters {
-    let genes = |genes: wire::evo::Genes| Genes { values: genes.values, low: genes.low, high: genes.high };
-    NetParameters {
-        concurrent: announced.concurrent,
-        globals: genes(announced.globals),
-        inputs: announced.inputs,
-        input: genes(announced.input),
-        outputs: announced.outputs,
-        output: genes(announced.output),
-        hidden_min: announced.hidden_min,
-        hidden_max: announced.hidden_max,
-        hidden: genes(announced.hidden),
-        weight: genes(announced.weight),
-        input_to_output: announced.input_to_output,
-        recurrent: announced.recurrent,
     }
 }

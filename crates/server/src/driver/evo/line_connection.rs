@@ -1,6 +1,12 @@
 //! A connection that carries lines. Writing never waits for a peer that does not read.
 
-use std::{io::ErrorKind, time::Instant};
+use std::{
+    io::ErrorKind,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Instant,
+};
+
+use session::{evo::Backlog, limits::EVO_OUTPUT};
 
 use tokio::{
     io::AsyncWriteExt,
@@ -20,6 +26,17 @@ use crate::{
 /// Bytes read at once.
 const READ: usize = 64 * 1024;
 
+/// Numbers the connections of a server.
+#[derive(Default)]
+pub(super) struct ConnectionIds(AtomicU64);
+
+impl ConnectionIds {
+    /// The next number, from 1.
+    pub(super) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
 pub(super) struct LineConnection {
     stream: TcpStream,
     permit: Permit,
@@ -27,13 +44,23 @@ pub(super) struct LineConnection {
     has_sent: bool,
     pub(super) lines: LineBuffer,
     chunk: Vec<u8>,
+    /// Bytes queued for the peer.
+    unsent: usize,
     /// Since when the peer has not read what is queued for it.
     stalled: Option<Instant>,
 }
 
 impl LineConnection {
     pub(super) fn new(stream: TcpStream, permit: Permit) -> Self {
-        Self { stream, permit, has_sent: false, lines: LineBuffer::default(), chunk: vec![0; READ], stalled: None }
+        Self {
+            stream,
+            permit,
+            has_sent: false,
+            lines: LineBuffer::default(),
+            chunk: vec![0; READ],
+            unsent: 0,
+            stalled: None,
+        }
     }
 
     /// Writes as much as the socket takes at once, and removes it from `out`.
@@ -51,6 +78,7 @@ impl LineConnection {
             }
         };
         out.drain(..written.min(out.len()));
+        self.unsent = out.len();
         self.stalled = match self.stalled {
             _ if out.is_empty() => None,
             Some(since) if written == 0 => Some(since),
@@ -60,16 +88,31 @@ impl LineConnection {
     }
 
     /// Accounts for handled lines and for what the connection holds.
-    pub(super) fn note_turn(&mut self, handled: usize, unsent: usize) {
+    pub(super) fn note_turn(&mut self, handled: usize) {
         if handled > 0 && !self.has_sent {
             self.has_sent = true;
             self.permit.note_message();
         }
-        self.permit.set_held(self.lines.len() + unsent);
+        self.permit.set_held(self.lines.len() + self.unsent);
+    }
+
+    /// Waits until a turn that ended with this backlog can be followed by another.
+    pub(super) async fn wait_after(&mut self, backlog: Backlog, wake: &Notify) -> Result<(), String> {
+        let has_room = self.unsent < EVO_OUTPUT;
+        match backlog {
+            Backlog::Empty => self.wait(has_room, wake).await,
+            Backlog::Blocked => self.wait(false, wake).await,
+            Backlog::OutputFull if !has_room => self.wait(false, wake).await,
+            Backlog::OutputFull | Backlog::TurnOver => {
+                // let the other connections on this thread run
+                tokio::task::yield_now().await;
+                Ok(())
+            }
+        }
     }
 
     /// Waits until there is something to do: input, room for output, or a wake-up.
-    pub(super) async fn wait(&mut self, wants_lines: bool, wake: &Notify) -> Result<(), String> {
+    async fn wait(&mut self, wants_lines: bool, wake: &Notify) -> Result<(), String> {
         let deadline = self.stalled.map(|since| since + limits::WRITE_TIMEOUT);
         tokio::select! {
             ready = self.stream.readable(), if wants_lines => {

@@ -16,7 +16,7 @@ use crate::limits;
 /// Bytes read at once.
 const READ: usize = 64 * 1024;
 
-/// Requests are sent in batches of about this many bytes, each after the answers to the previous one: both sides never
+/// Pipelined requests are sent in batches of about this many bytes, each after the answers to the previous one: both sides never
 /// wait for each other to read, however small the socket buffers are.
 const BATCH: usize = 16 * 1024;
 
@@ -27,22 +27,23 @@ pub struct WorldLink {
     lines: LineBuffer,
     chunk: Vec<u8>,
     out: Vec<u8>,
+    is_pipelined: bool,
 }
 
 impl WorldLink {
-    /// Connects to a World Simulator.
+    /// Connects to a World Simulator. Unless it is pipelined, each request waits for the answer to the one before.
     ///
     /// # Errors
     ///
     /// When the connection fails or times out.
-    pub fn connect(address: SocketAddr) -> Result<Self, WorldLost> {
+    pub fn connect(address: SocketAddr, is_pipelined: bool) -> Result<Self, WorldLost> {
         let lost = |error: std::io::Error| WorldLost::new(format!("{address}: {error}"));
         let stream = TcpStream::connect_timeout(&address, limits::EVO_CONNECT_TIMEOUT).map_err(lost)?;
         stream.set_nodelay(true).map_err(lost)?;
         // a world in lockstep answers when all its robots have moved
         stream.set_read_timeout(Some(limits::EVO_ANSWER_TIMEOUT)).map_err(lost)?;
         stream.set_write_timeout(Some(limits::EVO_ANSWER_TIMEOUT)).map_err(lost)?;
-        Ok(Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], out: Vec::new() })
+        Ok(Self { stream, lines: LineBuffer::default(), chunk: vec![0; READ], out: Vec::new(), is_pipelined })
     }
 
     /// A second handle of the socket, for another thread to close it.
@@ -59,6 +60,8 @@ impl WorldLink {
                     decoded => return decoded.map_err(WorldLost::new),
                 }
             }
+            // a world that writes a line in several parts may hold the next one back until the last is acknowledged
+            acknowledge_at_once(&self.stream);
             match self.stream.read(&mut self.chunk) {
                 Ok(0) => return Err(WorldLost::new("the World Simulator has closed the connection")),
                 Ok(length) => self.lines.push(self.chunk.get(..length).unwrap_or_default()),
@@ -79,11 +82,11 @@ impl World for WorldLink {
             self.out.clear();
             let mut sent = 0;
             for ask in rest {
-                if self.out.len() >= BATCH {
-                    break;
-                }
                 message_from_ask(ask).encode(&mut self.out).map_err(WorldLost::new)?;
                 sent += 1;
+                if !self.is_pipelined || self.out.len() >= BATCH {
+                    break;
+                }
             }
             self.stream.write_all(&self.out).map_err(WorldLost::new)?;
             let (asked, later) = rest.split_at(sent);
@@ -97,4 +100,14 @@ impl World for WorldLink {
         }
         Ok(())
     }
+}
+
+/// Has the system acknowledge what it receives without delay. It forgets this, so it is told before each read.
+fn acknowledge_at_once(stream: &TcpStream) {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::net::sockopt::set_tcp_quickack(stream, true) {
+        tracing::debug!(protocol = super::PROTOCOL, "cannot acknowledge at once: {error}");
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = stream;
 }

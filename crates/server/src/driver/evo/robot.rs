@@ -1,19 +1,11 @@
 //! The Robot Simulator's thread, on which all its managers are served; evaluations run on other threads.
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use session::{
     Refusal,
-    evo::{Backlog, LineServer, Received, robot::RobotSimulator},
-    limits::EVO_OUTPUT,
+    evo::{LineServer, Received, robot::RobotSimulator},
 };
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -21,7 +13,7 @@ use tracing::info;
 
 use super::{
     ListenOptions, PROTOCOL,
-    line_connection::LineConnection,
+    line_connection::{ConnectionIds, LineConnection},
     pool::{Mailbox, Pool},
 };
 use crate::{
@@ -41,7 +33,7 @@ pub(super) async fn run(
         // never contended: all tasks are on this thread, and none holds it across an await
         simulator: Mutex::new(simulator),
         pool,
-        next: AtomicU64::new(1),
+        ids: ConnectionIds::default(),
     });
     let stopping = stop.clone();
     let serve = |stream, peer, permit| {
@@ -57,7 +49,7 @@ pub(super) async fn run(
 struct Server {
     simulator: Mutex<RobotSimulator>,
     pool: Arc<Pool>,
-    next: AtomicU64,
+    ids: ConnectionIds,
 }
 
 impl Server {
@@ -68,7 +60,7 @@ impl Server {
         peer: SocketAddr,
         stop: CancellationToken,
     ) -> String {
-        let connection = self.next.fetch_add(1, Ordering::Relaxed);
+        let connection = self.ids.next();
         let mailbox = self.pool.join(connection);
         let share = {
             let mut simulator = self.simulator.lock();
@@ -107,17 +99,16 @@ impl Server {
         let refusal = |reason| Refusal { from: Some(peer), reason };
         loop {
             let remarks = self.report_results(mailbox);
-            let (received, written, unsent) = {
+            let (received, written) = {
                 let mut simulator = self.simulator.lock();
                 let received = simulator.receive(connection, &mut lines.lines, || Duration::ZERO);
                 match simulator.output(connection) {
-                    Some(out) => (received, lines.write(out), out.len()),
+                    Some(out) => (received, lines.write(out)),
                     None => return "connection is unknown to the simulator".to_owned(),
                 }
             };
             let Received { outputs, refusals: refused, close, lines: handled, backlog } = received;
-            lines.note_turn(handled, unsent);
-            let has_room = unsent < EVO_OUTPUT;
+            lines.note_turn(handled);
             outputs.into_iter().for_each(|request| self.pool.submit(request));
             refusals.note(&remarks.into_iter().chain(refused).map(refusal).collect::<Vec<_>>(), now());
             if let Some(reason) = close {
@@ -127,17 +118,7 @@ impl Server {
             if let Err(reason) = written {
                 return reason;
             }
-            let waited = match backlog {
-                Backlog::Empty => lines.wait(has_room, &mailbox.arrived).await,
-                Backlog::Blocked => lines.wait(false, &mailbox.arrived).await,
-                Backlog::OutputFull if !has_room => lines.wait(false, &mailbox.arrived).await,
-                Backlog::OutputFull | Backlog::TurnOver => {
-                    // let the other connections on this thread run
-                    tokio::task::yield_now().await;
-                    Ok(())
-                }
-            };
-            if let Err(reason) = waited {
+            if let Err(reason) = lines.wait_after(backlog, &mailbox.arrived).await {
                 return reason;
             }
         }

@@ -5,6 +5,7 @@ use std::{
     sync::mpsc::sync_channel,
 };
 
+use arena::plan::Directions;
 use evolve::robot::World as _;
 use wire::evo::{FromRobot, Individual, Line, NetParameters};
 
@@ -21,6 +22,10 @@ fn world(text: &str) -> StandaloneServer {
     let plan = plan(text);
     let options = WorldOptions { seed: 1, ports: vec![0; plan.ports().len()], lenient: false };
     serve_world(&plan, &options, &ListenOptions::default()).unwrap()
+}
+
+fn remote(address: SocketAddr) -> WorldAt {
+    WorldAt::Remote(RemoteWorld { address, is_pipelined: true, directions: Directions::default() })
 }
 
 fn at(served: &StandaloneServer) -> SocketAddr {
@@ -281,7 +286,7 @@ impl Manager {
 fn a_generation_is_evaluated_identically_in_process_and_over_sockets() {
     let rules = "isolation = \"per-robot\"";
     let world = world(rules);
-    let results = [WorldAt::InProcess(plan(rules), 1), WorldAt::Address(at(&world))].map(|world_at| {
+    let results = [WorldAt::InProcess(plan(rules), 1), remote(at(&world))].map(|world_at| {
         let robot = robot_simulator(&world_at, 4);
         let mut manager = Manager::connect(at(&robot));
         assert_eq!(manager.net.concurrent, 4);
@@ -324,7 +329,7 @@ fn evaluations_survive_a_lost_world() {
     let rules = "isolation = \"per-robot\"";
     let first = world(rules);
     let address = at(&first);
-    let robot = robot_simulator(&WorldAt::Address(address), 2);
+    let robot = robot_simulator(&remote(address), 2);
     let mut manager = Manager::connect(at(&robot));
     (1..=2).for_each(|number| manager.send(number));
     let before = manager.receive(2);
@@ -359,7 +364,7 @@ fn a_world_with_invalid_answers_is_abandoned() {
         }
         ended.send(()).unwrap();
     });
-    let robot = robot_simulator(&WorldAt::Address(address), 1);
+    let robot = robot_simulator(&remote(address), 1);
     let mut manager = Manager::connect(at(&robot));
     manager.send(1);
     let worst = design().file().fitness.worst;
@@ -376,7 +381,7 @@ fn attempts() -> usize {
 #[test]
 fn a_link_sends_more_requests_than_any_buffer_holds() {
     let world = world("isolation = \"per-robot\"");
-    let mut link = WorldLink::connect(at(&world)).unwrap();
+    let mut link = WorldLink::connect(at(&world), true).unwrap();
     let mut answers = Vec::new();
     let robot = |number| arena::RobotId(NonZeroU16::new(number).unwrap());
     let lives = |number| [arena::Request::Create, arena::Request::Kill(robot(number))];
@@ -451,7 +456,7 @@ fn throughput() {
     let rules = "isolation = \"per-robot\"";
     let world = world(rules);
     for robots in [1, 8, 32, 128] {
-        let mut link = WorldLink::connect(at(&world)).unwrap();
+        let mut link = WorldLink::connect(at(&world), true).unwrap();
         let mut answers = Vec::new();
         link.exchange(&vec![arena::Request::Create; robots], &mut answers).unwrap();
         let ids: Vec<_> = answers

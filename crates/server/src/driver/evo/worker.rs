@@ -2,8 +2,8 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use arena::{Plan, Request, Response};
-use evolve::robot::{Design, Finished, InProcessWorld, Key, Simulator, World, WorldLost};
+use arena::{Plan, Request, Response, plan::Directions};
+use evolve::robot::{Design, Finished, InProcessWorld, Key, Simulator, World, WorldLost, simulator::Redirected};
 use tracing::{info, warn};
 
 use super::{
@@ -21,7 +21,19 @@ pub enum WorldAt {
     /// In this process, with one arena for each thread and this seed.
     InProcess(Arc<Plan>, u64),
     /// At a World Simulator, with one connection for each thread.
-    Address(SocketAddr),
+    Remote(RemoteWorld),
+}
+
+/// A World Simulator in another process, maybe another program.
+#[derive(Clone, Copy, Debug)]
+pub struct RemoteWorld {
+    /// Its address.
+    pub address: SocketAddr,
+    /// Whether requests are sent without waiting for the answers to earlier ones. The document does not promise that this
+    /// works.
+    pub is_pipelined: bool,
+    /// Its convention for directions, which the document leaves open.
+    pub directions: Directions,
 }
 
 pub(super) struct Worker {
@@ -96,11 +108,14 @@ impl Worker {
     fn open(&self) -> Result<Box<dyn World>, WorldLost> {
         match &self.world_at {
             WorldAt::InProcess(plan, seed) => Ok(Box::new(InProcessWorld::new(Arc::clone(plan), *seed))),
-            WorldAt::Address(address) => {
-                let link = WorldLink::connect(*address)?;
+            WorldAt::Remote(RemoteWorld { address, is_pipelined, directions }) => {
+                let link = WorldLink::connect(*address, *is_pipelined)?;
                 self.pool.note_link(self.number, link.stream().map_err(WorldLost::new)?);
                 info!(protocol = PROTOCOL, %address, "connected to the world");
-                Ok(Box::new(link))
+                Ok(match *directions == Directions::default() {
+                    true => Box::new(link),
+                    false => Box::new(Redirected::new(link, *directions)),
+                })
             }
         }
     }

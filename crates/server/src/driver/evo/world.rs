@@ -13,8 +13,7 @@ use std::{
 use parking_lot::Mutex;
 use session::{
     Refusal,
-    evo::{Backlog, LineServer, world::WorldSimulator},
-    limits::EVO_OUTPUT,
+    evo::{LineServer, world::WorldSimulator},
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -25,7 +24,11 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
-use super::{ListenOptions, PROTOCOL, line_connection::LineConnection, service_clock::ServiceClock};
+use super::{
+    ListenOptions, PROTOCOL,
+    line_connection::{ConnectionIds, LineConnection},
+    service_clock::ServiceClock,
+};
 use crate::{
     driver::{RefusalLog, admission::Permit, connections::accept, now},
     limits,
@@ -43,7 +46,7 @@ pub(super) async fn run(
         // never contended: all tasks are on this thread, and none holds it across an await
         simulator: Mutex::new(simulator),
         wakers: Mutex::default(),
-        next: AtomicU64::new(1),
+        ids: ConnectionIds::default(),
         clock: ServiceClock::new(now()),
         timeout_changed: Notify::new(),
         timeout: AtomicU64::new(u64::MAX),
@@ -73,7 +76,7 @@ struct Server {
     simulator: Mutex<WorldSimulator>,
     /// Wakes the task of a connection.
     wakers: Mutex<BTreeMap<u64, Arc<Notify>>>,
-    next: AtomicU64,
+    ids: ConnectionIds,
     clock: ServiceClock,
     /// The simulator's timeout has changed.
     timeout_changed: Notify,
@@ -95,7 +98,7 @@ impl Server {
         stop: CancellationToken,
     ) -> String {
         info!(protocol = PROTOCOL, %peer, "opened");
-        let connection = self.next.fetch_add(1, Ordering::Relaxed);
+        let connection = self.ids.next();
         let waker = Arc::new(Notify::new());
         self.wakers.lock().insert(connection, Arc::clone(&waker));
         self.simulator.lock().open(connection, kind);
@@ -116,19 +119,18 @@ impl Server {
     async fn exchange(&self, connection: u64, peer: SocketAddr, lines: &mut LineConnection, waker: &Notify) -> String {
         let mut refusals = RefusalLog::new(PROTOCOL);
         loop {
-            let (received, written, unsent) = {
+            let (received, written) = {
                 let mut simulator = self.simulator.lock();
                 let received = simulator.receive(connection, &mut lines.lines, || self.time());
                 match simulator.output(connection) {
-                    Some(out) => (received, lines.write(out), out.len()),
+                    Some(out) => (received, lines.write(out)),
                     None => return "connection is unknown to the simulator".to_owned(),
                 }
             };
             if let Some(never) = received.outputs.into_iter().next() {
                 match never {}
             }
-            lines.note_turn(received.lines, unsent);
-            let has_room = unsent < EVO_OUTPUT;
+            lines.note_turn(received.lines);
             self.wake_unblocked();
             METRICS.lines.add(PROTOCOL, received.lines as u64);
             let refusal = |reason| Refusal { from: Some(peer), reason };
@@ -140,17 +142,7 @@ impl Server {
             if let Err(reason) = written {
                 return reason;
             }
-            let waited = match received.backlog {
-                Backlog::Empty => lines.wait(has_room, waker).await,
-                Backlog::Blocked => lines.wait(false, waker).await,
-                Backlog::OutputFull if !has_room => lines.wait(false, waker).await,
-                Backlog::OutputFull | Backlog::TurnOver => {
-                    // let the other connections on this thread run
-                    tokio::task::yield_now().await;
-                    Ok(())
-                }
-            };
-            if let Err(reason) = waited {
+            if let Err(reason) = lines.wait_after(received.backlog, waker).await {
                 return reason;
             }
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arena::Plan;
 use evolve::{
-    robot::{InProcessWorld, library},
+    robot::library,
     run::{EvaluationSite, Record},
     search::Algorithm,
 };
@@ -196,7 +196,7 @@ fn check_addresses(addresses: &[String]) -> Result<(), RequestError> {
 /// The options for new runs.
 pub(super) fn info(folder: &Path) -> EvolutionInfo {
     let world = |name: String| {
-        let plan = Plan::built_in(&name)?.ok().filter(|plan| InProcessWorld::check(plan).is_ok())?;
+        let plan = Plan::built_in(&name)?.ok()?;
         Some(Choice { title: plan.title().to_owned(), name })
     };
     let body = |name: String| Some(Choice { title: library::body(&name).ok()?.title, name });

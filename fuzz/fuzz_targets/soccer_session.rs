@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use server::serve::build_world;
 use server::protocol::EndpointKind;
-use session::{Context, Notice, Outbox, StreamOutbox, StreamService, StreamSession};
+use session::{BytesOutbox, Context, Notice, Outbox, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -84,7 +84,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn check(out: &StreamOutbox<Vec<u8>>, peer: SocketAddr) {
+fn check(out: &BytesOutbox, peer: SocketAddr) {
     assert!(out.replies.iter().all(|(to, _)| *to == peer));
     for command in &out.commands {
         match command {

@@ -3,6 +3,7 @@
 use core::net::SocketAddr;
 use std::{fmt, sync::Arc, time::Instant};
 
+use bytes::Bytes;
 use wire::DecodeError;
 use world::{Answer, Command, Snapshot};
 
@@ -33,6 +34,12 @@ pub trait Session: Send + 'static {
     /// Whether the world waits for this peer, so that it must not be evicted in favour of a new one.
     fn is_needed(&self) -> bool {
         false
+    }
+
+    /// Whether it has a use for [`Input::Tick`]s other than those of resets. Many clients that only ask now and then would
+    /// otherwise cost time in every tick.
+    fn wants_ticks(&self) -> bool {
+        true
     }
 
     /// A droppable reply was dropped because the peer is slow to read.
@@ -218,7 +225,7 @@ impl ConversationOutbox {
     }
 }
 
-impl StreamOutbox<Vec<u8>> {
+impl StreamOutbox<Bytes> {
     /// Size of all messages to be sent.
     pub fn bytes(&self) -> usize {
         let droppable = self.actions.iter().map(|action| match action {

@@ -34,7 +34,7 @@ pub use self::{
     },
     token_bucket::TokenBucket,
     transport::{
-        ConversationService, DatagramSession, Greeting, LogSession, Notice, OverDatagrams, OverStream, StreamService,
-        StreamSession, Turn,
+        BytesOutbox, ConversationService, DatagramSession, Greeting, LogSession, Notice, OverDatagrams, OverStream,
+        StreamReply, StreamService, StreamSession, Turn,
     },
 };

@@ -1,19 +1,21 @@
 //! RoboCup's MuJoCo soccer league: agents and monitors. Choices are in `protocols/soccer/decisions.md`.
 
 mod agent;
+mod broadcast;
 mod models;
 mod monitor;
 mod scene_graph;
 mod senses;
 #[cfg(test)]
 mod testing;
+mod updates;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     agent::{AgentOptions, AgentSession, Agents},
     models::Models,
-    monitor::{MonitorLog, MonitorSession, Monitors},
+    monitor::{MonitorLog, MonitorReply, MonitorSession, Monitors},
 };
 
 /// Accuracy of the robots' vision.

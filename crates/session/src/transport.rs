@@ -3,6 +3,7 @@
 use core::net::SocketAddr;
 use std::time::Instant;
 
+use bytes::Bytes;
 use wire::{Message, Split, StreamMessage};
 use world::{Answer, Snapshot};
 
@@ -49,6 +50,8 @@ pub trait DatagramSession<A>: Send {
     fn timeout(&self) -> Option<Instant>;
     /// See [`Session::is_needed`].
     fn is_needed(&self) -> bool;
+    /// See [`Session::wants_ticks`].
+    fn wants_ticks(&self) -> bool;
 }
 
 /// What [`StreamSession::receive`] did.
@@ -60,19 +63,34 @@ pub struct Turn {
     pub is_over: bool,
 }
 
+/// What a session on a byte stream produces, with encoded replies.
+pub type BytesOutbox = StreamOutbox<Bytes>;
+
+/// A message that a session sends on a byte stream.
+pub trait StreamReply {
+    /// The message with its framing.
+    fn encoded(&self) -> Bytes;
+}
+
+impl<R: StreamMessage> StreamReply for R {
+    fn encoded(&self) -> Bytes {
+        encoded(self)
+    }
+}
+
+pub(crate) fn encoded<R: StreamMessage>(reply: &R) -> Bytes {
+    let mut bytes = Vec::new();
+    reply.encode_in_stream(&mut bytes);
+    bytes.into()
+}
+
 /// A session whose messages travel in a byte stream.
 pub trait StreamSession: Send {
     /// Handles complete messages at the beginning of the buffer and removes them, up to the limit of a turn, so that
     /// others get theirs.
-    fn receive(
-        &mut self,
-        from: SocketAddr,
-        buffer: &mut Vec<u8>,
-        context: Context<'_>,
-        out: &mut StreamOutbox<Vec<u8>>,
-    ) -> Turn;
+    fn receive(&mut self, from: SocketAddr, buffer: &mut Vec<u8>, context: Context<'_>, out: &mut BytesOutbox) -> Turn;
     /// Handles everything else.
-    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>);
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut BytesOutbox);
     /// See [`Session::reply_dropped`].
     fn reply_dropped(&mut self);
 }
@@ -104,11 +122,15 @@ where
     fn is_needed(&self) -> bool {
         self.0.is_needed()
     }
+
+    fn wants_ticks(&self) -> bool {
+        self.0.wants_ticks()
+    }
 }
 
 fn append_encoded<R: Message>(out: &mut DatagramOutbox<Vec<u8>>, typed: DatagramOutbox<R>) {
     let Outbox { replies, mut commands, mut refusals, mut actions } = typed;
-    out.replies.extend(replies.into_iter().map(|(to, reply)| (to, encoded(&reply, R::encode))));
+    out.replies.extend(replies.into_iter().map(|(to, reply)| (to, reply.to_bytes())));
     out.commands.append(&mut commands);
     out.refusals.append(&mut refusals);
     out.actions.append(&mut actions);
@@ -120,18 +142,17 @@ pub struct OverStream<S>(pub S);
 
 impl<S> OverStream<S>
 where
-    S: Session<Request: StreamMessage, Reply: StreamMessage, Action = StreamAction<<S as Session>::Reply>>,
+    S: Session<Request: StreamMessage, Reply: StreamReply, Action = StreamAction<<S as Session>::Reply>>,
 {
-    fn handle(&mut self, input: Input<S::Request>, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>) {
+    fn handle(&mut self, input: Input<S::Request>, context: Context<'_>, out: &mut BytesOutbox) {
         let mut typed = Outbox::default();
         self.0.handle(input, context, &mut typed);
         let Outbox { replies, mut commands, mut refusals, actions } = typed;
-        let encoded = |reply: &S::Reply| encoded(reply, S::Reply::encode_in_stream);
-        out.replies.extend(replies.iter().map(|(to, reply)| (*to, encoded(reply))));
+        out.replies.extend(replies.iter().map(|(to, reply)| (*to, reply.encoded())));
         out.commands.append(&mut commands);
         out.refusals.append(&mut refusals);
         out.actions.extend(actions.into_iter().map(|action| match action {
-            StreamAction::SendDroppable(reply) => StreamAction::SendDroppable(encoded(&reply)),
+            StreamAction::SendDroppable(reply) => StreamAction::SendDroppable(reply.encoded()),
             StreamAction::Close(reason) => StreamAction::Close(reason),
             StreamAction::StopServer(who) => StreamAction::StopServer(who),
         }));
@@ -140,15 +161,9 @@ where
 
 impl<S> StreamSession for OverStream<S>
 where
-    S: Session<Request: StreamMessage, Reply: StreamMessage, Action = StreamAction<<S as Session>::Reply>>,
+    S: Session<Request: StreamMessage, Reply: StreamReply, Action = StreamAction<<S as Session>::Reply>>,
 {
-    fn receive(
-        &mut self,
-        from: SocketAddr,
-        buffer: &mut Vec<u8>,
-        context: Context<'_>,
-        out: &mut StreamOutbox<Vec<u8>>,
-    ) -> Turn {
+    fn receive(&mut self, from: SocketAddr, buffer: &mut Vec<u8>, context: Context<'_>, out: &mut BytesOutbox) -> Turn {
         let (mut done, mut turn) = (0, Turn::default());
         while !out.is_closing() {
             if turn.messages >= limits::MESSAGES_PER_TURN || out.bytes() >= limits::BYTES_PER_TURN {
@@ -171,7 +186,7 @@ where
         turn
     }
 
-    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut StreamOutbox<Vec<u8>>) {
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut BytesOutbox) {
         self.handle(notice.into(), context, out);
     }
 
@@ -185,12 +200,6 @@ fn decoded<R: Message>(from: SocketAddr, bytes: &[u8]) -> Input<R> {
         Ok(message) => Input::Message { from, message },
         Err(error) => Input::Malformed { from, error },
     }
-}
-
-fn encoded<R>(reply: &R, encode: impl Fn(&R, &mut Vec<u8>)) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    encode(reply, &mut bytes);
-    bytes
 }
 
 /// Opens a session for each connection.

@@ -10,8 +10,9 @@ use std::{
     },
 };
 
+use bytes::Bytes;
 use session::{
-    Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, Turn, limits::WRITE_QUEUE,
+    BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession, Turn, limits::WRITE_QUEUE,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -125,7 +126,7 @@ impl Connection {
         &mut self,
         reading: &mut OwnedReadHalf,
         deliveries: &mut mpsc::Receiver<Delivery>,
-        write: &mpsc::Sender<Vec<u8>>,
+        write: &mpsc::Sender<Bytes>,
     ) -> String {
         let mut chunk = vec![0; READ];
         let mut out = Outbox::default();
@@ -165,7 +166,7 @@ impl Connection {
     }
 
     /// Handles received messages for one turn.
-    fn receive(&mut self, out: &mut StreamOutbox<Vec<u8>>) -> Turn {
+    fn receive(&mut self, out: &mut BytesOutbox) -> Turn {
         let turn = self.session.receive(self.peer, &mut self.buffer, Context::new(&self.sim.latest(), now()), out);
         // an incomplete message does not count
         if !self.has_sent && turn.messages > 0 {
@@ -176,7 +177,7 @@ impl Connection {
     }
 
     /// Queues a message. Fails if the queue is full.
-    fn enqueue(&self, message: Vec<u8>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), TrySendError<Vec<u8>>> {
+    fn enqueue(&self, message: Bytes, write: &mpsc::Sender<Bytes>) -> Result<(), TrySendError<Bytes>> {
         let length = message.len();
         self.unsent.fetch_add(length, Ordering::Relaxed);
         write.try_send(message).inspect_err(|_| {
@@ -184,7 +185,7 @@ impl Connection {
         })
     }
 
-    fn execute(&mut self, out: StreamOutbox<Vec<u8>>, write: &mpsc::Sender<Vec<u8>>) -> Result<(), String> {
+    fn execute(&mut self, out: BytesOutbox, write: &mpsc::Sender<Bytes>) -> Result<(), String> {
         let Outbox { replies, commands, refusals, actions } = out;
         self.refusals.note(&refusals, now());
         // what is queued in this turn has not had a chance to be read
@@ -216,7 +217,7 @@ impl Connection {
 /// Writes messages one by one; a peer that does not read one in time is dropped.
 async fn write_all(
     mut writing: OwnedWriteHalf,
-    mut messages: mpsc::Receiver<Vec<u8>>,
+    mut messages: mpsc::Receiver<Bytes>,
     unsent: &AtomicUsize,
 ) -> std::io::Result<()> {
     while let Some(message) = messages.recv().await {

@@ -113,7 +113,7 @@ impl Service for Config {
         let Self { sync, sequential, dialect, vision, .. } = *self;
         let options = AgentOptions { dialect: dialect.into(), sync, sequential, vision }.in_world(pace);
         let agents = Agents { options, models: Arc::new(models::read(self.models.as_deref())?) };
-        let monitors = Monitors { rules: self.rules };
+        let monitors = Monitors::new(self.rules);
         Ok(vec![
             Endpoint {
                 id: EndpointId::SoccerAgents,

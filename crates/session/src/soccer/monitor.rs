@@ -1,41 +1,43 @@
 //! The monitors' and trainers' port, and the log file, which contains what monitors are sent.
 
 use core::net::SocketAddr;
-use std::{collections::VecDeque, time::Instant};
+use std::{collections::VecDeque, sync::Arc, time::Instant};
 
-use soccer::{Game, GameAnswer, GameOrder, PlayerId, RuleBook, Side, field::BALL_RADIUS, game::GameView, scene::Foul};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use soccer::{Game, GameAnswer, GameOrder, PlayerId, RuleBook, Side};
 use wire::{
     Message,
-    soccer::{
-        self as msg, AgentPlacement, Environment, FoulKind, Graph, Hundredths, MonitorGame, MonitorMessage,
-        MonitorRequest, MonitorUpdate, Name, PlayMode, Pose, TeamRef, Teams,
-    },
+    soccer::{self as msg, AgentPlacement, MonitorMessage, MonitorRequest, Pose, TeamRef},
 };
 use world::{Answer, Command, Snapshot, Value};
 
-use super::scene_graph::SceneGraph;
+use super::{
+    broadcast::Broadcast,
+    updates::{Updates, view},
+};
 use crate::{
-    Context, Input, LogSession, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks,
-    TokenBucket, limits,
+    Context, Input, LogSession, OverStream, Session, StreamAction, StreamOutbox, StreamReply, StreamService,
+    StreamSession, Ticks, TokenBucket, limits, transport::encoded,
 };
 
-/// Cycles between two updates.
-const UPDATE_EVERY: u64 = 2;
-/// Cycles between two complete updates.
-const COMPLETE_EVERY: u64 = 250;
 /// Pending acknowledgements of one trainer.
 const MOST_AWAITED: usize = 128;
 /// A variable of every world: its read is answered once all earlier commands are handled.
 const CURRENT_STEP: &str = "/Control/CurrentStep";
 const PAUSE: &str = "/Control/Pause";
-/// How far up the league's fields go, in m.
-const FIELD_HEIGHT: f64 = 40.0;
 
 /// Accepts monitors and trainers.
 #[derive(Debug)]
 pub struct Monitors {
-    /// The rule book of the game.
-    pub rules: RuleBook,
+    broadcast: Arc<Mutex<Broadcast>>,
+}
+
+impl Monitors {
+    /// Monitors of a game with these rules.
+    pub fn new(rules: RuleBook) -> Self {
+        Self { broadcast: Arc::new(Mutex::new(Broadcast::new(rules))) }
+    }
 }
 
 impl StreamService for Monitors {
@@ -48,7 +50,7 @@ impl StreamService for Monitors {
     }
 
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession> {
-        Box::new(OverStream(MonitorSession::new(peer, self.rules)))
+        Box::new(OverStream(MonitorSession::new(peer, Arc::clone(&self.broadcast))))
     }
 }
 
@@ -56,7 +58,9 @@ impl StreamService for Monitors {
 #[derive(Debug)]
 pub struct MonitorSession {
     peer: SocketAddr,
-    updates: Updates,
+    broadcast: Arc<Mutex<Broadcast>>,
+    /// Number of the next update to send; none if it has to be a complete one.
+    position: Option<u64>,
     /// Numbers to acknowledge, one for each pending read.
     awaited: VecDeque<u64>,
     /// Complete updates that it may still request.
@@ -65,12 +69,30 @@ pub struct MonitorSession {
     wants_full: bool,
 }
 
+/// A message to a monitor.
+#[derive(Debug)]
+pub enum MonitorReply {
+    /// An update, with its framing.
+    Update(Bytes),
+    /// All commands up to this `ack` are handled.
+    Acknowledged(u64),
+}
+
+impl StreamReply for MonitorReply {
+    fn encoded(&self) -> Bytes {
+        match self {
+            Self::Update(bytes) => bytes.clone(),
+            Self::Acknowledged(number) => encoded(&MonitorMessage::Acknowledged(*number)),
+        }
+    }
+}
+
 impl Session for MonitorSession {
     type Request = MonitorRequest;
-    type Reply = MonitorMessage;
-    type Action = StreamAction<MonitorMessage>;
+    type Reply = MonitorReply;
+    type Action = StreamAction<MonitorReply>;
 
-    fn handle(&mut self, input: Input<MonitorRequest>, context: Context<'_>, out: &mut StreamOutbox<MonitorMessage>) {
+    fn handle(&mut self, input: Input<MonitorRequest>, context: Context<'_>, out: &mut StreamOutbox<MonitorReply>) {
         let world = context.world;
         match input {
             Input::Message { message, .. } => {
@@ -82,18 +104,14 @@ impl Session for MonitorSession {
                 }
                 // immediately, as the world may be paused
                 if self.may_be_sent_full(context.now) {
-                    send(self.updates.full_update(world), out);
+                    self.catch_up(out);
+                    self.send_complete(context.world, false, out);
                 }
             }
             Input::Malformed { error, .. } => out.refuse(Some(self.peer), error),
-            Input::Tick => {
-                if self.may_be_sent_full(context.now) {
-                    self.updates.start_over();
-                }
-                send(self.updates.after_cycle(world), out);
-            }
+            Input::Tick => self.cycle(context, out),
             Input::Answer(Answer::Value(..) | Answer::NoValue(..)) => {
-                let acknowledged = self.awaited.pop_front().map(MonitorMessage::Acknowledged);
+                let acknowledged = self.awaited.pop_front().map(MonitorReply::Acknowledged);
                 out.replies.extend(acknowledged.map(|message| (self.peer, message)));
             }
             Input::Answer(Answer::Refused(refusal)) => out.refuse(Some(self.peer), refusal),
@@ -108,15 +126,16 @@ impl Session for MonitorSession {
 
     /// An update is missing: the next one has to be complete.
     fn reply_dropped(&mut self) {
-        self.updates.start_over();
+        self.position = None;
     }
 }
 
 impl MonitorSession {
-    fn new(peer: SocketAddr, rules: RuleBook) -> Self {
+    fn new(peer: SocketAddr, broadcast: Arc<Mutex<Broadcast>>) -> Self {
         Self {
             peer,
-            updates: Updates::new(rules),
+            broadcast,
+            position: None,
             awaited: VecDeque::new(),
             full_updates: TokenBucket::new(limits::FULL_UPDATES),
             wants_full: false,
@@ -130,7 +149,35 @@ impl MonitorSession {
         may
     }
 
-    fn execute(&mut self, command: msg::Command, world: &Snapshot, out: &mut StreamOutbox<MonitorMessage>) {
+    /// A cycle has ended.
+    fn cycle(&mut self, context: Context<'_>, out: &mut StreamOutbox<MonitorReply>) {
+        self.broadcast.lock().cycle(context.world);
+        if self.may_be_sent_full(context.now) {
+            self.position = None;
+        }
+        if !self.catch_up(out) && Updates::is_due(context.world) {
+            self.send_complete(context.world, true, out);
+        }
+    }
+
+    /// Sends all updates that the peer does not have. False if it needs a complete one instead.
+    fn catch_up(&mut self, out: &mut StreamOutbox<MonitorReply>) -> bool {
+        let broadcast = self.broadcast.lock();
+        let Some(updates) = self.position.and_then(|position| broadcast.since(position)) else { return false };
+        updates.for_each(|update| out.send_droppable(MonitorReply::Update(update)));
+        self.position = Some(broadcast.next());
+        true
+    }
+
+    fn send_complete(&mut self, world: &Arc<Snapshot>, with_fouls: bool, out: &mut StreamOutbox<MonitorReply>) {
+        let mut broadcast = self.broadcast.lock();
+        if let Some(update) = broadcast.complete(world, with_fouls) {
+            out.send_droppable(MonitorReply::Update(update));
+            self.position = Some(broadcast.next());
+        }
+    }
+
+    fn execute(&mut self, command: msg::Command, world: &Snapshot, out: &mut StreamOutbox<MonitorReply>) {
         let order = match command {
             msg::Command::KickOff(side) => GameOrder::KickOff(side.map(side_of)),
             msg::Command::DropBall => GameOrder::DropBall,
@@ -159,7 +206,7 @@ impl MonitorSession {
     }
 
     /// Acknowledges once the world has answered a read, that is, has handled all earlier commands.
-    fn acknowledge(&mut self, number: u64, world: &Snapshot, out: &mut StreamOutbox<MonitorMessage>) {
+    fn acknowledge(&mut self, number: u64, world: &Snapshot, out: &mut StreamOutbox<MonitorReply>) {
         if self.awaited.len() >= MOST_AWAITED {
             return out.refuse(Some(self.peer), "too many pending acknowledgements");
         }
@@ -168,13 +215,7 @@ impl MonitorSession {
     }
 }
 
-fn send(update: Option<MonitorUpdate>, out: &mut StreamOutbox<MonitorMessage>) {
-    if let Some(update) = update {
-        out.send_droppable(MonitorMessage::Update(Box::new(update)));
-    }
-}
-
-fn pause(paused: bool, world: &Snapshot, out: &mut StreamOutbox<MonitorMessage>) {
+fn pause(paused: bool, world: &Snapshot, out: &mut StreamOutbox<MonitorReply>) {
     let variable = world.catalogue.variable_named(PAUSE);
     out.commands.extend(variable.map(|card| Command::Write(card.id, Value::Boolean(paused))));
 }
@@ -222,112 +263,10 @@ impl LogSession for MonitorLog {
     }
 }
 
-/// Produces updates of the game: complete ones at intervals, differences in between.
-#[derive(Debug)]
-struct Updates {
-    rules: RuleBook,
-    /// The scene as last sent; none if the next update has to be complete.
-    scene: Option<SceneGraph>,
-    /// The try of the last update.
-    tries: u64,
-    /// Fouls since the last update.
-    fouls: Vec<(PlayerId, Foul)>,
-}
-
-impl Updates {
-    fn new(rules: RuleBook) -> Self {
-        Self { rules, scene: None, tries: 0, fouls: Vec::new() }
-    }
-
-    /// Makes the next update a complete one.
-    fn start_over(&mut self) {
-        self.scene = None;
-    }
-
-    /// A complete update, whatever the cycle.
-    fn full_update(&mut self, world: &Snapshot) -> Option<MonitorUpdate> {
-        self.start_over();
-        self.update(world)
-    }
-
-    /// The update after this cycle, if one is due.
-    fn after_cycle(&mut self, world: &Snapshot) -> Option<MonitorUpdate> {
-        self.fouls.extend(&view(world)?.fouls);
-        world.step.is_multiple_of(UPDATE_EVERY).then(|| self.update(world)).flatten()
-    }
-
-    fn update(&mut self, world: &Snapshot) -> Option<MonitorUpdate> {
-        let game = view(world)?;
-        let is_due = world.step.is_multiple_of(COMPLETE_EVERY) || world.tries != self.tries;
-        self.tries = world.tries;
-        let graph = match self.scene.as_mut().filter(|scene| !is_due && scene.is_current(&world.catalogue)) {
-            Some(scene) => Graph::Diff { root: scene.diff(world, &game.moved) },
-            None => {
-                let root = self.scene.insert(SceneGraph::new(&world.catalogue, game)).full(world, &game.moved);
-                Graph::Full { root, teams: teams(game), environment: Some(Box::new(environment(game, self.rules))) }
-            }
-        };
-        let fouls = std::mem::take(&mut self.fouls).into_iter().filter_map(foul).collect();
-        Some(MonitorUpdate { time: Hundredths::rounded(world.time), graph, game: state(game, fouls) })
-    }
-}
-
-fn view(world: &Snapshot) -> Option<&GameView> {
-    world.view::<GameView>()
-}
-
 fn side_of(side: msg::Side) -> Side {
     match side {
         msg::Side::Left => Side::Left,
         msg::Side::Right => Side::Right,
-    }
-}
-
-fn foul((player, foul): (PlayerId, Foul)) -> Option<msg::Foul> {
-    let side = if player.side == Side::Left { msg::Side::Left } else { msg::Side::Right };
-    Some(msg::Foul { kind: FoulKind::from_index(foul.id())?, side, number: player.number })
-}
-
-fn teams(game: &GameView) -> Teams {
-    let [left, right] = &game.teams;
-    let name = |team: &Option<String>| team.as_deref().and_then(|team| Name::new(team).ok());
-    Teams { left: name(left), right: name(right) }
-}
-
-fn state(game: &GameView, fouls: Vec<msg::Foul>) -> MonitorGame {
-    let [score_left, score_right] = game.score.map(|score| score.try_into().unwrap_or(u16::MAX));
-    MonitorGame {
-        time: Hundredths::rounded(game.play_time.as_secs_f64()),
-        half: game.half,
-        score_left,
-        score_right,
-        play_mode: PlayMode::from_name(game.mode.name()).unwrap_or(PlayMode::BeforeKickOff),
-        fouls,
-    }
-}
-
-fn environment(game: &GameView, rules: RuleBook) -> Environment {
-    let (field, rules) = (&game.field, rules.rules());
-    Environment {
-        field_length: field.length,
-        field_width: field.width,
-        field_height: FIELD_HEIGHT,
-        goal_depth: field.goal_depth,
-        goal_width: field.goal_width,
-        goal_height: field.goal_height,
-        // the league's border is the width of the lines
-        border_size: field.line_width,
-        free_kick_distance: 0.0,
-        ball_radius: BALL_RADIUS,
-        goal_pause_time: rules.goal_pause.as_secs_f64(),
-        half_time: rules.half.as_secs_f64(),
-        centre_circle_radius: field.circle_radius,
-        corner_area_radius: field.corner_radius,
-        goalie_area_length: field.goalie_area_depth,
-        goalie_area_width: field.goalie_area_width,
-        penalty_spot_distance: field.penalty_spot,
-        penalty_area_length: field.penalty_area_depth,
-        penalty_area_width: field.penalty_area_width,
     }
 }
 

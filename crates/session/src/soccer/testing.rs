@@ -25,7 +25,7 @@ use wire::soccer::Dialect;
 
 use super::{AgentOptions, Agents, Models, Monitors, VisionModel};
 use crate::{
-    Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks, testing::setup_with,
+    BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession, Ticks, testing::setup_with,
 };
 
 /// Options of a game in tests.
@@ -89,6 +89,7 @@ pub(super) struct TestGame {
     pub(super) run: Runner,
     pub(super) config: Config,
     pub(super) models: Arc<Models>,
+    monitors: Monitors,
     /// The snapshot that sessions are given.
     pub(super) latest: Arc<Snapshot>,
     pub(super) agents: Vec<Peer>,
@@ -110,6 +111,7 @@ impl TestGame {
         let latest = world.snapshot();
         Self {
             run: Runner::new(world, pace, SILENCE, now),
+            monitors: Monitors::new(config.rules),
             config,
             models: Arc::default(),
             latest,
@@ -134,17 +136,22 @@ impl TestGame {
     }
 
     pub(super) fn connect(&mut self) -> usize {
-        self.connect_to(&self.agents_port())
+        let (peer, port) = (self.next_peer(), self.agents_port());
+        self.add(port.open(peer), port.ticks())
     }
 
     /// Connects a monitor.
     pub(super) fn watch(&mut self) -> usize {
-        self.connect_to(&Monitors { rules: self.config.rules })
+        let peer = self.next_peer();
+        self.add(self.monitors.open(peer), self.monitors.ticks())
     }
 
-    fn connect_to(&mut self, service: &dyn StreamService) -> usize {
+    fn next_peer(&self) -> SocketAddr {
+        peer(self.agents.len())
+    }
+
+    fn add(&mut self, session: Box<dyn StreamSession>, ticks: Ticks) -> usize {
         let index = self.agents.len();
-        let (session, ticks) = (service.open(peer(index)), service.ticks());
         let (received, refusals) = (Vec::new(), Vec::new());
         self.agents.push(Peer { session, ticks, received, refusals, closed: None, ended: None });
         index
@@ -184,7 +191,7 @@ impl TestGame {
         index
     }
 
-    pub(super) fn execute(&mut self, index: usize, out: StreamOutbox<Vec<u8>>) {
+    pub(super) fn execute(&mut self, index: usize, out: BytesOutbox) {
         let Outbox { replies, commands, refusals, actions } = out;
         let session = SessionId(index as u64);
         for command in commands {
@@ -282,7 +289,7 @@ impl TestGame {
     }
 
     /// Notifies the sessions that want to know of a cycle at this point.
-    fn notify(&mut self, when: Ticks) -> Vec<(usize, StreamOutbox<Vec<u8>>)> {
+    fn notify(&mut self, when: Ticks) -> Vec<(usize, BytesOutbox)> {
         let open = self.agents.iter_mut().enumerate();
         let open = open.filter(|(_, agent)| agent.closed.is_none() && agent.ticks == when);
         open.map(|(index, agent)| {

@@ -102,7 +102,11 @@ pub struct Speak {
 impl Message for AgentMessage {
     fn decode(payload: &[u8]) -> Result<Self, DecodeError> {
         let lists = sexp::parse(payload, MAX_DEPTH)?;
-        let (effectors, first_error) = decode_lists(lists, MAX_EFFECTORS, "effectors", Effector::decode);
+        let (effectors, mut first_error) = decode_lists(lists, MAX_EFFECTORS, "effectors", Effector::decode);
+        // text outside lists is skipped, but it alone is not a message
+        if effectors.is_empty() && first_error.is_none() && !payload.trim_ascii().is_empty() {
+            first_error = Some(DecodeError::Malformed { field: "effector" });
+        }
         Ok(Self { effectors, first_error })
     }
 
@@ -298,6 +302,16 @@ mod tests {
     }
 
     #[test]
+    fn text_alone_is_no_message() {
+        for text in ["hello", ")", "\u{80}\u{81}", " x y "] {
+            check(text, &[], Some(DecodeError::Malformed { field: "effector" }));
+        }
+        for blank in ["", "  \r\n"] {
+            check_whole(blank, &[]);
+        }
+    }
+
+    #[test]
     fn an_unknown_list_is_skipped() {
         let bad = [
             "(he1 1 2 3 4)",
@@ -355,7 +369,7 @@ mod tests {
     #[test]
     fn parentheses() {
         check_whole("(a 1 2 3 4 5))(b 1 2 3 4 5)", &[motor("a")]);
-        check_whole(")(a 1 2 3 4 5)", &[]);
+        check(")(a 1 2 3 4 5)", &[], Some(malformed("effector")));
         assert_eq!(AgentMessage::decode(b"(a 1 2 3 4 5)(b 1 2"), Err(malformed("closing parenthesis")));
         assert!(AgentMessage::decode(&b"(".repeat(1_000_000)).is_err());
         assert!(AgentMessage::decode(&[b"(".repeat(17), b")".repeat(17)].concat()).is_err());

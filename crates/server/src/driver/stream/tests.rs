@@ -5,7 +5,7 @@ use wire::{DecodeError, Message, Split, StreamMessage};
 use world::clock::Pace;
 
 use super::*;
-use session::{Context, Input, OverStream, Session, Ticks};
+use session::{Context, Input, OverStream, Session, StreamOutbox, Ticks};
 
 use crate::{
     sim_thread::SimThread,

@@ -1,4 +1,4 @@
-use wire::soccer::{Node, NodeKind};
+use wire::soccer::{FoulKind, Graph, MonitorUpdate, Node, NodeKind, PlayMode};
 
 use super::{
     super::{
@@ -322,6 +322,50 @@ fn a_flood_of_requests_is_answered_together() {
     let sent = full(&game, flooder);
     game.cycles(50);
     assert_eq!(full(&game, flooder), sent + 1);
+}
+
+#[test]
+fn monitors_are_sent_the_same_bytes_and_those_behind_catch_up() {
+    let mut game = TestGame::new();
+    let monitors = [game.watch(), game.watch()];
+    let player = game.join("T1 Reds 2");
+    let snapshots: Vec<_> = (0..40)
+        .map(|cycle| {
+            game.send(player, &format!("(he1 {} 0 30 1 0)", cycle * 3));
+            game.cycles(1);
+            Arc::clone(&game.latest)
+        })
+        .collect();
+    let received = |game: &TestGame, monitor: usize| game.agents[monitor].received.clone();
+    assert!(received(&game, monitors[0]) == received(&game, monitors[1]));
+
+    // the same cycles again, for monitors that are told of some of them late, or not at all
+    let service = Monitors::new(Config::default().rules);
+    let behind = [1, 3, 7, 30];
+    let mut sessions: Vec<_> = behind.iter().map(|_| service.open("127.0.0.1:9".parse().unwrap())).collect();
+    let mut sent: Vec<Vec<Bytes>> = vec![Vec::new(); behind.len()];
+    for (cycle, snapshot) in snapshots.iter().enumerate() {
+        for ((session, &every), sent) in sessions.iter_mut().zip(&behind).zip(&mut sent) {
+            if (cycle + 1).is_multiple_of(every) {
+                let mut out = crate::Outbox::default();
+                session.notify(crate::Notice::Tick, Context::new(snapshot, game.now), &mut out);
+                sent.extend(out.actions.into_iter().map(|action| match action {
+                    StreamAction::SendDroppable(update) => update,
+                    other => panic!("{other:?}"),
+                }));
+            }
+        }
+    }
+    let [all, every_third, every_seventh, every_thirtieth] = &sent[..] else { unreachable!() };
+    // those that were never too far behind have every update after their first one, and it is not a copy
+    let place = |update: &Bytes| all.iter().position(|other| other.as_ptr() == update.as_ptr());
+    for fewer in [every_third, every_seventh] {
+        let places: Vec<_> = fewer[1..].iter().map(place).collect();
+        let first = places[0].expect("an update that others have as well");
+        assert_eq!(places, (first..first + places.len()).map(Some).collect::<Vec<_>>());
+        assert!(places.len() >= 10, "{places:?}");
+    }
+    assert_eq!(every_thirtieth.len(), 1, "one complete update");
 }
 
 #[test]

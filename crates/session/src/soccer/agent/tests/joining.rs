@@ -316,3 +316,21 @@ fn leaving_before_the_robot_is_built_frees_the_number() {
         assert_eq!(game.closed(c), None, "is_waiting = {is_waiting}");
     }
 }
+
+#[test]
+fn garbage_before_init_closes_the_connection() {
+    for (message, is_closed) in
+        [("hello", true), (")", true), ("(foo 1)", true), ("(((", true), ("", false), (" ", false)]
+    {
+        let mut game = TestGame::new();
+        let agent = game.connect();
+        game.send(agent, message);
+        assert_eq!(game.closed(agent).is_some(), is_closed, "`{message}`");
+    }
+    // while playing it has no effect
+    let mut game = TestGame::new();
+    let agent = game.join("T1 Reds 2");
+    game.send(agent, "hello");
+    game.cycles(2);
+    assert_eq!(game.closed(agent), None);
+}

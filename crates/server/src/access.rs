@@ -87,10 +87,16 @@ struct Peer {
 }
 
 impl Peer {
-    fn new(is_connected: bool) -> Self {
-        let limit = if is_connected { limits::CONNECTED_DATAGRAMS } else { limits::UNCONNECTED_DATAGRAMS };
+    fn new(address: SocketAddr, is_connected: bool) -> Self {
+        let is_certain = is_connected || is_loopback(address);
+        let limit = if is_certain { limits::CONNECTED_DATAGRAMS } else { limits::UNCONNECTED_DATAGRAMS };
         Self { is_connected, bucket: TokenBucket::new(limit) }
     }
+}
+
+/// Whether it is an address that nobody outside can forge.
+fn is_loopback(address: SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
 }
 
 impl RateLimit {
@@ -99,16 +105,15 @@ impl RateLimit {
         if self.peers.len() >= limits::PEERS && !self.peers.contains_key(&peer) {
             forget_longest_silent(&mut self.peers, |peer| (peer.is_connected, peer.bucket.last_used()));
         }
-        let known = self.peers.entry(peer).or_insert_with(|| Peer::new(false));
-        // a loopback address cannot be forged from outside
-        let is_certain = known.is_connected || peer.ip().to_canonical().is_loopback();
+        let known = self.peers.entry(peer).or_insert_with(|| Peer::new(peer, false));
+        let is_certain = known.is_connected || is_loopback(peer);
         known.bucket.try_take(1.0, now) && (is_certain || self.unconnected.admits(peer, now))
     }
 
     /// The peer has connected, or disconnected.
     pub fn set_connected(&mut self, peer: SocketAddr, is_connected: bool) {
         if self.peers.get(&peer).is_none_or(|known| known.is_connected != is_connected) {
-            self.peers.insert(peer, Peer::new(is_connected));
+            self.peers.insert(peer, Peer::new(peer, is_connected));
         }
     }
 
@@ -237,9 +242,12 @@ mod tests {
         assert!(near(connected, most(limits::CONNECTED_DATAGRAMS)), "{connected} served");
         // and far fewer of those that cost more
         let costly = served(&mut limit, |_| loud, start + Duration::from_secs(71), limits::COMMAND_COST);
-        let most = limits::CONNECTED_DATAGRAMS.1 / (1.0 + limits::COMMAND_COST);
-        assert!((costly - most).abs() < 5.0, "{costly} served");
+        let most_costly = limits::CONNECTED_DATAGRAMS.1 / (1.0 + limits::COMMAND_COST);
+        assert!((costly - most_costly).abs() < 5.0, "{costly} served");
         assert!(limit.admits(quiet, start + Duration::from_secs(72)));
+        // on this machine nobody has to connect first
+        let local = served(&mut limit, |_| peer("127.0.0.1:9"), start + Duration::from_secs(80), 0.0);
+        assert!(near(local, most(limits::CONNECTED_DATAGRAMS)), "{local} served");
     }
 
     #[test]

@@ -89,6 +89,9 @@ pub const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 pub const CONVERSATION_REQUESTS: usize = 4;
 /// Consecutive datagrams of one conversation before the others get their turn.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
+/// Time of the conversations' thread, in µs, that those conversations together may use which the world does not wait for,
+/// while it waits for others: at once, and per second in the long run.
+pub const UNNEEDED_TIME: (f64, f64) = (20_000.0, 15_000.0);
 /// How long the conversations' thread spins for the next datagram, and the sim thread for the next vote, before it
 /// sleeps.
 pub const SPIN_TIME: Duration = Duration::from_micros(100);
@@ -103,6 +106,8 @@ pub const COMMUNICATION_RESET_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Interval at which idle evo robots are looked for.
 pub const EVO_REAP_INTERVAL: Duration = Duration::from_secs(1);
+/// Connections of a Robot Simulator to a World Simulator that answers one request at a time.
+pub const EVO_CONNECTIONS_TO_WORLD: usize = 32;
 /// Timeout for connecting to a World Simulator.
 pub const EVO_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for an answer of a World Simulator.

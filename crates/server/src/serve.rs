@@ -370,15 +370,8 @@ impl Sockets {
                     tasks.spawn(datagram::run(socket, protocol, session, sim, allow, stop));
                 }
                 Bound::Conversation(socket, service) => {
-                    tasks.spawn(conversation::run(
-                        socket,
-                        protocol,
-                        service,
-                        sim,
-                        allow,
-                        admission.conversations(),
-                        stop,
-                    ));
+                    let most = admission.conversations();
+                    tasks.spawn(conversation::Port { socket, protocol, service, sim, allow, most, stop }.run());
                 }
                 Bound::Stream(listener, service) => {
                     tasks.spawn(stream::run(listener, protocol, service, sim, allow, admission.clone(), stop));

@@ -25,7 +25,10 @@ mod sim_loop;
 mod subscriber;
 mod sync;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use tokio::sync::mpsc;
 use world::{
@@ -66,7 +69,7 @@ pub struct SimOptions {
 
 /// A message in the inbox of the sim thread.
 enum Message {
-    Open { session: SessionId, deliveries: mpsc::Sender<Delivery>, ticks: Ticks },
+    Open { session: SessionId, deliveries: mpsc::Sender<Delivery>, ticks: Ticks, wants_ticks: Arc<AtomicBool> },
     Close { session: SessionId },
     Command { session: SessionId, sequence: u64, command: Command },
     Built(Box<Result<Structure, BuildError>>),

@@ -30,9 +30,9 @@ pub const EXPRESSION: usize = 1_024;
 pub const MATCHES: usize = 10_000;
 /// Work of the searches of one OSP client that is done at once, and per second in the long run. The unit is one state of an
 /// expression compared with one character.
-pub const SEARCH_WORK: (f64, f64) = (8e6, 4e6);
+pub const SEARCH_WORK: (f64, f64) = (16e6, 16e6);
 /// The same for all OSP clients together.
-pub const SEARCH_WORK_TOGETHER: (f64, f64) = (24e6, 24e6);
+pub const SEARCH_WORK_TOGETHER: (f64, f64) = (48e6, 48e6);
 /// List datagrams that may be queued for an OSP client when it asks for the next list.
 pub const LISTED: usize = 4_096;
 /// Reads and writes of an OSP client that may wait for the world's answer.

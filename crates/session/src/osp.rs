@@ -128,6 +128,10 @@ impl Session for OspSession {
     fn is_needed(&self) -> bool {
         !self.agents.controlled.is_empty()
     }
+
+    fn wants_ticks(&self) -> bool {
+        Session::is_needed(self) || !self.events.registered.is_empty()
+    }
 }
 
 impl DatagramSession<ConversationAction> for OspSession {
@@ -149,6 +153,10 @@ impl DatagramSession<ConversationAction> for OspSession {
 
     fn is_needed(&self) -> bool {
         Session::is_needed(self)
+    }
+
+    fn wants_ticks(&self) -> bool {
+        Session::wants_ticks(self)
     }
 }
 

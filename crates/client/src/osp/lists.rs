@@ -22,6 +22,9 @@ pub struct AgentSummary {
     pub name: String,
 }
 
+/// What a server says instead of the agent if there is none with the requested number.
+const UNKNOWN: LocalAgent = LocalAgent(0);
+
 /// The inputs, outputs and infos of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentInfo {
@@ -94,7 +97,7 @@ impl Client {
     pub fn info(&mut self, agent: LocalAgent) -> Result<AgentInfo, ClientError> {
         let request = Request::GetAgentInfo { agent };
         let (head, mut inputs) = self.collect("agent info", &request, |reply| match reply {
-            Reply::AgentInfo { agent: told, inputs, outputs, infos, name } if told == agent => {
+            Reply::AgentInfo { agent: told, inputs, outputs, infos, name } if told == agent || told == UNKNOWN => {
                 let count = inputs.saturating_add(outputs).saturating_add(infos);
                 Some(ListReply::Head((inputs, outputs, String::from(name)), count))
             }

@@ -5,9 +5,15 @@
 //! no other thread has to wake up.
 
 mod acceptor;
+mod share;
 mod worker;
 
-use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Instant};
+use std::{
+    io::{self, ErrorKind},
+    net::SocketAddr,
+    sync::Arc,
+    time::Instant,
+};
 
 use session::{Context, ConversationAction, ConversationOutbox, DatagramSession, Notice, Outbox, Refusal};
 use socket2::SockRef;
@@ -15,8 +21,8 @@ use tokio::{net::UdpSocket, sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-pub use self::acceptor::run;
-use self::{acceptor::Activity, worker::Spinner};
+pub use self::acceptor::Port;
+use self::{acceptor::Activity, share::Share, worker::Spinner};
 use super::{RefusalLog, now};
 use crate::{
     limits,
@@ -45,6 +51,9 @@ struct Conversation {
     /// Asks the acceptor to end all conversations.
     reset: mpsc::Sender<SocketAddr>,
     spinner: Arc<Spinner>,
+    share: Arc<Share>,
+    /// Whether the world waits for this peer.
+    is_needed: bool,
     activity: Arc<Activity>,
     /// Time of the last datagram.
     received: Instant,
@@ -55,8 +64,27 @@ struct Conversation {
     refusals: RefusalLog,
 }
 
+/// What a conversation waits for.
+enum Event {
+    Stop,
+    Delivery(Option<Delivery>),
+    Request(Option<Request>),
+    Datagram(io::Result<usize>),
+    Timeout,
+    /// The timer was set for a deadline that has changed since.
+    OldTimer,
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        if self.is_needed {
+            self.share.set_needed(false);
+        }
+    }
+}
+
 impl Conversation {
-    /// Runs until one side ends it; returns the reason. Longer than usual, as all events meet in one `select!`.
+    /// Runs until one side ends it; returns the reason.
     async fn run(
         mut self,
         mut deliveries: mpsc::Receiver<Delivery>,
@@ -70,51 +98,79 @@ impl Conversation {
         let timer = sleep_until(now().into());
         tokio::pin!(timer);
         let mut timer_at = None;
+        let mut began = now();
         self.notify(Notice::Opened, &mut out);
         loop {
             if let Err(reason) = self.execute(out.take()) {
                 return reason;
+            }
+            let time = now();
+            if !self.is_needed {
+                self.share.charge(time.duration_since(began));
             }
             if in_a_row >= limits::DATAGRAMS_IN_A_ROW {
                 in_a_row = 0;
                 // let the other conversations on this thread run
                 tokio::task::yield_now().await;
             }
-            let deadline = self.session.timeout().into_iter().chain(self.held_until).min();
-            let is_due = deadline.is_some_and(|at| at <= now());
+            let paused_until = if self.is_needed { None } else { self.share.resumes(time) };
+            let deadline = self.deadline(paused_until);
+            let is_due = deadline.is_some_and(|at| at <= time);
             if let Some(at) = deadline.filter(|at| !is_due && timer_at.is_none_or(|timer_at| *at < timer_at)) {
                 timer.as_mut().reset(at.into());
                 timer_at = Some(at);
             }
-            tokio::select! {
+            let event = tokio::select! {
                 biased;
-                () = stop.cancelled() => return "server is stopping".to_owned(),
-                delivery = deliveries.recv() => match delivery {
-                    Some(delivery) => self.deliver(delivery, &mut out),
-                    None => return "session queue full, or the world has ended".to_owned(),
-                },
-                request = requests.recv() => match request {
-                    Some(Request::Close(reason)) => return reason.to_owned(),
-                    Some(Request::Greet) => self.notify(Notice::Opened, &mut out),
-                    Some(Request::ResetCommunication) => self.reset_communication(&mut out),
-                    None => return "the acceptor has ended".to_owned(),
-                },
-                received = self.socket.recv(&mut buffer) => match received {
-                    Ok(length) => {
-                        in_a_row += 1;
-                        self.datagram(buffer.get(..length).unwrap_or_default(), &mut out);
-                    }
-                    // the peer's system reports that its port is closed
-                    Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                        return "the peer has closed its port".to_owned();
-                    }
-                    Err(error) => debug!(protocol = self.protocol, peer = %self.peer, "receive failed: {error}"),
-                },
+                () = stop.cancelled() => Event::Stop,
+                delivery = deliveries.recv() => Event::Delivery(delivery),
+                request = requests.recv() => Event::Request(request),
+                received = self.socket.recv(&mut buffer), if paused_until.is_none() => Event::Datagram(received),
                 // a timer would take a millisecond
-                () = tokio::task::yield_now(), if is_due => self.timed_out(&mut out),
-                () = &mut timer, if timer_at.is_some() => timer_at = None,
+                () = tokio::task::yield_now(), if is_due => Event::Timeout,
+                () = &mut timer, if timer_at.is_some() => Event::OldTimer,
+            };
+            began = now();
+            match &event {
+                Event::Datagram(_) => in_a_row += 1,
+                Event::OldTimer => timer_at = None,
+                Event::Stop | Event::Delivery(_) | Event::Request(_) | Event::Timeout => {}
+            }
+            if let Err(reason) = self.handle(event, &buffer, &mut out) {
+                return reason;
             }
         }
+    }
+
+    /// When there is something to do, if nothing happens before. Until a pause ends, that is only to send what is held.
+    fn deadline(&self, paused_until: Option<Instant>) -> Option<Instant> {
+        let timeout = self.session.timeout();
+        let resumes = paused_until.map(|until| timeout.map_or(until, |timeout| timeout.max(until)));
+        resumes.or(timeout).into_iter().chain(self.held_until).min()
+    }
+
+    /// Handles an event; the error is why the conversation ends, if it does.
+    fn handle(&mut self, event: Event, buffer: &[u8], out: &mut ConversationOutbox) -> Result<(), String> {
+        match event {
+            Event::Stop => return Err("server is stopping".to_owned()),
+            Event::Delivery(None) => return Err("session queue full, or the world has ended".to_owned()),
+            Event::Delivery(Some(delivery)) => self.deliver(delivery, out),
+            Event::Request(None) => return Err("the acceptor has ended".to_owned()),
+            Event::Request(Some(Request::Close(reason))) => return Err(reason.to_owned()),
+            Event::Request(Some(Request::Greet)) => self.notify(Notice::Opened, out),
+            Event::Request(Some(Request::ResetCommunication)) => self.reset_communication(out),
+            Event::Datagram(Ok(length)) => self.datagram(buffer.get(..length).unwrap_or_default(), out),
+            // the peer's system reports that its port is closed
+            Event::Datagram(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+                return Err("the peer has closed its port".to_owned());
+            }
+            Event::Datagram(Err(error)) => {
+                debug!(protocol = self.protocol, peer = %self.peer, "receive failed: {error}");
+            }
+            Event::Timeout => self.timed_out(out),
+            Event::OldTimer => {}
+        }
+        Ok(())
     }
 
     fn deliver(&mut self, delivery: Delivery, out: &mut ConversationOutbox) {
@@ -134,7 +190,9 @@ impl Conversation {
     }
 
     fn datagram(&mut self, datagram: &[u8], out: &mut ConversationOutbox) {
-        self.spinner.datagram_received();
+        if self.is_needed || !self.share.is_restricted() {
+            self.spinner.datagram_received();
+        }
         METRICS.datagrams.add(self.protocol, 1);
         self.received = now();
         self.session.receive(self.peer, datagram, Context::new(&self.sim.latest(), self.received), out);
@@ -152,6 +210,8 @@ impl Conversation {
     /// Executes the session's output; the error is why the conversation ends, if it does.
     fn execute(&mut self, out: ConversationOutbox) -> Result<(), String> {
         let Outbox { replies, commands, mut refusals, actions } = out;
+        // before a command or a reply can lead to a tick
+        self.commands.set_wants_ticks(self.session.wants_ticks());
         let (mut may_wait, mut closed) = (false, Ok(()));
         for action in actions {
             match action {
@@ -178,7 +238,12 @@ impl Conversation {
             self.held_until.get_or_insert_with(|| now() + limits::REPLY_DELAY);
         }
         self.refusals.note(&refusals, now());
-        self.activity.set_last(self.received, self.session.is_needed());
+        let is_needed = self.session.is_needed();
+        if is_needed != self.is_needed {
+            self.is_needed = is_needed;
+            self.share.set_needed(is_needed);
+        }
+        self.activity.set_last(self.received, is_needed);
         closed
     }
 

@@ -4,7 +4,7 @@ use std::{
     io,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{SyncSender, TrySendError, sync_channel},
     },
     thread::{self, JoinHandle},
@@ -121,8 +121,9 @@ impl SimHandle {
     pub fn open(&self, ticks: Ticks) -> Result<(SessionSender, mpsc::Receiver<Delivery>), SendError> {
         let session = SessionId(self.next_session.fetch_add(1, Ordering::Relaxed));
         let (deliveries, received) = mpsc::channel(limits::SESSION_QUEUE);
-        self.post(Message::Open { session, deliveries, ticks })?;
-        Ok((SessionSender { handle: self.clone(), session, sequence: 0 }, received))
+        let wants_ticks = Arc::new(AtomicBool::new(true));
+        self.post(Message::Open { session, deliveries, ticks, wants_ticks: Arc::clone(&wants_ticks) })?;
+        Ok((SessionSender { handle: self.clone(), session, sequence: 0, wants_ticks }, received))
     }
 
     /// Opens a session and lists it in the roster of connected clients.
@@ -211,12 +212,18 @@ pub struct SessionSender {
     handle: SimHandle,
     session: SessionId,
     sequence: u64,
+    wants_ticks: Arc<AtomicBool>,
 }
 
 impl SessionSender {
     /// The session's id.
     pub fn session(&self) -> SessionId {
         self.session
+    }
+
+    /// Whether ticks other than those of resets are delivered to the session from now on.
+    pub fn set_wants_ticks(&self, wants_ticks: bool) {
+        self.wants_ticks.store(wants_ticks, Ordering::Relaxed);
     }
 
     /// Puts a peer into the roster: the latest one that used the session's shared socket.

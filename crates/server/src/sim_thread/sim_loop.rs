@@ -155,8 +155,9 @@ impl SimLoop {
                     self.handle_command(session, sequence, command);
                 }
             }
-            Message::Open { session, deliveries, ticks } => {
-                self.subscribers.insert(session, Subscriber { deliveries, ticks, time_budget: TimeBudget::new(now()) });
+            Message::Open { session, deliveries, ticks, wants_ticks } => {
+                let time_budget = TimeBudget::new(now());
+                self.subscribers.insert(session, Subscriber { deliveries, ticks, wants_ticks, time_budget });
             }
             Message::Close { session } => self.end(session),
             Message::Built(built) => {
@@ -187,7 +188,7 @@ impl SimLoop {
         if is_visible {
             let snapshot = self.publish_now();
             if is_reset {
-                self.deliver_tick(&[Ticks::AndResets], &snapshot);
+                self.deliver_tick(&[Ticks::AndResets], true, &snapshot);
             }
         }
         let budget = self.subscribers.get_mut(&session).map(|subscriber| &mut subscriber.time_budget);
@@ -248,8 +249,9 @@ impl SimLoop {
     }
 
     /// Delivers a tick to the sessions that want it as one of `to`. Whether there are any.
-    fn deliver_tick(&mut self, to: &[Ticks], snapshot: &Arc<Snapshot>) -> bool {
-        let wanting: Vec<_> = self.subscribers.iter().filter(|(_, s)| s.wants(to)).map(|(&id, _)| id).collect();
+    fn deliver_tick(&mut self, to: &[Ticks], is_reset: bool, snapshot: &Arc<Snapshot>) -> bool {
+        let wanting = self.subscribers.iter().filter(|(_, subscriber)| subscriber.wants(to, is_reset));
+        let wanting: Vec<_> = wanting.map(|(&id, _)| id).collect();
         for session in &wanting {
             self.deliver(*session, Delivery::Tick(Arc::clone(snapshot)));
         }
@@ -261,7 +263,7 @@ impl SimLoop {
             METRICS.lateness.record(lateness);
         }
         let latest = Arc::clone(&self.publish.borrow());
-        if self.deliver_tick(&[Ticks::AtNext], &latest) {
+        if self.deliver_tick(&[Ticks::AtNext], false, &latest) {
             // a session woken on this core needs little time, the physics much: let it go first
             thread::yield_now();
             self.run.world_mut().set_after_step(thread::yield_now);
@@ -271,8 +273,10 @@ impl SimLoop {
     }
 
     pub(super) fn after_tick(&mut self, began: Instant, snapshot: &Arc<Snapshot>) {
-        self.publish.send_replace(Arc::clone(snapshot));
-        self.deliver_tick(&[Ticks::WhenFree, Ticks::AtEnd, Ticks::AndResets], snapshot);
+        let before = self.publish.send_replace(Arc::clone(snapshot));
+        // a vote may have reset the world
+        let is_reset = before.tries != snapshot.tries;
+        self.deliver_tick(&[Ticks::WhenFree, Ticks::AtEnd, Ticks::AndResets], is_reset, snapshot);
         self.record(World::take_record);
         self.meter.note_faults(self.run.world_mut());
         let performance = self.meter.note_tick(began, now(), self.run.clock().overruns());

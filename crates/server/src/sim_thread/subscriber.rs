@@ -1,6 +1,12 @@
 //! The sessions, as the sim loop sees them.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use tokio::sync::mpsc;
 
@@ -11,14 +17,18 @@ use crate::limits;
 pub(super) struct Subscriber {
     pub(super) deliveries: mpsc::Sender<Delivery>,
     pub(super) ticks: Ticks,
+    /// Whether the session has a use for ticks that are not resets at present.
+    pub(super) wants_ticks: Arc<AtomicBool>,
     pub(super) time_budget: TimeBudget,
 }
 
 impl Subscriber {
     /// Whether a tick goes to this session when those who want it as one of `ticks` are served.
-    pub(super) fn wants(&self, ticks: &[Ticks]) -> bool {
+    pub(super) fn wants(&self, ticks: &[Ticks], is_reset: bool) -> bool {
         let waiting = || self.deliveries.max_capacity() - self.deliveries.capacity();
-        ticks.contains(&self.ticks) && (self.ticks != Ticks::WhenFree || waiting() < limits::UNFINISHED_TICKS)
+        ticks.contains(&self.ticks)
+            && (is_reset || self.wants_ticks.load(Ordering::Relaxed))
+            && (self.ticks != Ticks::WhenFree || waiting() < limits::UNFINISHED_TICKS)
     }
 }
 

@@ -136,6 +136,25 @@ async fn a_session_that_may_miss_ticks_is_not_dropped() {
     assert_eq!(seen.tick.0, ticks + 1);
 }
 
+#[tokio::test]
+async fn a_session_without_a_use_for_ticks_is_told_of_resets_only() {
+    let sim = running(Pace::Lockstep);
+    let mut stepper = Stepper::new(sim.handle());
+    let (mut idle_sender, mut idle) = sim.handle().open(Ticks::AndResets).unwrap();
+    idle_sender.set_wants_ticks(false);
+    for _ in 0..10 {
+        stepper.step().await;
+    }
+    let tries = sim.handle().latest().tries;
+    idle_sender.send(Command::Reset(None)).unwrap();
+    let Some(Delivery::Tick(reset)) = within("the reset", idle.recv()).await else { panic!("dropped") };
+    assert_eq!((reset.tries, reset.step), (tries + 1, 0));
+    idle_sender.set_wants_ticks(true);
+    let stepped = stepper.step().await;
+    let Some(Delivery::Tick(seen)) = within("a tick", idle.recv()).await else { panic!("dropped") };
+    assert_eq!(seen.tick, stepped.tick);
+}
+
 #[test]
 fn the_time_of_a_sessions_commands_is_limited() {
     let start = now();

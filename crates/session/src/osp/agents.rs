@@ -40,7 +40,8 @@ impl OspSession {
             return out.refuse(Some(self.peer), "too many pending lists");
         }
         let Some(card) = self.card(agent, world) else {
-            return self.list(&Reply::AgentInfo { agent, inputs: 0, outputs: 0, infos: 0, name: Text::default() });
+            let (agent, name) = (LocalAgent(0), Text::default());
+            return self.list(&Reply::AgentInfo { agent, inputs: 0, outputs: 0, infos: 0, name });
         };
         let (inputs, outputs, infos) = (card.count(Role::Input), card.count(Role::Output), card.count(Role::Info));
         self.list(&Reply::AgentInfo { agent, inputs, outputs, infos, name: Text::from(card.name.as_str()) });

@@ -52,7 +52,7 @@ fn unknown_ids_are_reported() {
     for (request, wanted) in [
         (
             Request::GetAgentInfo { agent },
-            Reply::AgentInfo { agent, inputs: 0, outputs: 0, infos: 0, name: Text::default() },
+            Reply::AgentInfo { agent: LocalAgent(0), inputs: 0, outputs: 0, infos: 0, name: Text::default() },
         ),
         (Request::RegisterForAgent { agent }, Reply::RegisterForAgentAck { agent, status: Status::Failed }),
         (Request::DeregisterFromAgent { agent }, Reply::DeregisterFromAgentAck { agent, status: Status::NotFound }),

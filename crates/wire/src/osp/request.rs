@@ -130,7 +130,8 @@ impl Request {
             id::RESET_COMPLETED | id::RESET_COMPLETED_ACK => Self::ResetCompleted,
             id::NEXT_STEP => {
                 let agent = LocalAgent(r.i32_le("agent")?);
-                let inputs = count(&mut r, "inputs")?;
+                // those that are announced but missing keep their values (D29)
+                let inputs = count(&mut r, "inputs")?.min(r.remaining() / size_of::<f32>());
                 Self::NextStep { agent, inputs: floats(&mut r, inputs, "input")? }
             }
             id::STEP_COMPLETED_ACK => Self::StepCompletedAck { agent: LocalAgent(r.i32_le("agent")?) },
@@ -246,9 +247,21 @@ mod tests {
         check(b"\x14", Ok(Request::RegisterForEvent { name: "".into() }));
         check(&[80, 1, 0, 0], Err(DecodeError::Truncated { field: "agent" }));
         check(&[80, 1, 0, 0, 0, 1, 0, 0], Err(DecodeError::Truncated { field: "inputs" }));
-        check(&[80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], Err(DecodeError::Truncated { field: "input" }));
+        let step = Request::NextStep { agent: LocalAgent(1), inputs: Vec::new() };
+        check(&[80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], Ok(step));
         check(&[75], Ok(Request::ResetCompleted));
         check(&[76, 120], Ok(Request::ResetCompleted));
+    }
+
+    #[test]
+    fn a_step_has_the_inputs_that_it_carries() {
+        let whole =
+            Request::NextStep { agent: LocalAgent(1), inputs: vec![0.5, 0.25, -1.0] }.to_bytes_in(Dialect::Document);
+        for (left_out, expected) in [(0, 3), (1, 2), (4, 2), (5, 1), (12, 0)] {
+            let decoded = Request::decode(whole.get(..whole.len() - left_out).unwrap_or_default());
+            let Ok(Request::NextStep { inputs, .. }) = decoded else { panic!("{left_out}: {decoded:?}") };
+            assert_eq!(Some(&*inputs), [0.5, 0.25, -1.0].get(..expected), "without the last {left_out} bytes");
+        }
     }
 
     #[test]

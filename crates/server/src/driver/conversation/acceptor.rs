@@ -23,6 +23,7 @@ use tracing::{debug, error, info, warn};
 
 use super::{
     Conversation, Request,
+    share::Share,
     worker::{Spinner, WorkerThread},
 };
 use crate::{
@@ -34,42 +35,50 @@ use crate::{
     sim_thread::SimHandle,
 };
 
-/// Accepts peers and runs a conversation with each, at most `most` at a time, until the server stops or the world ends.
-pub async fn run(
-    socket: UdpSocket,
-    protocol: &'static str,
-    service: Box<dyn ConversationService>,
-    sim: SimHandle,
-    allow: AllowList,
-    most: usize,
-    stop: CancellationToken,
-) {
-    let worker = match WorkerThread::start(protocol, sim.clone()) {
-        Ok(worker) => worker,
-        Err(error) => return error!(protocol, "cannot serve: {error}"),
-    };
-    let (reset, resets) = mpsc::channel(1);
-    let acceptor = Acceptor {
-        socket,
-        protocol,
-        service,
-        sim,
-        allow,
-        most,
-        rate: RateLimit::default(),
-        greetings: SourceLimit::new(limits::GREETINGS),
-        refusals: RefusalLog::new(protocol),
-        began: now(),
-        last_reset: None,
-        reset,
-        peers: BTreeMap::new(),
-        conversations: JoinSet::new(),
-        worker: worker.handle.clone(),
-        spinner: Arc::clone(&worker.spinner),
-        stop,
-    };
-    acceptor.run(resets).await;
-    worker.end.cancel();
+/// A port at which peers begin conversations.
+pub struct Port {
+    /// Its socket.
+    pub socket: UdpSocket,
+    /// Name of the protocol.
+    pub protocol: &'static str,
+    /// Begins the sessions.
+    pub service: Box<dyn ConversationService>,
+    /// The world.
+    pub sim: SimHandle,
+    /// Who may connect.
+    pub allow: AllowList,
+    /// Most conversations.
+    pub most: usize,
+    /// Ends it.
+    pub stop: CancellationToken,
+}
+
+impl Port {
+    /// Accepts peers and runs a conversation with each until the server stops or the world ends.
+    pub async fn run(self) {
+        let protocol = self.protocol;
+        let worker = match WorkerThread::start(protocol, self.sim.clone()) {
+            Ok(worker) => worker,
+            Err(error) => return error!(protocol, "cannot serve: {error}"),
+        };
+        let (reset, resets) = mpsc::channel(1);
+        let acceptor = Acceptor {
+            port: self,
+            rate: RateLimit::default(),
+            greetings: SourceLimit::new(limits::GREETINGS),
+            refusals: RefusalLog::new(protocol),
+            began: now(),
+            last_reset: None,
+            reset,
+            peers: BTreeMap::new(),
+            conversations: JoinSet::new(),
+            worker: worker.handle.clone(),
+            spinner: Arc::clone(&worker.spinner),
+            share: Arc::default(),
+        };
+        acceptor.run(resets).await;
+        worker.end.cancel();
+    }
 }
 
 /// A conversation, seen from the acceptor.
@@ -126,13 +135,7 @@ impl Activity {
 }
 
 struct Acceptor {
-    socket: UdpSocket,
-    protocol: &'static str,
-    service: Box<dyn ConversationService>,
-    sim: SimHandle,
-    allow: AllowList,
-    /// Most conversations.
-    most: usize,
+    port: Port,
     rate: RateLimit,
     /// How often conversations may begin.
     greetings: SourceLimit,
@@ -145,26 +148,26 @@ struct Acceptor {
     conversations: JoinSet<()>,
     worker: Handle,
     spinner: Arc<Spinner>,
-    stop: CancellationToken,
+    share: Arc<Share>,
 }
 
 impl Acceptor {
     async fn run(mut self, mut resets: mpsc::Receiver<SocketAddr>) {
         let mut buffer = vec![0; limits::MAX_DATAGRAM];
-        let ended = self.sim.ended();
+        let ended = self.port.sim.ended();
         tokio::pin!(ended);
         let mut idle_check = tokio::time::interval(limits::IDLE_CHECK_INTERVAL);
         loop {
             tokio::select! {
-                () = self.stop.cancelled() => break,
+                () = self.port.stop.cancelled() => break,
                 () = &mut ended => break,
                 _ = idle_check.tick() => self.close_idle(),
                 Some(ended) = self.conversations.join_next() => self.conversation_ended(ended),
                 Some(peer) = resets.recv() => self.reset_communication(peer),
-                received = self.socket.recv_from(&mut buffer) => match received {
+                received = self.port.socket.recv_from(&mut buffer) => match received {
                     Ok((length, from)) => self.datagram(from, buffer.get(..length).unwrap_or_default()),
                     // on some systems the error of an earlier send to a closed port
-                    Err(error) => debug!(protocol = self.protocol, "receive failed: {error}"),
+                    Err(error) => debug!(protocol = self.port.protocol, "receive failed: {error}"),
                 },
             }
         }
@@ -175,7 +178,7 @@ impl Acceptor {
 
     fn conversation_ended(&mut self, ended: Result<(), JoinError>) {
         if let Err(error) = ended {
-            error!(protocol = self.protocol, "conversation task failed: {error}");
+            error!(protocol = self.port.protocol, "conversation task failed: {error}");
         }
         self.forget_ended();
     }
@@ -185,18 +188,18 @@ impl Acceptor {
     }
 
     fn datagram(&mut self, from: SocketAddr, bytes: &[u8]) {
-        METRICS.datagrams.add(self.protocol, 1);
-        if !self.allow.admits(from) {
+        METRICS.datagrams.add(self.port.protocol, 1);
+        if !self.port.allow.admits(from) {
             return self.refuse(from, "address is not in the allow-list");
         }
         if !self.rate.admits(from, now()) {
-            return METRICS.rate_limited.add(self.protocol, 1);
+            return METRICS.rate_limited.add(self.port.protocol, 1);
         }
-        match self.service.greet(from, bytes) {
+        match self.port.service.greet(from, bytes) {
             Greeting::Begin(session) => self.greeted(from, bytes, session),
             Greeting::Reply { datagram, reason } => {
                 // a full socket buffer loses the datagram, as the network might
-                if let Err(error) = self.socket.try_send_to(&datagram, from) {
+                if let Err(error) = self.port.socket.try_send_to(&datagram, from) {
                     self.refuse(from, format!("reply not sent: {error}"));
                 }
                 self.refuse(from, reason);
@@ -222,7 +225,7 @@ impl Acceptor {
             self.close(peer, "the peer has restarted");
         }
         if !self.greetings.admits(peer, now()) {
-            return METRICS.rate_limited.add(self.protocol, 1);
+            return METRICS.rate_limited.add(self.port.protocol, 1);
         }
         if let Err(reason) = self.make_room(peer) {
             return self.refuse(peer, reason);
@@ -246,7 +249,7 @@ impl Acceptor {
                 &|other, known| from_source(other) && half_open(known)
             } else if count(&|other, _| from_source(other)) >= limits::CONVERSATIONS_PER_SOURCE {
                 &|other, _| from_source(other)
-            } else if self.peers.len() >= self.most {
+            } else if self.peers.len() >= self.port.most {
                 &|_, _| true
             } else {
                 return Ok(());
@@ -292,7 +295,7 @@ impl Acceptor {
         greeting: &[u8],
         session: Box<dyn DatagramSession<ConversationAction>>,
     ) -> io::Result<()> {
-        let mut address = self.socket.local_addr()?;
+        let mut address = self.port.socket.local_addr()?;
         address.set_port(0);
         let socket = std::net::UdpSocket::bind(address)?;
         socket.connect(peer)?;
@@ -301,8 +304,8 @@ impl Acceptor {
             let _worker = self.worker.enter();
             UdpSocket::from_std(socket)?
         };
-        let client = Client { protocol: self.protocol, peer: Some(peer), role: None };
-        let opened = self.sim.open_for(client, self.service.ticks());
+        let client = Client { protocol: self.port.protocol, peer: Some(peer), role: None };
+        let opened = self.port.sim.open_for(client, self.port.service.ticks());
         let (commands, deliveries) = opened.map_err(io::Error::other)?;
         let connected = now();
         let activity = Arc::new(Activity::new(self.began, connected));
@@ -310,19 +313,21 @@ impl Acceptor {
         let conversation = Conversation {
             socket,
             peer,
-            protocol: self.protocol,
+            protocol: self.port.protocol,
             session,
-            sim: self.sim.clone(),
+            sim: self.port.sim.clone(),
             commands,
             reset: self.reset.clone(),
             spinner: Arc::clone(&self.spinner),
+            share: Arc::clone(&self.share),
+            is_needed: false,
             activity: Arc::clone(&activity),
             received: connected,
             held: Vec::new(),
             held_until: None,
-            refusals: RefusalLog::new(self.protocol),
+            refusals: RefusalLog::new(self.port.protocol),
         };
-        let (protocol, stop) = (self.protocol, self.stop.clone());
+        let (protocol, stop) = (self.port.protocol, self.port.stop.clone());
         let converse = async move {
             let reason = conversation.run(deliveries, requested, stop).await;
             info!(protocol, %peer, "closed: {reason}");
@@ -339,7 +344,7 @@ impl Acceptor {
             return self.refuse(peer, "communication was reset a moment ago");
         }
         self.last_reset = Some(now);
-        warn!(protocol = self.protocol, %peer, conversations = self.peers.len(), "communication reset");
+        warn!(protocol = self.port.protocol, %peer, conversations = self.peers.len(), "communication reset");
         for (_, known) in std::mem::take(&mut self.peers) {
             // a conversation that has just ended needs no request
             let _ = known.requests.try_send(Request::ResetCommunication);

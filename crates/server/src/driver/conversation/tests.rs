@@ -33,8 +33,9 @@ impl Running {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let (address, stop) = (socket.local_addr().unwrap(), CancellationToken::new());
         let (sim_handle, allow, osp) = (sim.handle().clone(), AllowList::default(), Box::<Osp>::default());
-        let serve = run(socket, "osp", osp, sim_handle, allow, limits::CONVERSATIONS, stop.clone());
-        Self { address, stop, task: tokio::spawn(serve), sim: Some(sim) }
+        let (most, stopping) = (limits::CONVERSATIONS, stop.clone());
+        let port = Port { socket, protocol: "osp", service: osp, sim: sim_handle, allow, most, stop: stopping };
+        Self { address, stop, task: tokio::spawn(port.run()), sim: Some(sim) }
     }
 
     /// Greets from a new socket; returns it and the address of the answer.

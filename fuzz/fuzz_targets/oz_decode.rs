@@ -19,11 +19,7 @@ fn arrive<M: StreamMessage>(pieces: impl Iterator<Item = impl AsRef<[u8]>>) -> A
                 Ok(Some(split)) => {
                     let bytes = &buffer[split.message];
                     messages.push(match M::decode(bytes) {
-                        Ok(message) => {
-                            let written = message.to_bytes();
-                            assert_eq!(written, bytes);
-                            Some(written)
-                        }
+                        Ok(message) => Some(written(&message, bytes)),
                         Err(DecodeError::Malformed { .. }) => None,
                         Err(error) => panic!("what was split is whole, but {error}"),
                     });
@@ -43,8 +39,19 @@ fn check<M: StreamMessage>(bytes: &[u8]) {
     assert_eq!(whole, arrive::<M>(bytes.chunks(7)));
     assert_eq!(whole, arrive::<M>(bytes.chunks(1)));
     if let Ok(message) = M::decode(bytes) {
-        assert_eq!(message.to_bytes(), bytes);
+        written(&message, bytes);
     }
+}
+
+/// The encoded message: the bytes as received, unless they have a text to speak that is not UTF-8.
+fn written<M: StreamMessage>(message: &M, bytes: &[u8]) -> Vec<u8> {
+    let written = message.to_bytes();
+    if bytes.starts_with(&[0, 0, 0, 3]) {
+        assert_eq!(M::decode(&written).map(|message| message.to_bytes()), Ok(written.clone()));
+    } else {
+        assert_eq!(written, bytes);
+    }
+    written
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -54,8 +61,8 @@ fuzz_target!(|bytes: &[u8]| {
     check::<Event>(bytes);
     if let Ok(request) = Request::decode(bytes) {
         assert!(bytes.len() <= MAX_REQUEST);
-        let twice = request.swap_volume_and_pitch().swap_volume_and_pitch();
-        assert_eq!(twice.to_bytes(), bytes);
+        let once = request.to_bytes();
+        assert_eq!(request.swap_volume_and_pitch().swap_volume_and_pitch().to_bytes(), once);
     }
     match Event::decode(bytes) {
         Ok(Event::Utterance(heard)) => assert!(heard.options().len() <= MAX_OPTIONS_READ),

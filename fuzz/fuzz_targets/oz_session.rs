@@ -11,7 +11,7 @@ use puppet::puppet::{AttributedOrder, Puppet, PuppetRefusal};
 use server::Scenario;
 use server::serve::build_world;
 use server::protocol::EndpointKind;
-use session::{Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession};
+use session::{BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -91,7 +91,7 @@ fn refusal(bytes: &[u8]) -> OrderRefusal {
     })
 }
 
-fn check(out: &StreamOutbox<Vec<u8>>, peer: SocketAddr, puppet: &mut Puppet) {
+fn check(out: &BytesOutbox, peer: SocketAddr, puppet: &mut Puppet) {
     assert!(out.replies.iter().all(|(to, _)| *to == peer));
     let droppable = out.actions.iter().filter_map(|action| match action {
         StreamAction::SendDroppable(bytes) => Some(bytes),

@@ -553,9 +553,9 @@ export type Puppet = {
 /** A command for the puppet. */
 export type PuppetCommand = "reset"
   | { "speak": string }
+  | { "gesture": number }
   | { "volume": number }
   | { "pitch": number }
-  | { "gesture": number }
   | { "expression": number }
   | { "look-at": number }
   | { "blink": number }

@@ -86,22 +86,6 @@ unsafe extern "C-unwind" {
         geomtype: c_int,
         normal: *mut [mjtNum; 3],
     ) -> mjtNum;
-    pub(crate) fn mj_rayMesh(
-        m: *const mjModel,
-        d: *const mjData,
-        geomid: c_int,
-        pnt: *const [mjtNum; 3],
-        vec: *const [mjtNum; 3],
-        normal: *mut [mjtNum; 3],
-    ) -> mjtNum;
-    pub(crate) fn mj_rayHfield(
-        m: *const mjModel,
-        d: *const mjData,
-        geomid: c_int,
-        pnt: *const [mjtNum; 3],
-        vec: *const [mjtNum; 3],
-        normal: *mut [mjtNum; 3],
-    ) -> mjtNum;
     /// Reference for the tests of `ray.rs`.
     #[cfg(test)]
     pub(crate) fn mj_ray(
@@ -116,3 +100,21 @@ unsafe extern "C-unwind" {
         normal: *mut [mjtNum; 3],
     ) -> mjtNum;
 }
+
+/// Rays at geoms whose shape is part of the model.
+macro_rules! declare_shape_rays {
+    ($($name:ident),*) => {
+        unsafe extern "C-unwind" {
+            $(pub(crate) fn $name(
+                m: *const mjModel,
+                d: *const mjData,
+                geomid: c_int,
+                pnt: *const [mjtNum; 3],
+                vec: *const [mjtNum; 3],
+                normal: *mut [mjtNum; 3],
+            ) -> mjtNum;)*
+        }
+    };
+}
+
+declare_shape_rays!(mj_rayMesh, mj_rayHfield);

@@ -11,7 +11,7 @@ pub use crate::{
 };
 use crate::{
     faces::Face,
-    gaze::{FaceTarget, LOOK_ATS, LookAt},
+    gaze::{FaceTarget, LOOK_ATS, LookAt, View},
     gesture::Gestures,
     hearing::Hypothesis,
     idle::MAX_BLINKS,
@@ -201,7 +201,8 @@ impl Puppet {
             direction: [head[0] - face.x * span[0] / 2.0, head[1] - face.y * span[1] / 2.0],
             size: face.width * face.height,
         };
-        self.mixer.gaze.see(&faces.iter().map(target).collect::<Vec<_>>());
+        let view = View { center: head, span, turns: tick.is_some() };
+        self.mixer.gaze.see(&faces.iter().map(target).collect::<Vec<_>>(), view);
         if !faces.is_empty() || !self.faces.is_empty() {
             // while the simulation is paused events are not delivered, and the latest one is sufficient
             Arc::make_mut(&mut self.events).add_latest(self.time, PuppetEventKind::Faces(faces.clone()));

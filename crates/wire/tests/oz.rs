@@ -37,6 +37,8 @@ struct Vector {
     name: String,
     hex: String,
     message: Option<Value>,
+    /// How the message is encoded, if not as it was received.
+    canonical: Option<String>,
     error: Option<Value>,
     ends: Option<Value>,
     #[serde(default)]
@@ -160,7 +162,8 @@ fn check<M: StreamMessage>(vector: &Vector, json_from_message: fn(&M) -> Value) 
             assert_eq!(M::split(&followed), Ok(Some(split)), "{name}");
             match M::decode(&bytes) {
                 Ok(found) => {
-                    assert_eq!(found.to_bytes(), bytes, "{name}");
+                    let canonical = vector.canonical.as_ref().unwrap_or(&vector.hex);
+                    assert_eq!(found.to_bytes(), bytes_from_hex(canonical), "{name}");
                     message = Some(json_from_message(&found));
                 }
                 Err(what) => error = Some(json_from_error(&what)),
@@ -240,6 +243,11 @@ fn likely_bytes() -> impl Strategy<Value = Vec<u8>> {
 /// Every message that `split` finds decodes completely or fails; decoded messages round-trip byte by byte, including
 /// NaN.
 fn check_round_trip<M: StreamMessage>(bytes: &[u8]) {
+    // a text to speak that is not UTF-8 is encoded as UTF-8
+    let is_latin_1 = bytes.starts_with(&[0, 0, 0, 3]) && str::from_utf8(bytes.get(6..).unwrap_or_default()).is_err();
+    if is_latin_1 {
+        return;
+    }
     if let Ok(message) = M::decode(bytes) {
         assert_eq!(message.to_bytes(), bytes);
         let split = M::split(bytes).expect("it decodes").expect("all of it is there");

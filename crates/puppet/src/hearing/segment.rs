@@ -30,6 +30,9 @@ const PRE_ROLL: usize = frames(320);
 const HANG_OVER: usize = frames(512);
 const TAIL: usize = frames(256);
 
+/// What is still ignored after muting, in samples: loudspeaker, room and microphone lag behind the robot's voice.
+const ECHO: usize = 4 * RATE as usize / 5;
+
 /// Minimum voiced frames of an utterance.
 const MIN_VOICE: usize = frames(128);
 
@@ -55,6 +58,8 @@ pub struct Segmenter {
     frames: VecDeque<Frame>,
     speaking: bool,
     muted: bool,
+    /// Samples still to be ignored after muting.
+    echo: usize,
     /// Total number of samples in `frames` and before.
     heard: u64,
 }
@@ -89,6 +94,7 @@ impl Segmenter {
             frames: VecDeque::new(),
             speaking: false,
             muted: false,
+            echo: 0,
             heard: 0,
         }
     }
@@ -99,6 +105,9 @@ impl Segmenter {
             self.heard += samples.len() as u64;
             return Vec::new();
         }
+        let (echo, samples) = samples.split_at(self.echo.min(samples.len()));
+        self.echo -= echo.len();
+        self.heard += echo.len() as u64;
         let mut ended = Vec::new();
         for &sample in samples {
             self.partial.push(sanitised(sample));
@@ -117,11 +126,13 @@ impl Segmenter {
         ended
     }
 
-    /// Mutes the input, as while the robot itself speaks. Drops the utterance in progress.
+    /// Mutes the input, as while the robot itself speaks. Drops the utterance in progress. Afterwards, the tail of its voice
+    /// is ignored as well.
     pub fn mute(&mut self, muted: bool) {
         if muted != self.muted {
             self.forget();
             self.muted = muted;
+            self.echo = if muted { 0 } else { ECHO };
         }
     }
 
@@ -289,5 +300,20 @@ mod tests {
         assert_eq!(heard.len(), 1);
         // 5 s have passed
         assert!((4.5..5.1).contains(&(heard[0].start as f32 / RATE as f32)), "{}", heard[0].start);
+    }
+
+    #[test]
+    fn the_tail_of_the_own_voice_is_ignored() {
+        for piece in [160, 4_096] {
+            let mut segmenter = Segmenter::new();
+            segmenter.mute(true);
+            segmenter.push(&voice(2.0));
+            segmenter.mute(false);
+            let sound = [voice(0.6), silence(1.0), voice(1.0), silence(1.0)].concat();
+            let heard: Vec<_> = sound.chunks(piece).flat_map(|chunk| segmenter.push(chunk)).collect();
+            // the answer of a person, which comes 3.6 s after the beginning
+            assert_eq!(heard.len(), 1);
+            assert!((3.2..3.8).contains(&(heard[0].start as f32 / RATE as f32)), "{}", heard[0].start);
+        }
     }
 }

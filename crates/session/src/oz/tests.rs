@@ -15,7 +15,7 @@ use wire::{
 use world::{Answer, Command, World};
 
 use super::*;
-use crate::{Context, Notice, Outbox, StreamAction, StreamOutbox, StreamService, StreamSession, testing::setup_with};
+use crate::{BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession, testing::setup_with};
 
 /// One end of a connection.
 struct Peer {
@@ -130,10 +130,10 @@ impl Harness {
         }
     }
 
-    fn execute(&mut self, index: usize, out: StreamOutbox<Vec<u8>>) {
+    fn execute(&mut self, index: usize, out: BytesOutbox) {
         let Self { world, peers, .. } = self;
         let peer = peers[index].as_mut().expect("it has not left");
-        let decoded = |(to, bytes): (SocketAddr, Vec<u8>)| {
+        let decoded = |(to, bytes): (SocketAddr, bytes::Bytes)| {
             assert_eq!(to, address(index));
             Reply::decode(&bytes).unwrap()
         };
@@ -393,14 +393,14 @@ fn numbers_are_refused_or_clamped() {
 }
 
 #[test]
-fn invalid_utf8_is_refused_without_closing() {
+fn a_text_of_an_old_client_is_latin_1() {
     let mut harness = Harness::new();
     let peer = harness.join();
-    let bad = b"\0\0\0\x03\0\x03\xFF\xFEx";
-    harness.send_bytes(peer, &[bad, &speak("ok").to_bytes()[..]].concat());
-    assert_eq!(harness.refusals(peer).len(), 1);
-    assert_eq!(harness.peer(peer).ordered, [PuppetOrder::Speak("ok".to_owned())]);
-    assert_eq!(harness.peer(peer).closed, None);
+    let old = b"\0\0\0\x03\0\x04Gr\xFCn";
+    harness.send_bytes(peer, &[old, &speak("ok").to_bytes()[..]].concat());
+    assert_eq!(harness.refusals(peer), [""; 0]);
+    let texts = ["Grün", "ok"].map(|text| PuppetOrder::Speak(text.to_owned()));
+    assert_eq!(harness.peer(peer).ordered, texts);
 }
 
 #[test]

@@ -284,12 +284,12 @@ pub enum PuppetCommand {
     Reset,
     /// Speaks a text, which may contain gesture tags.
     Speak(String),
+    /// Starts the gesture with this id.
+    Gesture(u32),
     /// Volume of the voice, 0 to 1.
     Volume(f32),
     /// Pitch of the voice, 0.5 to 2.
     Pitch(f32),
-    /// Starts the gesture with this id.
-    Gesture(u32),
     /// Shows the expression with this id.
     Expression(u32),
     /// Switches to the gaze mode with this id.

@@ -74,7 +74,7 @@ impl Request {
             id::NOTHING => Self::Nothing,
             id::REQUEST_VERSION => Self::RequestVersion(r.u32_be("version")?),
             id::RESET => Self::Reset,
-            id::SPEAK => Self::Speak(Text::decode(r, "text")?),
+            id::SPEAK => Self::Speak(Text::decode_lenient(r, "text")?),
             id::VOICE_GENDER_LANGUAGE => Self::VoiceGenderLanguage(r.u32_be("voice")?),
             id::VOICE_VOLUME => Self::VoiceVolume(r.f32_be("volume")?),
             id::VOICE_PITCH => Self::VoicePitch(r.f32_be("pitch")?),

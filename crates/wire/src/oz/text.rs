@@ -51,6 +51,19 @@ impl Text {
         Ok(Self(text.to_owned()))
     }
 
+    /// Decodes a text that may come from an old client: if it is not UTF-8, it is Latin-1 (D11).
+    pub(super) fn decode_lenient(r: &mut Reader<'_>, field: &'static str) -> Result<Self, DecodeError> {
+        let length = r.u16_be(field)?;
+        let bytes = r.bytes(length.into(), field)?;
+        let mut text = match str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(_) => bytes.iter().copied().map(char::from).collect(),
+        };
+        // in UTF-8 it may be longer
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        Ok(Self(text))
+    }
+
     /// Skips a text without checking it: invalid UTF-8 costs one message, not the stream (D11).
     pub(super) fn skip(r: &mut Reader<'_>) -> Result<(), DecodeError> {
         let length = r.u16_be("text")?;

@@ -21,6 +21,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
+use rustix::process::Signal;
 
 use self::{
     group::{Group, Load},
@@ -29,12 +30,16 @@ use self::{
 };
 use crate::process::Server;
 
+/// All protocols, in one world.
+const SCENARIO: &str = include_str!("soak/scenario.toml");
 /// Groups of clients; each is one process.
 const GROUPS: usize = 4;
 /// How often one of the groups is killed and started again.
 const KILL_EVERY: Duration = Duration::from_secs(20);
 /// Rate of well-behaved clients under attack, relative to their undisturbed rate.
 const UNDISTURBED: f64 = 0.95;
+/// How often an attack on a stepping client is interrupted, to compare.
+const ROUNDS: u32 = 9;
 /// Time from SIGTERM to the end of the server.
 const STOP_WITHIN: Duration = Duration::from_secs(2);
 
@@ -61,7 +66,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if let Some(seconds) = options.attacks {
         return measure_attacks(Duration::from_secs_f64(seconds.max(1.0)), out);
     }
-    let server = Server::start("playground")?;
+    let server = Server::start_text(SCENARIO)?;
     let stop = Arc::new(AtomicBool::new(false));
     let witnesses = Witnesses::start(&server, &stop)?;
     writeln!(out, "{}", Minute::HEADER)?;
@@ -121,7 +126,7 @@ fn measure_attacks(duration: Duration, out: &mut dyn Write) -> anyhow::Result<()
     let mut worst = f64::INFINITY;
     writeln!(out, "{:34} {:>9} {:>9} {:>9} {:>11}", "attack", "cycles/s", "replies/s", "relative", "slowest ms")?;
     for (name, _) in hostile::ATTACKS {
-        let server = Server::start("playground")?;
+        let server = Server::start_text(SCENARIO)?;
         let stop = Arc::new(AtomicBool::new(false));
         let witnesses = Witnesses::start(&server, &stop)?;
         // until all have connected
@@ -152,8 +157,49 @@ fn measure_attacks(duration: Duration, out: &mut dyn Write) -> anyhow::Result<()
         }
         worst = if errors.is_empty() { worst.min(relative) } else { 0.0 };
     }
+    writeln!(out, "\n{:34} {:>9} {:>19}", "attack on a client that steps", "steps/s", "relative")?;
+    for (name, _) in hostile::ATTACKS.iter().filter(|(name, _)| name.contains("OSP")) {
+        let (steps, relative) = measure_stepping(name, duration)?;
+        writeln!(out, "{name:34} {steps:9.0} {relative:19.3}")?;
+        out.flush()?;
+        worst = worst.min(relative);
+    }
     ensure!(worst >= UNDISTURBED, "an attack disturbs others: their rate falls to {worst:.3} of what it was");
     Ok(writeln!(out, "passed: at least {worst:.3} of the undisturbed rate")?)
+}
+
+/// Steps per second of a client that drives a world over OSP as fast as it can while others attack, and relative to those
+/// while the attackers are stopped: the median of several rounds.
+fn measure_stepping(attack: &str, duration: Duration) -> anyhow::Result<(f64, f64)> {
+    let server = Server::start("small")?;
+    let mut client = client::osp::Client::connect(server.address("OSP")?)?;
+    let agents = client.agents()?;
+    let agent = agents.first().context("a world without agents")?.agent;
+    ensure!(client.register(agent)?, "the agent is controlled already");
+    let mut steps_per_second = || {
+        let (began, mut steps) = (now(), 0_u32);
+        while now().duration_since(began) < duration / ROUNDS {
+            client.step(&[(agent, &[0.2, 0.3])])?;
+            steps += 1;
+        }
+        anyhow::Ok(f64::from(steps) / (duration / ROUNDS).as_secs_f64())
+    };
+    // until the caches are warm
+    steps_per_second()?;
+    let group = Group::start_hostile(&server, Some(attack))?;
+    let mut rates = Vec::new();
+    for _ in 0..ROUNDS {
+        let attacked = steps_per_second()?;
+        group.send_signal(Signal::STOP)?;
+        let undisturbed = steps_per_second()?;
+        group.send_signal(Signal::CONT)?;
+        rates.push((attacked / undisturbed, attacked));
+    }
+    server.terminate()?;
+    group.end()?;
+    rates.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (relative, attacked) = rates.get(rates.len() / 2).context("no round")?;
+    Ok((*attacked, *relative))
 }
 
 fn minutes(number: f64) -> Duration {

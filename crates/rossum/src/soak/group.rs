@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::Context;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     clients::{Kind, Progress, Target},
@@ -117,6 +118,11 @@ impl Group {
             *errors.entry(error).or_default() += 1;
         }
         errors
+    }
+
+    pub(super) fn send_signal(&self, signal: Signal) -> anyhow::Result<()> {
+        let id = Pid::from_raw(self.child.id().try_into()?).context("a group without a process")?;
+        Ok(kill_process(id, signal)?)
     }
 
     /// Ends the group.

@@ -7,6 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use wire::{Message, odcp, osp};
+
 use super::{clients::Target, group::Random, now, pause};
 
 const THREADS: usize = 2;
@@ -15,6 +17,8 @@ const ATTACK: Duration = Duration::from_secs(5);
 const CONNECTIONS: usize = 2;
 /// Bytes per second that an attack sends over TCP. More would measure the loopback interface.
 const BYTES_PER_SECOND: u64 = 1_000_000;
+/// Datagrams that an attack sends from one socket in a burst. More would measure the senders, which share the cores.
+const DATAGRAMS: usize = 10;
 /// Pause between two bursts.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -33,6 +37,7 @@ pub(super) const ATTACKS: &[(&str, Attack)] = &[
     ("OSP greetings from many ports", greet_from_many_ports),
     ("a flood of ODCP requests", flood_odcp),
     ("costly OSP patterns", search_with_costly_patterns),
+    ("a flood of OSP requests", flood_osp),
     ("a flood of motor commands", flood_with_motors),
 ];
 
@@ -168,8 +173,32 @@ fn greet_from_many_ports(target: &Target, _: &mut Random, until: Instant) -> any
 fn flood_odcp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
     let (socket, address) = (UdpSocket::bind("127.0.0.1:0")?, target.address("ODCP of Alice")?);
     while now() < until {
-        for _ in 0..200 {
-            socket.send_to(&[22], address)?;
+        for _ in 0..20 * DATAGRAMS {
+            socket.send_to(&odcp::Request::GetMotors.to_bytes(), address)?;
+        }
+        pause(PAUSE);
+    }
+    Ok(())
+}
+
+fn flood_osp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
+    let address = target.address("OSP")?;
+    let mut sockets = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        socket.set_read_timeout(Some(Duration::from_secs(1)))?;
+        socket.send_to(&[5, 1, 1], address)?;
+        let (_, conversation) = socket.recv_from(&mut [0; 64])?;
+        socket.connect(conversation)?;
+        sockets.push(socket);
+    }
+    let request = osp::Request::GetValueIds { expression: ".*".into() }.to_bytes_in(osp::Dialect::Document);
+    while now() < until {
+        for socket in &sockets {
+            for _ in 0..DATAGRAMS {
+                // the conversation may have been ended
+                socket.send(&request)?;
+            }
         }
         pause(PAUSE);
     }

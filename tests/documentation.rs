@@ -82,3 +82,37 @@ fn paths_lead_to_files() {
         files.filter(is_broken).map(str::to_owned).collect()
     });
 }
+
+/// The coverage lists of the protocols: each row names an implementation, and tests or decisions that are there, or says
+/// what is open.
+#[test]
+fn coverage_lists_name_what_exists() {
+    check_pages(|page, text| {
+        if page.file_name().is_none_or(|name| name != "coverage.md") {
+            return Vec::new();
+        }
+        let decisions = fs::read_to_string(page.with_file_name("decisions.md")).expect("decisions");
+        let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #"));
+        let mut numbers = Vec::new();
+        rows.filter_map(|row| {
+            let cells: Vec<_> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+            let [number, _, implementation, covered] = cells[..] else { return Some(format!("{row}: not four cells")) };
+            let is_new = !numbers.contains(&number.to_owned());
+            numbers.push(number.to_owned());
+            let is_covered = covered.starts_with("open: ") || covered.split(", ").all(|by| exists(by, &decisions));
+            let is_implemented = covered.starts_with("open: ") || implementation.contains('`');
+            (!is_new || !is_covered || !is_implemented).then(|| row.to_owned())
+        })
+        .collect()
+    });
+}
+
+/// Whether a test, given as `path::name`, or a decision, given as its number, exists.
+fn exists(by: &str, decisions: &str) -> bool {
+    match by.trim_matches('`').split_once("::") {
+        Some((path, test)) => {
+            fs::read_to_string(root().join(path)).is_ok_and(|text| text.contains(&format!("fn {test}(")))
+        }
+        None => decisions.lines().any(|line| line.starts_with(&format!("### {by}."))),
+    }
+}

@@ -14,7 +14,12 @@ use library::{LibraryError, ModelKind};
 use physics::Pose;
 use serde::{Deserialize, Deserializer, Serialize};
 use support::suggest;
-use world::{Robot, Setup, Value, ValueKind, clock::Pace, event::Watch, setup::Randomise};
+use world::{
+    Robot, Setup, Value, ValueKind,
+    clock::Pace,
+    event::{Condition, Watch},
+    setup::Randomise,
+};
 
 use crate::{
     access::{OpenBind, check_bind},
@@ -209,6 +214,9 @@ pub struct WatchConfig {
     /// Upper bound of the variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
+    /// Whether `/Control/TerminateTry` is raised as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_try: bool,
 }
 
 /// Why a scenario is invalid.
@@ -389,15 +397,16 @@ impl Scenario {
 
 fn watch_from_config(config: &WatchConfig) -> Result<Watch, ConfigError> {
     let name = config.name.clone();
-    match (&config.between, &config.variable) {
+    let condition = match (&config.between, &config.variable) {
         (Some([first, second]), None) if config.min.is_none() && config.max.is_none() => {
-            Ok(Watch::Collision { name, first: first.clone(), second: second.clone() })
+            Condition::Collision { name, first: first.clone(), second: second.clone() }
         }
         (None, Some(variable)) if config.min.is_some() || config.max.is_some() => {
-            Ok(Watch::Bound { name, variable: variable.clone(), min: config.min, max: config.max })
+            Condition::Bound { name, variable: variable.clone(), min: config.min, max: config.max }
         }
-        _ => Err(ConfigError::Watch { name }),
-    }
+        _ => return Err(ConfigError::Watch { name }),
+    };
+    Ok(Watch { condition, ends_try: config.ends_try })
 }
 
 /// The text of a TOML string, or of any other value as it is written.

@@ -4,7 +4,7 @@ use library::ModelKind;
 use physics::Pose;
 use world::{
     AgentId, Setup, World,
-    event::Watch,
+    event::{Condition, Watch},
     setup::{Randomise, Robot},
 };
 
@@ -33,15 +33,17 @@ pub(crate) fn small_setup() -> Setup {
         min: "-3.14159".to_owned(),
         max: "3.14159".to_owned(),
     });
-    setup.watches = vec![
-        Watch::Collision { name: "Bump".to_owned(), first: vec!["Rover".to_owned()], second: vec!["*".to_owned()] },
-        Watch::Bound {
+    setup.watches = [
+        Condition::Collision { name: "Bump".to_owned(), first: vec!["Rover".to_owned()], second: vec!["*".to_owned()] },
+        Condition::Bound {
             name: "Late".to_owned(),
             variable: "/Simulation/SimulationTime".to_owned(),
             min: None,
             max: Some(60.0),
         },
-    ];
+    ]
+    .map(|condition| Watch { condition, ends_try: false })
+    .to_vec();
     setup
 }
 

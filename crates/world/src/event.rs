@@ -31,7 +31,7 @@ pub mod standard {
     pub const NEXT_TRY: &str = "/Control/NextTry";
     /// A try ended because the next one begins.
     pub const TRY_COMPLETED: &str = "/Control/TryCompleted";
-    /// A client asks to end the try.
+    /// A condition that ends the try was met; see [`super::Watch::ends_try`].
     pub const TERMINATE_TRY: &str = "/Control/TerminateTry";
     /// Sensors were read.
     pub const UPDATE_SENSORS: &str = "/Simulation/UpdateSensors";
@@ -134,7 +134,18 @@ impl AgentEvent {
 
 /// A condition that raises an event while the world runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Watch {
+pub struct Watch {
+    /// The condition.
+    #[serde(flatten)]
+    pub condition: Condition,
+    /// Whether [`standard::TERMINATE_TRY`] is raised as well. It tells clients to end their evaluation; the world goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_try: bool,
+}
+
+/// What a [`Watch`] waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Condition {
     /// Raises `/Collision/<name>` in each tick in which the two groups touch.
     Collision {
         /// Name of the event.
@@ -160,9 +171,9 @@ pub enum Watch {
 impl Watch {
     /// The full name of its event.
     pub fn event_name(&self) -> String {
-        match self {
-            Self::Collision { name, .. } => format!("/Collision/{name}"),
-            Self::Bound { name, .. } => format!("/Bound/{name}"),
+        match &self.condition {
+            Condition::Collision { name, .. } => format!("/Collision/{name}"),
+            Condition::Bound { name, .. } => format!("/Bound/{name}"),
         }
     }
 }
@@ -171,6 +182,7 @@ impl Watch {
 #[derive(Clone, Debug)]
 pub(crate) struct CollisionWatch {
     pub(crate) event: EventId,
+    pub(crate) ends_try: bool,
     pub(crate) first: Group,
     pub(crate) second: Group,
 }
@@ -188,6 +200,7 @@ impl CollisionWatch {
 #[derive(Clone, Debug)]
 pub(crate) struct BoundWatch {
     pub(crate) event: EventId,
+    pub(crate) ends_try: bool,
     pub(crate) variable: VariableId,
     pub(crate) min: f64,
     pub(crate) max: f64,

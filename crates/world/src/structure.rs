@@ -13,7 +13,7 @@ use physics::{Assembly, Attachment, Edit, Fault, Model, ModelError, Pose, Sim, S
 use crate::{
     access::{POSITIONS, QUATERNION_LENGTHS, TIMESTEPS},
     agent::{Agent, AgentId, Resident, prefix_of},
-    event::{AgentEvent, BoundWatch, CollisionWatch, EventId, Group, Watch, standard},
+    event::{AgentEvent, BoundWatch, CollisionWatch, Condition, EventId, Group, Watch, standard},
     interface::Interface,
     light::{self, LightSensor},
     setup::{MAX_AGENTS, NameError, Robot, Setup, check_name},
@@ -253,22 +253,24 @@ fn resolve_watches(
     let (mut collisions, mut bounds) = (Vec::new(), Vec::new());
     for watch in watches {
         let Some(event) = catalogue.event_named(&watch.event_name()).map(|card| card.id) else { continue };
-        match watch {
-            Watch::Collision { first, second, .. } => {
+        let ends_try = watch.ends_try;
+        match &watch.condition {
+            Condition::Collision { first, second, .. } => {
                 let groups = [first, second].map(|names| (names, Group::new(model, names)));
                 if let Some((names, _)) = groups.iter().find(|(_, group)| must_exist && group.is_empty()) {
                     return Err(missing(watch, names.join(" or ")));
                 }
                 let [(_, first), (_, second)] = groups;
-                collisions.push(CollisionWatch { event, first, second });
+                collisions.push(CollisionWatch { event, ends_try, first, second });
             }
-            Watch::Bound { variable, min, max, .. } => match catalogue.variable_named(variable) {
+            Condition::Bound { variable, min, max, .. } => match catalogue.variable_named(variable) {
                 Some(card) if !card.kind.is_number() => {
                     let (watch, variable, kind) = (watch.event_name(), variable.clone(), card.kind);
                     return Err(BuildError::NotANumber { watch, variable, kind });
                 }
                 Some(card) => bounds.push(BoundWatch {
                     event,
+                    ends_try,
                     variable: card.id,
                     min: min.unwrap_or(f64::NEG_INFINITY),
                     max: max.unwrap_or(f64::INFINITY),

@@ -250,21 +250,33 @@ impl World {
     }
 
     fn watch_collisions(&mut self) {
+        let mut ends_try = false;
         for watch in &self.structure.collisions {
             if watch.happens(&self.structure.sim) {
                 self.raised.insert(watch.event);
+                ends_try |= watch.ends_try;
             }
         }
+        self.terminate_try(ends_try);
     }
 
     fn watch_bounds(&mut self) {
+        let mut ends_try = false;
         for watch in &self.structure.bounds {
             let Some(value) = self.read(watch.variable).ok().and_then(|value| value.as_number()) else { continue };
             if value >= watch.min && value <= watch.max {
                 self.outside.remove(&watch.event);
             } else if self.outside.insert(watch.event) {
                 self.raised.insert(watch.event);
+                ends_try |= watch.ends_try;
             }
+        }
+        self.terminate_try(ends_try);
+    }
+
+    fn terminate_try(&mut self, is_over: bool) {
+        if is_over {
+            self.raise(standard::TERMINATE_TRY);
         }
     }
 

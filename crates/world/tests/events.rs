@@ -4,17 +4,19 @@ mod worlds;
 
 use world::{
     Action, AgentId, SessionId, Setup, Value, World,
-    event::{AgentEvent, Watch, standard},
+    event::{AgentEvent, Condition, Watch, standard},
 };
 use worlds::*;
 
 fn collision(name: &str, first: &[&str], second: &[&str]) -> Watch {
     let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    Watch::Collision { name: name.to_owned(), first: owned(first), second: owned(second) }
+    let condition = Condition::Collision { name: name.to_owned(), first: owned(first), second: owned(second) };
+    Watch { condition, ends_try: false }
 }
 
 fn bound(name: &str, variable: &str, min: Option<f64>, max: Option<f64>) -> Watch {
-    Watch::Bound { name: name.to_owned(), variable: variable.to_owned(), min, max }
+    let condition = Condition::Bound { name: name.to_owned(), variable: variable.to_owned(), min, max };
+    Watch { condition, ends_try: false }
 }
 
 fn with_watches(setup: Setup, watches: Vec<Watch>) -> World {
@@ -117,6 +119,34 @@ fn a_bound_is_raised_once_each_time_it_is_crossed() {
     world.reset(None);
     write(&mut world, "/Sim/World/rail/Velocity", Value::Double(-1.0));
     assert_eq!(raised(&mut world, "/Bound/Near", 100).len(), 1);
+}
+
+#[test]
+fn a_watch_may_end_the_try() {
+    let watches =
+        || vec![collision("Down", &["ball"], &["floor"]), bound("Late", "/Simulation/SimulationTime", None, Some(0.1))];
+    for ending in [None, Some(0), Some(1)] {
+        let mut watches = watches();
+        let event = ending.and_then(|index| watches.get_mut(index)).map(|watch| {
+            watch.ends_try = true;
+            watch.event_name()
+        });
+        let setup = || Setup::new(text("bench", BENCH));
+        let ends = raised(&mut with_watches(setup(), watches.clone()), standard::TERMINATE_TRY, 320);
+        let met = event.map(|event| raised(&mut with_watches(setup(), watches), &event, 320)).unwrap_or_default();
+        assert_eq!((ends.is_empty(), &ends), (ending.is_none(), &met), "{ending:?}");
+    }
+}
+
+#[test]
+fn a_watch_without_an_end_is_recorded_as_before() {
+    let mut watch = bound("Late", "/Simulation/SimulationTime", None, Some(60.0));
+    let before = r#"{"Bound":{"name":"Late","variable":"/Simulation/SimulationTime","min":null,"max":60.0}}"#;
+    assert_eq!(serde_json::to_string(&watch).unwrap(), before);
+    assert_eq!(serde_json::from_str::<Watch>(before).unwrap(), watch);
+    watch.ends_try = true;
+    let text = serde_json::to_string(&watch).unwrap();
+    assert_eq!(serde_json::from_str::<Watch>(&text).unwrap(), watch, "{text}");
 }
 
 #[test]

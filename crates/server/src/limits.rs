@@ -25,11 +25,11 @@ pub const COMMAND_TIME: Duration = Duration::from_millis(250);
 pub const COMMAND_SHARE: u32 = 4;
 
 /// TCP connections of all endpoints but the console's.
-pub const CONNECTIONS: usize = 512;
+pub const CONNECTIONS: usize = 1_024;
 /// TCP connections of one endpoint.
-pub const CONNECTIONS_PER_ENDPOINT: usize = 128;
+pub const CONNECTIONS_PER_ENDPOINT: usize = 256;
 /// TCP connections of one endpoint from one source.
-pub const CONNECTIONS_PER_SOURCE: usize = 64;
+pub const CONNECTIONS_PER_SOURCE: usize = 128;
 /// File descriptors that are left for files, threads, the console and the listening sockets.
 pub const OTHER_DESCRIPTORS: usize = 256;
 /// Bytes that all TCP connections together may hold: received and not handled yet, or queued and not sent yet.

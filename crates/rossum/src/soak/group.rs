@@ -31,19 +31,19 @@ pub(super) struct Load {
     #[arg(long, default_value_t = 13)]
     soccer: usize,
     /// OSP clients
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 63)]
     osp: usize,
     /// ODCP clients
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 63)]
     odcp: usize,
     /// Robots in the World Simulator
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 63)]
     evo: usize,
     /// Operators of the social robot
     #[arg(long, default_value_t = 8)]
     oz: usize,
     /// Browsers
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 7)]
     console: usize,
 }
 

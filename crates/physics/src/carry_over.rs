@@ -101,8 +101,9 @@ impl Sim {
             match parameter {
                 P::Timestep => self.set_timestep(from.timestep()),
                 P::Gravity => self.set_gravity(from.gravity()),
-                P::BodyMass => self.carry_mass(from, BodyId(index)),
-                P::GeomFriction | P::GeomColour => self.carry_geom(from, GeomId(index), parameter),
+                P::Setting(setting) => self.set_setting(setting, from.setting(setting)),
+                P::BodyMass | P::BodyPose => self.carry_body(from, BodyId(index), parameter),
+                P::GeomPose | P::GeomFriction | P::GeomColour => self.carry_geom(from, GeomId(index), parameter),
                 P::JointArmature
                 | P::JointDamping
                 | P::JointFrictionLoss
@@ -120,15 +121,23 @@ impl Sim {
     }
 
     /// The caller refreshes the constants that depend on the mass.
-    fn carry_mass(&mut self, from: &Self, old: BodyId) {
-        if let Some(new) = from.model.matching_body(old, &self.model) {
-            self.write_mass(new, from.body_mass(old));
+    fn carry_body(&mut self, from: &Self, old: BodyId, parameter: Parameter) {
+        let Some(new) = from.model.matching_body(old, &self.model) else { return };
+        match parameter {
+            Parameter::BodyMass => {
+                self.write_mass(new, from.body_mass(old));
+            }
+            Parameter::BodyPose if self.model.is_fixed(new) => self.write_body_pose(new, from.local_body_pose(old)),
+            _ => {}
         }
     }
 
     fn carry_geom(&mut self, from: &Self, old: GeomId, parameter: Parameter) {
         let Some(new) = from.model.matching_geom(old, &self.model) else { return };
         match parameter {
+            Parameter::GeomPose if self.model.is_fixed(self.model.geom_body(new)) => {
+                self.write_geom_pose(new, from.local_geom_pose(old));
+            }
             Parameter::GeomFriction => self.set_geom_friction(new, from.geom_friction(old)),
             Parameter::GeomColour => self.set_geom_rgba(new, from.geom_rgba(old)),
             _ => {}
@@ -148,11 +157,7 @@ impl Sim {
                     self.set_joint_limits(new, limits);
                 }
             }
-            Parameter::JointForceRange => {
-                if let Some(range) = from.joint_force_range(old) {
-                    self.set_joint_force_range(new, range);
-                }
-            }
+            Parameter::JointForceRange => self.set_joint_force_range(new, from.joint_force_range(old)),
             _ => {}
         }
     }
@@ -164,11 +169,7 @@ impl Sim {
                 let (gain, bias) = from.actuator_gain(old);
                 self.set_actuator_gain(new, gain, bias);
             }
-            Parameter::ActuatorForceRange => {
-                if let Some(range) = from.actuator_force_range(old) {
-                    self.set_actuator_force_range(new, range);
-                }
-            }
+            Parameter::ActuatorForceRange => self.set_actuator_force_range(new, from.actuator_force_range(old)),
             _ => {}
         }
     }

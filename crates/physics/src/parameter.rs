@@ -6,6 +6,7 @@ use crate::{
     engine,
     guard::guarded,
     id::{ActuatorId, BodyId, GeomId, JointId, LightId},
+    setting::Setting,
     sim::{Sim, engine_fault},
 };
 
@@ -14,7 +15,10 @@ use crate::{
 pub(crate) enum Parameter {
     Timestep,
     Gravity,
+    Setting(Setting),
     BodyMass,
+    BodyPose,
+    GeomPose,
     GeomFriction,
     GeomColour,
     JointDamping,
@@ -175,16 +179,16 @@ impl Sim {
         model.jnt_actfrclimited()[joint.index()].then(|| model.jnt_actfrcrange()[joint.index()])
     }
 
-    /// Limits the total force of all actuators on a joint to a range, in N·m or N; lowest first.
-    pub fn set_joint_force_range(&mut self, joint: JointId, range: [f64; 2]) {
-        debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range must be in ascending order: {range:?}");
-        if self.joint_force_range(joint) == Some(range) {
+    /// Limits the total force of all actuators on a joint to a range, in N·m or N, lowest first; `None` lifts the limit.
+    pub fn set_joint_force_range(&mut self, joint: JointId, range: Option<[f64; 2]>) {
+        debug_assert!(is_in_order(range), "a range must be in ascending order: {range:?}");
+        if self.joint_force_range(joint) == range {
             return;
         }
         self.tuned.insert((Parameter::JointForceRange, joint.0));
         let model = self.tune();
-        model.jnt_actfrclimited_mut()[joint.index()] = true;
-        model.jnt_actfrcrange_mut()[joint.index()] = range;
+        model.jnt_actfrclimited_mut()[joint.index()] = range.is_some();
+        model.jnt_actfrcrange_mut()[joint.index()] = range.unwrap_or_default();
     }
 
     /// Gain and bias of an actuator; see [`ActuatorSpec`](crate::ActuatorSpec).
@@ -225,16 +229,16 @@ impl Sim {
         model.actuator_forcelimited()[actuator.index()].then(|| model.actuator_forcerange()[actuator.index()])
     }
 
-    /// Limits an actuator's force to a range, in N·m or N over the gear; lowest first.
-    pub fn set_actuator_force_range(&mut self, actuator: ActuatorId, range: [f64; 2]) {
-        debug_assert!(range[0].is_finite() && range[0] <= range[1], "a range must be in ascending order: {range:?}");
-        if self.actuator_force_range(actuator) == Some(range) {
+    /// Limits an actuator's force to a range, in N·m or N over the gear, lowest first; `None` lifts the limit.
+    pub fn set_actuator_force_range(&mut self, actuator: ActuatorId, range: Option<[f64; 2]>) {
+        debug_assert!(is_in_order(range), "a range must be in ascending order: {range:?}");
+        if self.actuator_force_range(actuator) == range {
             return;
         }
         self.tuned.insert((Parameter::ActuatorForceRange, actuator.0));
         let model = self.tune();
-        model.actuator_forcelimited_mut()[actuator.index()] = true;
-        model.actuator_forcerange_mut()[actuator.index()] = range;
+        model.actuator_forcelimited_mut()[actuator.index()] = range.is_some();
+        model.actuator_forcerange_mut()[actuator.index()] = range.unwrap_or_default();
     }
 
     /// Whether a light is on.
@@ -249,9 +253,9 @@ impl Sim {
     }
 
     /// The simulation's own copy of the model, for changing parameters.
-    fn tune(&mut self) -> &mut MjModel {
+    pub(crate) fn tune(&mut self) -> &mut MjModel {
         self.discard_prepared();
-        // SAFETY: callers in this file only write parameters, no sizes, indices or addresses
+        // SAFETY: callers only write parameters, no sizes, indices or addresses
         unsafe { self.data.model_mut() }
     }
 
@@ -272,4 +276,8 @@ impl Sim {
         self.pending = refused.map(engine_fault).or(self.pending.take());
         fine
     }
+}
+
+fn is_in_order(range: Option<[f64; 2]>) -> bool {
+    range.is_none_or(|[min, max]| min <= max)
 }

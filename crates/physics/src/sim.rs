@@ -210,9 +210,10 @@ impl Sim {
         Ok(())
     }
 
-    /// Returns to the model's initial state: joints at their reference, at rest, controls 0, time 0. Parameters keep their
-    /// values.
+    /// Returns to the model's initial state: joints at their reference, at rest, controls 0, time 0, and what was moved
+    /// where it was compiled. Other parameters keep their values.
     pub fn reset(&mut self) {
+        self.return_moved();
         self.user_sensors.iter_mut().for_each(|(_, values)| values.fill(0.0));
         self.earlier_warnings += count_warnings(&self.data);
         let (model, data) = self.raw();

@@ -7,7 +7,11 @@ use mujoco_rs::{
     wrappers::{MjModel, MjtGeomBase, MjtObjBase},
 };
 
-use crate::{model::at, pose::Pose};
+use crate::{
+    id::GeomId,
+    model::{Model, Shape, at},
+    pose::Pose,
+};
 
 /// A shape to draw, fixed to a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +26,23 @@ pub struct Visual {
     pub rgba: [f32; 4],
     /// Name of its material as written in the model, without a prefix.
     pub material: Option<Arc<str>>,
+}
+
+impl Visual {
+    /// Whether this is what is visible of a geom of the same assembly: both have the same shape at the same place.
+    pub fn shows(&self, model: &Model, geom: GeomId) -> bool {
+        let (pose, compiled) = (model.geom_pose(geom), model.compiled());
+        let is_close = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < SAME_PLACE);
+        let kind = compiled.geom_type()[geom.index()];
+        let is_same_shape = match primitive(kind, compiled.geom_size()[geom.index()]) {
+            Some(shape) => self.shape == shape,
+            None => matches!(self.shape, VisualShape::Mesh(_)) && model.geom_shape(geom) != Shape::Other,
+        };
+        self.body == model.geom_body(geom).index()
+            && is_same_shape
+            && is_close(&self.pose.pos, &pose.pos)
+            && is_close(&self.pose.quat, &pose.quat)
+    }
 }
 
 /// Shape of a [`Visual`], about the origin of its pose. Lengths are in m.
@@ -76,6 +97,9 @@ pub struct Mesh {
 
 /// The first geom group that is not shown.
 const FIRST_HIDDEN_GROUP: i32 = 3;
+
+/// Difference of poses that rounding makes.
+const SAME_PLACE: f64 = 1e-9;
 
 /// Colour of a geom that has none of its own.
 const NO_COLOUR: [f32; 4] = [0.5, 0.5, 0.5, 1.0];

@@ -1,13 +1,17 @@
 //! Reading and writing variables.
 
 use glam::{DMat3, DQuat, EulerRot};
-use physics::{BodyId, GeomId, JointId, Pose, Shape, Sim, Velocity};
+use physics::{BodyId, GeomId, JointId, Pose, Setting, Shape, Sim, Velocity};
 
 use crate::{
+    agent::{Agent, AgentId},
     change::{Change, Ticket},
-    interface::Port,
+    command::SPEEDS,
+    interface::{InterfaceValue, Port},
     value::Value,
-    variable::{Binding, BodyProperty, GeomProperty, JointProperty, VariableError, VariableId},
+    variable::{
+        Binding, BodyProperty, GeomProperty, JointProperty, MotorProperty, VariableError, VariableId, is_whole,
+    },
     world::World,
 };
 
@@ -31,6 +35,26 @@ pub(crate) const QUATERNION_LENGTHS: (f64, f64) = (1e-9, 1e9);
 const VELOCITIES: (f64, f64) = (-1e3, 1e3);
 /// Joint angles and speeds, in rad and rad/s (or m and m/s).
 const JOINTS: (f64, f64) = (-1e4, 1e4);
+/// Gains and top speeds of motors, which something is divided by.
+const GAINS: (f64, f64) = (1e-6, 1e6);
+
+/// Range of a parameter of a motor.
+fn bounds_of_motor(property: MotorProperty) -> (f64, f64) {
+    match property {
+        MotorProperty::MaxTorque | MotorProperty::Damping => COEFFICIENTS,
+        MotorProperty::Gain | MotorProperty::TopSpeed => GAINS,
+    }
+}
+
+/// Range of a setting of the whole simulation.
+fn bounds_of(setting: Setting) -> (f64, f64) {
+    match setting {
+        Setting::SolverIterations | Setting::LineSearchIterations => (1.0, 1_000.0),
+        Setting::NoSlipIterations => (0.0, 1_000.0),
+        Setting::SolverTolerance => (0.0, 1.0),
+        Setting::Density | Setting::Viscosity => (0.0, 1e6),
+    }
+}
 
 impl World {
     /// Current value of a variable.
@@ -40,10 +64,17 @@ impl World {
         Ok(match binding {
             Binding::TimeStep => Value::Double(sim.timestep()),
             Binding::StepsPerTick => Value::Integer(self.steps_per_tick.into()),
+            Binding::UpdateFrequency => Value::Double(1.0 / self.tick_seconds()),
             Binding::Gravitation => Value::Double(-sim.gravity()[2]),
+            Binding::Setting(setting) => {
+                let value = sim.setting(setting);
+                if is_whole(setting) { Value::Integer(value as i64) } else { Value::Double(value) }
+            }
             Binding::Seed => Value::Integer(self.seed as i64),
             Binding::Time => Value::Double(sim.time()),
             Binding::Paused => Value::Boolean(self.paused),
+            Binding::Pace => Value::String(self.pace().name().to_owned()),
+            Binding::Speed => Value::Double(self.speed()),
             Binding::Step => Value::Integer(self.step as i64),
             Binding::Try => Value::Integer(self.tries as i64),
             Binding::Performance(counter) => self.performance.read(counter),
@@ -59,8 +90,7 @@ impl World {
             }
             Binding::Heading(root) => Value::Double(heading(sim.body_pose(root).quat)),
             Binding::Input(agent, index) => {
-                let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
-                let value = agent.interface.values.get(index).ok_or(VariableError::Unknown)?;
+                let (agent, value) = self.interface_value(agent, index)?;
                 Value::NormalizedDouble(match value.port {
                     Port::MotorTarget(motor) => value.normalized_from_physical(agent.commanded(motor).0),
                     Port::MotorTorque(motor) => agent.commanded(motor).1,
@@ -68,15 +98,28 @@ impl World {
                 })
             }
             Binding::Sensed(agent, index) => {
-                let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
-                let value = agent.interface.values.get(index).ok_or(VariableError::Unknown)?;
+                let (_, value) = self.interface_value(agent, index)?;
                 let reading = value.normalized_from_sensors(sim.sensor_values());
                 Value::NormalizedDouble(reading.ok_or(VariableError::Unknown)?)
+            }
+            Binding::Range(agent, index) => {
+                let (agent, value) = self.interface_value(agent, index)?;
+                let range = agent.range(value);
+                Value::Range(range.min, range.max)
+            }
+            Binding::Motor(agent, motor, property) => {
+                let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
+                Value::Double(agent.parameter(motor, property).ok_or(VariableError::Unknown)?)
             }
             Binding::Body(body, property) => self.read_body(body, property),
             Binding::Geom(geom, property) => self.read_geom(geom, property),
             Binding::Joint(joint, property) => self.read_joint(joint, property),
         })
+    }
+
+    fn interface_value(&self, agent: AgentId, index: usize) -> Result<(&Agent, &InterfaceValue), VariableError> {
+        let agent = self.agents.get(&agent).ok_or(VariableError::Unknown)?;
+        Ok((agent, agent.interface.values.get(index).ok_or(VariableError::Unknown)?))
     }
 
     fn read_body(&self, body: BodyId, property: BodyProperty) -> Value {
@@ -98,6 +141,7 @@ impl World {
         let sim = self.sim();
         match property {
             GeomProperty::Position => Value::Point3D(sim.geom_pose(geom).pos),
+            GeomProperty::Orientation => Value::Quaternion(sim.geom_pose(geom).quat),
             GeomProperty::Size => Value::Point3D(extents_from_size(sim.model().geom_shape(geom), sim.geom_size(geom))),
             GeomProperty::Friction => Value::Point3D(sim.geom_friction(geom)),
             GeomProperty::Colour => {
@@ -136,13 +180,6 @@ impl World {
         let writer = VariableWriter(&name);
         let sim = &mut self.structure.sim;
         match (binding, value) {
-            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(writer.check(x, TIMESTEPS)?),
-            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -writer.check(x, GRAVITATION)?]),
-            (Binding::StepsPerTick, &Value::Integer(n)) => {
-                self.steps_per_tick = writer.check(n as f64, STEPS_PER_TICK)? as u32;
-            }
-            (Binding::Seed, &Value::Integer(seed)) => self.seed = seed as u64,
-            (Binding::Paused, &Value::Boolean(paused)) => self.paused = paused,
             (Binding::Heading(root), &Value::Double(x)) => {
                 let wanted = writer.check(x, JOINTS)?;
                 writer.place(sim, root, |pose| {
@@ -157,11 +194,11 @@ impl World {
                 let change = writer.resize(sim, geom, extents)?;
                 return Ok(Some(self.request(change)));
             }
-            (Binding::Geom(geom, GeomProperty::Friction), &Value::Point3D(v)) => {
-                sim.set_geom_friction(geom, writer.check_all(v, COEFFICIENTS)?);
-            }
-            (Binding::Geom(geom, GeomProperty::Colour), &Value::Colour(c)) => {
-                sim.set_geom_rgba(geom, c.map(|c| f32::from(c) / 255.0));
+            (Binding::Geom(geom, property), value) => writer.write_geom(sim, geom, property, value)?,
+            (Binding::Motor(agent, motor, property), &Value::Double(x)) => {
+                let x = writer.check(x, bounds_of_motor(property))?;
+                let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
+                robot.set_parameter(sim, motor, property, x);
             }
             (Binding::Input(agent, index), &Value::NormalizedDouble(x)) => {
                 let robot = self.agents.get_mut(&agent).ok_or(VariableError::Unknown)?;
@@ -170,9 +207,43 @@ impl World {
                 robot.apply(value.action(x).ok_or_else(|| writer.read_only())?);
                 robot.update_sim(sim);
             }
-            _ => return Err(writer.read_only()),
+            (binding, value) => self.write_global(&writer, binding, value)?,
         }
         Ok(None)
+    }
+
+    /// Writes a parameter of the whole simulation.
+    fn write_global(
+        &mut self,
+        writer: &VariableWriter<'_>,
+        binding: Binding,
+        value: &Value,
+    ) -> Result<(), VariableError> {
+        let sim = &mut self.structure.sim;
+        match (binding, value) {
+            (Binding::TimeStep, &Value::Double(x)) => sim.set_timestep(writer.check(x, TIMESTEPS)?),
+            (Binding::Gravitation, &Value::Double(x)) => sim.set_gravity([0.0, 0.0, -writer.check(x, GRAVITATION)?]),
+            (Binding::StepsPerTick, &Value::Integer(n)) => {
+                self.steps_per_tick = writer.check(n as f64, STEPS_PER_TICK)? as u32;
+            }
+            (Binding::UpdateFrequency, &Value::Double(hertz)) => {
+                let (fewest, most) = STEPS_PER_TICK;
+                let frequency = |steps: f64| 1.0 / (sim.timestep() * steps);
+                let hertz = writer.check(hertz, (frequency(most), frequency(fewest)))?;
+                self.steps_per_tick = (frequency(fewest) / hertz).round() as u32;
+            }
+            (Binding::Setting(setting), &Value::Integer(n)) => {
+                sim.set_setting(setting, writer.check(n as f64, bounds_of(setting))?);
+            }
+            (Binding::Setting(setting), &Value::Double(x)) => {
+                sim.set_setting(setting, writer.check(x, bounds_of(setting))?);
+            }
+            (Binding::Speed, &Value::Double(speed)) => self.speed = writer.check(speed, SPEEDS)?,
+            (Binding::Seed, &Value::Integer(seed)) => self.seed = seed as u64,
+            (Binding::Paused, &Value::Boolean(paused)) => self.paused = paused,
+            _ => return Err(writer.read_only()),
+        }
+        Ok(())
     }
 }
 
@@ -201,12 +272,34 @@ impl VariableWriter<'_> {
         Ok([self.check(x, bounds)?, self.check(y, bounds)?, self.check(z, bounds)?])
     }
 
-    /// Changes the pose of a free body. Updates it first: only whole poses can be set.
+    /// The unit quaternion of the same rotation.
+    fn unit(&self, quat: [f64; 4]) -> Result<[f64; 4], VariableError> {
+        let length = self.check(quat.iter().map(|x| x * x).sum::<f64>().sqrt(), QUATERNION_LENGTHS)?;
+        Ok(quat.map(|x| x / length))
+    }
+
+    /// Changes the pose of a body that is free, or fixed in the world. Updates that of a free one first: only whole poses
+    /// can be set.
     fn place(&self, sim: &mut Sim, body: BodyId, change: impl FnOnce(&mut Pose)) -> Result<(), VariableError> {
-        sim.forward().map_err(|cause| VariableError::Refused { name: self.name(), cause })?;
-        let mut pose = sim.body_pose(body);
+        let fixed = sim.fixed_body_pose(body);
+        let mut pose = match fixed {
+            Some(pose) => pose,
+            None => {
+                sim.forward().map_err(|cause| VariableError::Refused { name: self.name(), cause })?;
+                sim.body_pose(body)
+            }
+        };
         change(&mut pose);
-        if sim.place(body, pose) { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
+        let is_done = if fixed.is_some() { sim.move_fixed_body(body, pose) } else { sim.place(body, pose) };
+        if is_done { Ok(()) } else { Err(VariableError::Fixed { name: self.name() }) }
+    }
+
+    /// Changes the pose of a geom that is fixed in the world.
+    fn move_geom(&self, sim: &mut Sim, geom: GeomId, change: impl FnOnce(&mut Pose)) -> Result<(), VariableError> {
+        let mut pose = sim.fixed_geom_pose(geom).ok_or_else(|| VariableError::Fixed { name: self.name() })?;
+        change(&mut pose);
+        sim.move_fixed_geom(geom, pose);
+        Ok(())
     }
 
     /// Changes the velocity of a free body. Updates it first: only whole velocities can be set.
@@ -235,8 +328,8 @@ impl VariableWriter<'_> {
                 self.place(sim, body, |pose| pose.pos = pos)
             }
             (BodyProperty::Orientation, &Value::Quaternion(quat)) => {
-                let length = self.check(quat.iter().map(|x| x * x).sum::<f64>().sqrt(), QUATERNION_LENGTHS)?;
-                self.place(sim, body, |pose| pose.quat = quat.map(|x| x / length))
+                let quat = self.unit(quat)?;
+                self.place(sim, body, |pose| pose.quat = quat)
             }
             (BodyProperty::LinearVelocity, &Value::Point3D(velocity)) => {
                 let linear = self.check_all(velocity, VELOCITIES)?;
@@ -252,6 +345,31 @@ impl VariableWriter<'_> {
             }
             _ => Err(self.read_only()),
         }
+    }
+
+    fn write_geom(
+        &self,
+        sim: &mut Sim,
+        geom: GeomId,
+        property: GeomProperty,
+        value: &Value,
+    ) -> Result<(), VariableError> {
+        match (property, value) {
+            (GeomProperty::Position, &Value::Point3D(pos)) => {
+                let pos = self.check_all(pos, POSITIONS)?;
+                self.move_geom(sim, geom, |pose| pose.pos = pos)?;
+            }
+            (GeomProperty::Orientation, &Value::Quaternion(quat)) => {
+                let quat = self.unit(quat)?;
+                self.move_geom(sim, geom, |pose| pose.quat = quat)?;
+            }
+            (GeomProperty::Friction, &Value::Point3D(v)) => {
+                sim.set_geom_friction(geom, self.check_all(v, COEFFICIENTS)?);
+            }
+            (GeomProperty::Colour, &Value::Colour(c)) => sim.set_geom_rgba(geom, c.map(|c| f32::from(c) / 255.0)),
+            _ => return Err(self.read_only()),
+        }
+        Ok(())
     }
 
     fn write_joint(

@@ -3,7 +3,10 @@
 use physics::{ActuatorId, Model, Pose, Sim};
 use serde::{Deserialize, Serialize};
 
-use crate::interface::{Drive, Interface, Motor, MotorKind};
+use crate::{
+    interface::{Bounds, Drive, Interface, InterfaceValue, Motor, MotorKind, Port},
+    variable::MotorProperty,
+};
 
 /// Largest magnitude of a number in a [`JointTarget`], in its own unit: far beyond any real motor.
 const MAX_JOINT_NUMBER: f64 = 1e9;
@@ -90,10 +93,32 @@ enum MotorCommand {
     Joint(JointTarget),
 }
 
+/// Parameters of a motor that can be changed. They outlast resets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MotorParameters {
+    /// Largest torque, if it is another one than the model's.
+    max_torque: Option<f64>,
+    gain: f64,
+    damping: f64,
+    top_speed: Option<f64>,
+    /// Largest lead of the set point over the joint, which limits the speed.
+    reach: Option<f64>,
+}
+
+impl MotorParameters {
+    /// As in the model.
+    fn of(motor: &Motor) -> Self {
+        let Motor { gain, damping, top_speed, .. } = *motor;
+        let reach = top_speed.and_then(|speed| motor.reach(gain, damping, speed));
+        Self { max_torque: None, gain, damping, top_speed, reach }
+    }
+}
+
 /// A robot in the world.
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     pub(crate) interface: Interface,
+    parameters: Vec<MotorParameters>,
     commands: Vec<MotorCommand>,
     /// The commands that the simulation has; none where unknown.
     applied: Vec<Option<MotorCommand>>,
@@ -103,13 +128,17 @@ impl Agent {
     pub(crate) fn new(interface: Interface) -> Self {
         let commands = vec![MotorCommand::Released; interface.motors.len()];
         let applied = vec![None; commands.len()];
-        Self { interface, commands, applied }
+        let parameters = interface.motors.iter().map(MotorParameters::of).collect();
+        Self { interface, parameters, commands, applied }
     }
 
     /// Continues in a newly compiled model.
     pub(crate) fn move_to(&mut self, interface: Interface) {
         self.commands.resize(interface.motors.len(), MotorCommand::Released);
         self.applied = vec![None; interface.motors.len()];
+        let known = self.parameters.len();
+        self.parameters.truncate(interface.motors.len());
+        self.parameters.extend(interface.motors.iter().skip(known).map(MotorParameters::of));
         self.interface = interface;
     }
 
@@ -159,7 +188,8 @@ impl Agent {
 
     /// Writes all new commands into the simulation.
     pub(crate) fn update_sim(&mut self, sim: &mut Sim) {
-        for ((motor, command), applied) in self.interface.motors.iter().zip(&self.commands).zip(&mut self.applied) {
+        let motors = self.interface.motors.iter().zip(&self.parameters);
+        for (((motor, parameters), command), applied) in motors.zip(&self.commands).zip(&mut self.applied) {
             let before = applied.replace(*command);
             match (before, command, motor.drive) {
                 (Some(before), command, _) if before == *command => {}
@@ -171,15 +201,16 @@ impl Agent {
                 ) if (before.kp, before.kd) == (law.kp, law.kd) => {
                     aim(sim, [tau, pos, vel], gear, law);
                 }
-                _ => command_motor(sim, motor, *command),
+                _ => command_motor(sim, motor, parameters, *command),
             }
         }
     }
 
     /// Moves the set points of servos with a top speed; called before each physics step.
     pub(crate) fn drive(&self, sim: &mut Sim) {
-        for (motor, command) in self.interface.motors.iter().zip(&self.commands) {
-            if let Drive::Servo { actuator, joint, reach: Some(reach) } = motor.drive {
+        let motors = self.interface.motors.iter().zip(&self.parameters);
+        for ((motor, parameters), command) in motors.zip(&self.commands) {
+            if let (Drive::Servo { actuator, joint }, Some(reach)) = (motor.drive, parameters.reach) {
                 let target = match command {
                     MotorCommand::Set { target, .. } => *target,
                     MotorCommand::Released | MotorCommand::Joint(_) => 0.0,
@@ -187,6 +218,60 @@ impl Agent {
                 let now = sim.joint_position(joint);
                 sim.set_ctrl(actuator, now + (target - now).clamp(-reach, reach));
             }
+        }
+    }
+
+    /// A parameter of a motor; `None` if it has no such motor or parameter.
+    pub(crate) fn parameter(&self, motor: usize, property: MotorProperty) -> Option<f64> {
+        let parameters = self.parameters.get(motor)?;
+        Some(match property {
+            MotorProperty::MaxTorque => parameters.max_torque.unwrap_or(self.interface.motors.get(motor)?.max_torque),
+            MotorProperty::Gain => parameters.gain,
+            MotorProperty::Damping => parameters.damping,
+            MotorProperty::TopSpeed => parameters.top_speed?,
+        })
+    }
+
+    /// Changes a parameter of a motor.
+    pub(crate) fn set_parameter(&mut self, sim: &mut Sim, motor: usize, property: MotorProperty, value: f64) {
+        let (Some(spec), Some(parameters)) = (self.interface.motors.get(motor), self.parameters.get_mut(motor)) else {
+            return;
+        };
+        match property {
+            MotorProperty::MaxTorque => parameters.max_torque = Some(value),
+            MotorProperty::Gain => parameters.gain = value,
+            MotorProperty::Damping => parameters.damping = value,
+            MotorProperty::TopSpeed => parameters.top_speed = Some(value),
+        }
+        let MotorParameters { gain, damping, top_speed, .. } = *parameters;
+        parameters.reach = top_speed.and_then(|speed| spec.reach(gain, damping, speed));
+        match (spec.drive, spec.kind) {
+            (Drive::Servo { actuator, .. }, _) => {
+                let (_, [offset, ..]) = sim.actuator_gain(actuator);
+                sim.set_actuator_gain(actuator, gain, [offset, -gain, -damping]);
+            }
+            (Drive::Plain { actuator, .. }, MotorKind::Speed) => {
+                let (_, [offset, ..]) = sim.actuator_gain(actuator);
+                sim.set_actuator_gain(actuator, gain, [offset, 0.0, -gain]);
+            }
+            // gains follow each command, or are those of a raw signal
+            (Drive::Feedback { .. } | Drive::Plain { .. }, _) => {}
+        }
+        // the command is carried out again, with the new parameters
+        if let Some(applied) = self.applied.get_mut(motor) {
+            *applied = None;
+        }
+        self.update_sim(sim);
+    }
+
+    /// Physical range of an interface value.
+    pub(crate) fn range(&self, value: &InterfaceValue) -> Bounds {
+        match value.port {
+            Port::MotorTorque(motor) => {
+                let max = self.parameter(motor, MotorProperty::MaxTorque);
+                max.map_or(value.physical, Bounds::positive)
+            }
+            Port::MotorTarget(_) | Port::Sensor(_) | Port::Distance(_) => value.physical,
         }
     }
 
@@ -201,14 +286,15 @@ impl Agent {
     }
 }
 
-fn command_motor(sim: &mut Sim, motor: &Motor, command: MotorCommand) {
+fn command_motor(sim: &mut Sim, motor: &Motor, parameters: &MotorParameters, command: MotorCommand) {
+    let limited = |range, torque| limited(range, motor.max_torque, parameters.max_torque, torque);
     match (motor.drive, command) {
         (Drive::Feedback { tau, pos, vel, joint, gear }, command) => {
             let (law, torque) = match command {
                 MotorCommand::Released => (None, 1.0),
                 MotorCommand::Joint(target) => (Some(target), 1.0),
                 MotorCommand::Set { target, torque } => {
-                    let (kp, kd) = motor.default_gains();
+                    let MotorParameters { gain: kp, damping: kd, .. } = *parameters;
                     (Some(JointTarget { q: target, dq: 0.0, kp, kd, tau: 0.0 }), torque)
                 }
             };
@@ -228,19 +314,17 @@ fn command_motor(sim: &mut Sim, motor: &Motor, command: MotorCommand) {
                     aim(sim, [tau, pos, vel], gear, &law);
                 }
             }
-            if let Some(range) = sim.model().joint_force_range(joint).filter(is_finite) {
-                sim.set_joint_force_range(joint, range.map(|x| x * torque));
-            }
+            sim.set_joint_force_range(joint, limited(sim.model().joint_force_range(joint), torque));
         }
-        (Drive::Servo { actuator, reach, .. }, command) => {
+        (Drive::Servo { actuator, .. }, command) => {
             let (target, torque) = match command {
                 MotorCommand::Set { target, torque } => (target, torque),
                 MotorCommand::Released | MotorCommand::Joint(_) => (0.0, 1.0),
             };
-            if reach.is_none() {
+            if parameters.reach.is_none() {
                 sim.set_ctrl(actuator, target);
             }
-            limit_torque(sim, actuator, torque);
+            sim.set_actuator_force_range(actuator, limited(sim.model().actuator(actuator).force_range, torque));
         }
         (Drive::Plain { actuator, .. }, command) => {
             let (target, torque) = match command {
@@ -248,7 +332,7 @@ fn command_motor(sim: &mut Sim, motor: &Motor, command: MotorCommand) {
                 MotorCommand::Released | MotorCommand::Joint(_) => (0.0, 1.0),
             };
             sim.set_ctrl(actuator, target);
-            limit_torque(sim, actuator, torque);
+            sim.set_actuator_force_range(actuator, limited(sim.model().actuator(actuator).force_range, torque));
         }
     }
 }
@@ -263,9 +347,18 @@ fn aim(sim: &mut Sim, [tau, pos, vel]: [ActuatorId; 3], gear: f64, law: &JointTa
     sim.set_ctrl(vel, law.dq * gear);
 }
 
-fn limit_torque(sim: &mut Sim, actuator: ActuatorId, fraction: f64) {
-    if let Some(range) = sim.model().actuator(actuator).force_range.filter(is_finite) {
-        sim.set_actuator_force_range(actuator, range.map(|x| x * fraction));
+/// The range of force of a motor that may use a fraction of its torque. `model` is the range in the model, `assumed` its
+/// largest torque, which is assumed if the range is unlimited, and `max` what it has been changed to.
+fn limited(model: Option<[f64; 2]>, assumed: f64, max: Option<f64>, fraction: f64) -> Option<[f64; 2]> {
+    match (max, model.filter(is_finite)) {
+        (None, Some(range)) => Some(range.map(|x| x * fraction)),
+        (Some(max), Some(range)) => Some(range.map(|x| x * (max / assumed) * fraction)),
+        // a motor that may use all of an unlimited torque is not limited
+        (None, None) if fraction >= 1.0 => model,
+        (max, None) => {
+            let most = max.unwrap_or(assumed) * fraction;
+            Some([-most, most])
+        }
     }
 }
 

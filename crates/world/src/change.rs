@@ -117,6 +117,7 @@ impl World {
             }
         }
         light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
+        self.update_visuals();
         self.raise(standard::ENVIRONMENT_CHANGED);
         self.for_each_director(|director, world| director.model_changed(world));
         match change {

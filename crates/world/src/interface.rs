@@ -185,8 +185,6 @@ pub enum Drive {
         actuator: ActuatorId,
         /// The driven joint.
         joint: JointId,
-        /// Largest lead of the set point over the joint, in rad: limits the speed.
-        reach: Option<f64>,
     },
     /// An actuator with a raw control signal.
     Plain {
@@ -208,8 +206,17 @@ pub struct Motor {
     pub sliding: bool,
     /// Range of the target, in physical units. Symmetric about 0 for angles, so that 0 is the null position.
     pub range: Bounds,
-    /// Largest torque (or force), in N·m (or N).
+    /// Largest torque (or force), in N·m (or N); assumed if the model sets no limit.
     pub max_torque: f64,
+    /// Torque by error: stiffness towards an angle (N·m/rad), or torque by a lack of speed (N·m·s/rad). That of a motor whose
+    /// gains follow each command is used when a controller gives only an angle.
+    pub gain: f64,
+    /// Damping of motion towards an angle, in N·m·s/rad, used likewise.
+    pub damping: f64,
+    /// Speed that the set point of a servo is limited to, in rad/s.
+    pub top_speed: Option<f64>,
+    /// Damping of the joint itself, in N·m·s/rad.
+    joint_damping: f64,
     /// Its actuators in the model.
     pub drive: Drive,
 }
@@ -231,10 +238,11 @@ impl Motor {
         }
     }
 
-    /// Stiffness (N·m/rad) and damping (N·m·s/rad) used when a controller gives only an angle.
-    pub fn default_gains(&self) -> (f64, f64) {
-        let stiffness = self.max_torque / FULL_TORQUE_ERROR;
-        (stiffness, stiffness * DAMPING_TIME)
+    /// Largest lead of a servo's set point over the joint, in rad, that limits it to a top speed. `None` if nothing brakes it.
+    pub(crate) fn reach(&self, gain: f64, damping: f64, top_speed: f64) -> Option<f64> {
+        // torque = gain (set point - q) - brake dq, so this lead of the set point balances the top speed
+        let brake = self.joint_damping + damping;
+        Some(top_speed * brake / gain).filter(|&reach| reach > 0.0)
     }
 }
 
@@ -302,12 +310,18 @@ fn feedback_motor(model: &Model, prefix: &str, name: &str, tau: ActuatorId) -> O
         return None;
     }
     let limit = model.joint_force_range(joint).or_else(|| model.actuator(pos).force_range.map(|r| r.map(|x| x * gear)));
+    let max_torque = half_range(limit, UNLIMITED_TORQUE);
+    let gain = max_torque / FULL_TORQUE_ERROR;
     Some(Motor {
         name: name.to_owned(),
         kind: MotorKind::Angle,
         sliding: model.joint_kind(joint) == JointKind::Slide,
         range: Bounds::symmetric(half_range(model.joint_range(joint), UNLIMITED_ANGLE)),
-        max_torque: half_range(limit, UNLIMITED_TORQUE),
+        max_torque,
+        gain,
+        damping: gain * DAMPING_TIME,
+        top_speed: None,
+        joint_damping: model.joint_damping(joint),
         drive: Drive::Feedback { tau, pos, vel, joint, gear },
     })
 }
@@ -325,16 +339,25 @@ fn single_motor(model: &Model, name: &str, id: ActuatorId) -> Motor {
     let max_torque = half_range(spec.force_range, UNLIMITED_TORQUE);
     let joint = spec.joint.filter(|&j| matches!(model.joint_kind(j), JointKind::Hinge | JointKind::Slide));
     let sliding = joint.is_some_and(|joint| model.joint_kind(joint) == JointKind::Slide);
-    let motor = |kind, range, drive| Motor { name: name.to_owned(), kind, sliding, range, max_torque, drive };
+    let motor = |kind, range, drive| Motor {
+        name: name.to_owned(),
+        kind,
+        sliding,
+        range,
+        max_torque,
+        gain,
+        damping: -damping,
+        top_speed: None,
+        joint_damping: joint.map_or(0.0, |joint| model.joint_damping(joint)),
+        drive,
+    };
     match joint {
         Some(joint) if gain > 0.0 && stiffness == -gain => {
             let half = half_range(spec.ctrl_range.or(model.joint_range(joint)), UNLIMITED_ANGLE);
+            let mut servo = motor(MotorKind::Angle, Bounds::symmetric(half), Drive::Servo { actuator: id, joint });
             let top_speed = spec.user.first().copied().filter(|&v| v > 0.0);
-            // torque = gain (set point - q) - brake dq, so this lead of the set point balances the top speed
-            let brake = model.joint_damping(joint) - damping;
-            let reach = top_speed.map(|v| v * brake / gain).filter(|&reach| reach > 0.0);
-            let drive = Drive::Servo { actuator: id, joint, reach };
-            motor(MotorKind::Angle, Bounds::symmetric(half), drive)
+            servo.top_speed = top_speed.filter(|&v| servo.reach(gain, -damping, v).is_some());
+            servo
         }
         Some(joint) if gain > 0.0 && stiffness == 0.0 && damping == -gain => {
             let range = Bounds::symmetric(half_range(spec.ctrl_range, UNLIMITED_SPEED));

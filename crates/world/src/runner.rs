@@ -55,8 +55,6 @@ pub struct Runner {
     /// Refused requests to join, to be repeated when a leaving robot has left.
     admissions: Vec<Admission>,
     observed: BTreeMap<SessionId, Vec<VariableId>>,
-    /// Multiple of real time.
-    speed: f64,
     /// Single steps requested while paused.
     steps: u32,
     /// Whether the next tick has been prepared.
@@ -66,7 +64,8 @@ pub struct Runner {
 
 impl Runner {
     /// A world that starts to run at `now`. A lockstep agent that keeps others waiting for `silence` loses its vote.
-    pub fn new(world: World, pace: Pace, silence: Duration, now: Instant) -> Self {
+    pub fn new(mut world: World, pace: Pace, silence: Duration, now: Instant) -> Self {
+        world.set_pace(pace);
         let clock = Clock::new(pace, Duration::from_secs_f64(world.tick_seconds()), silence, now);
         Self {
             world,
@@ -78,7 +77,6 @@ impl Runner {
             expected: BTreeSet::new(),
             admissions: Vec::new(),
             observed: BTreeMap::new(),
-            speed: 1.0,
             steps: 0,
             is_prepared: false,
             answers: Vec::new(),

@@ -32,6 +32,8 @@ pub struct Snapshot {
     pub time: f64,
     /// Names and kinds of everything in the world.
     pub catalogue: Arc<Catalogue>,
+    /// Everything visible, by body; [`Visual::body`] is an index in [`Catalogue::bodies`]. Replaced when something changes.
+    pub visuals: Arc<[Visual]>,
     /// Positions of all bodies, in m, world frame, in the order of [`Catalogue::bodies`].
     pub positions: Vec<[f64; 3]>,
     /// Orientations of all bodies, w first, world frame.
@@ -108,8 +110,6 @@ pub struct Catalogue {
     pub bodies: Vec<String>,
     /// Index of each body's parent in [`Catalogue::bodies`]; the world, at 0, is its own parent.
     pub parents: Vec<usize>,
-    /// Everything visible, by body; [`Visual::body`] is an index in [`Catalogue::bodies`].
-    pub visuals: Arc<[Visual]>,
     /// All sites, as in the model.
     pub sites: Vec<SiteCard>,
 }

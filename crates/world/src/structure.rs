@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use physics::{Assembly, Attachment, Edit, Fault, Model, ModelError, Pose, Sim, SiteId};
+use physics::{Assembly, Attachment, Edit, Fault, Model, ModelError, Pose, Sim, SiteId, Visual};
 
 use crate::{
     access::{POSITIONS, QUATERNION_LENGTHS, TIMESTEPS},
@@ -176,14 +176,23 @@ impl Blueprint {
             events,
             bodies: model.bodies().map(|body| model.body_name(body).to_owned()).collect(),
             parents: model.bodies().map(|body| model.body_parent(body).index()).collect(),
-            visuals,
             sites: model.sites().map(|site| site_card(model, site)).collect(),
         };
         catalogue.events.sort_by(|a, b| a.name.cmp(&b.name));
         let (collisions, bounds) = resolve_watches(&self.watches, model, &catalogue)?;
         let light_sensors = light::sensors(model, &self.residents);
         let catalogue = Arc::new(catalogue);
-        Ok(Structure { blueprint: self, sim, interfaces, variables, catalogue, collisions, bounds, light_sensors })
+        Ok(Structure {
+            blueprint: self,
+            sim,
+            visuals,
+            interfaces,
+            variables,
+            catalogue,
+            collisions,
+            bounds,
+            light_sensors,
+        })
     }
 }
 
@@ -287,6 +296,8 @@ fn resolve_watches(
 pub struct Structure {
     pub(crate) blueprint: Blueprint,
     pub(crate) sim: Sim,
+    /// Everything visible, as compiled.
+    pub(crate) visuals: Arc<[Visual]>,
     pub(crate) interfaces: BTreeMap<AgentId, Interface>,
     pub(crate) variables: VariableTable,
     pub(crate) catalogue: Arc<Catalogue>,

@@ -3,15 +3,18 @@
 //! `/Simulation/...` and `/Control/...` are about the whole world, `/Sim/<group>/<object>/<parameter>` about its objects (the
 //! group is an agent's name, or `World`), `/Performance/...` about its speed.
 
+mod naming;
+
 use std::{collections::BTreeMap, sync::Arc};
 
-use physics::{BodyId, Fault, GeomId, JointId, JointKind, Model, Shape};
+use physics::{BodyId, Fault, GeomId, JointId, Model, Setting, Shape};
 use serde::{Deserialize, Serialize};
 
+use self::naming::Bindings;
 use crate::{
     agent::{AgentId, Resident},
     event::EventId,
-    interface::{Interface, Role},
+    interface::Interface,
     snapshot::VariableCard,
     value::{Value, ValueKind},
 };
@@ -46,10 +49,14 @@ impl NameIds {
 pub(crate) enum Binding {
     TimeStep,
     StepsPerTick,
+    UpdateFrequency,
     Gravitation,
+    Setting(Setting),
     Seed,
     Time,
     Paused,
+    Pace,
+    Speed,
     Step,
     Try,
     Performance(Counter),
@@ -60,6 +67,9 @@ pub(crate) enum Binding {
     Heading(BodyId),
     Input(AgentId, usize),
     Sensed(AgentId, usize),
+    /// Physical range of an interface value.
+    Range(AgentId, usize),
+    Motor(AgentId, usize, MotorProperty),
     Body(BodyId, BodyProperty),
     Geom(GeomId, GeomProperty),
     Joint(JointId, JointProperty),
@@ -76,8 +86,17 @@ pub(crate) enum BodyProperty {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MotorProperty {
+    MaxTorque,
+    Gain,
+    Damping,
+    TopSpeed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GeomProperty {
     Position,
+    Orientation,
     Size,
     Friction,
     Colour,
@@ -140,14 +159,34 @@ impl Binding {
     pub(crate) fn affects_poses(self) -> bool {
         use JointProperty as J;
         matches!(self, Self::Heading(_) | Self::Body(..) | Self::Joint(_, J::Angle | J::Velocity | J::Armature))
+            || self.is_pose_of_geom()
+    }
+
+    pub(crate) fn is_pose_of_geom(self) -> bool {
+        matches!(self, Self::Geom(_, GeomProperty::Position | GeomProperty::Orientation))
+    }
+
+    /// Whether it is where something is that cannot move by itself.
+    pub(crate) fn places_fixed(self, model: &Model) -> bool {
+        match self {
+            Self::Heading(body) | Self::Body(body, BodyProperty::Position | BodyProperty::Orientation) => {
+                model.is_fixed(body)
+            }
+            Self::Geom(geom, GeomProperty::Position | GeomProperty::Orientation) => {
+                model.is_fixed(model.geom_body(geom))
+            }
+            _ => false,
+        }
     }
 
     /// The kind of its value, and whether it can be written.
     fn describe(self) -> (ValueKind, bool) {
         use ValueKind as K;
         match self {
-            Self::TimeStep | Self::Gravitation => (K::Double, true),
+            Self::TimeStep | Self::UpdateFrequency | Self::Gravitation | Self::Speed => (K::Double, true),
             Self::StepsPerTick | Self::Seed => (K::Integer, true),
+            Self::Setting(setting) => (if is_whole(setting) { K::Integer } else { K::Double }, true),
+            Self::Pace => (K::String, false),
             Self::Time => (K::Double, false),
             Self::Paused => (K::Boolean, true),
             Self::Step | Self::Try => (K::Integer, false),
@@ -158,6 +197,8 @@ impl Binding {
             Self::Heading(_) => (K::Double, true),
             Self::Input(..) => (K::NormalizedDouble, true),
             Self::Sensed(..) => (K::NormalizedDouble, false),
+            Self::Range(..) => (K::Range, false),
+            Self::Motor(..) => (K::Double, true),
             Self::Body(_, property) => match property {
                 BodyProperty::Position => (K::Point3D, true),
                 BodyProperty::Orientation => (K::Quaternion, true),
@@ -166,14 +207,19 @@ impl Binding {
                 BodyProperty::Mass => (K::Double, true),
             },
             Self::Geom(_, property) => match property {
-                GeomProperty::Position => (K::Point3D, false),
-                GeomProperty::Size | GeomProperty::Friction => (K::Point3D, true),
+                GeomProperty::Position | GeomProperty::Size | GeomProperty::Friction => (K::Point3D, true),
+                GeomProperty::Orientation => (K::Quaternion, true),
                 GeomProperty::Colour => (K::Colour, true),
             },
             Self::Joint(_, JointProperty::Limits) => (K::Range, true),
             Self::Joint(..) => (K::Double, true),
         }
     }
+}
+
+/// Whether a setting counts something.
+pub(crate) fn is_whole(setting: Setting) -> bool {
+    matches!(setting, Setting::SolverIterations | Setting::LineSearchIterations | Setting::NoSlipIterations)
 }
 
 /// All variables of one model.
@@ -200,20 +246,9 @@ impl VariableTable {
         director_variables: &[(String, ValueKind)],
         names: &mut NameIds,
     ) -> Self {
-        let mut bindings = Bindings::default();
-        bindings.simulation();
-        for (index, (name, kind)) in director_variables.iter().enumerate() {
-            bindings.add(name.clone(), Binding::Director(index, *kind));
-        }
-        let mut prefixes = Vec::new();
-        for (resident, interface) in agents {
-            prefixes.push((resident.prefix(), resident.name.clone()));
-            bindings.agent(model, resident, interface);
-        }
-        bindings.objects(model, &prefixes);
-
+        let bindings = Bindings::of(model, agents, director_variables);
         let mut repository = Self::default();
-        for (name, binding) in bindings.0 {
+        for (name, binding) in bindings {
             let name: Arc<str> = name.into();
             let (kind, writable) = binding.describe();
             let id = names.variable(&name);
@@ -221,134 +256,6 @@ impl VariableTable {
             repository.cards.push(VariableCard { id, name, kind, writable });
         }
         repository
-    }
-}
-
-/// Bindings by name; the first binding of a name stays.
-#[derive(Default)]
-struct Bindings(BTreeMap<String, Binding>);
-
-impl Bindings {
-    fn add(&mut self, name: String, binding: Binding) {
-        self.0.entry(name).or_insert(binding);
-    }
-
-    fn simulation(&mut self) {
-        for (name, binding) in [
-            ("/Simulation/TimeStepSize", Binding::TimeStep),
-            ("/Simulation/IterationsPerStep", Binding::StepsPerTick),
-            ("/Simulation/Gravitation", Binding::Gravitation),
-            ("/Simulation/Seed", Binding::Seed),
-            ("/Simulation/SimulationTime", Binding::Time),
-            ("/Simulation/RealTime", Binding::Performance(Counter::RealTime)),
-            ("/Control/Pause", Binding::Paused),
-            ("/Control/CurrentStep", Binding::Step),
-            ("/Control/CurrentTry", Binding::Try),
-            ("/Performance/TickTime", Binding::Performance(Counter::TickTime)),
-            ("/Performance/TicksPerSecond", Binding::Performance(Counter::TicksPerSecond)),
-            ("/Performance/Overruns", Binding::Performance(Counter::Overruns)),
-            ("/Performance/Faults", Binding::Performance(Counter::Faults)),
-        ] {
-            self.add(name.to_owned(), binding);
-        }
-    }
-
-    fn agent(&mut self, model: &Model, resident: &Resident, interface: &Interface) {
-        let group = format!("/Sim/{}", resident.name);
-        self.add(format!("{group}/Name"), Binding::AgentName(resident.id));
-        self.add(format!("{group}/Robot"), Binding::AgentRobot(resident.id));
-        if let Some(root) = resident.root(model) {
-            self.add(format!("{group}/Position"), Binding::Body(root, BodyProperty::Position));
-            self.add(format!("{group}/Heading"), Binding::Heading(root));
-        }
-        for (index, value) in interface.values.iter().enumerate() {
-            let binding = match value.role {
-                Role::Input => Binding::Input(resident.id, index),
-                Role::Output | Role::Info => Binding::Sensed(resident.id, index),
-            };
-            self.add(format!("{group}{}", value.name), binding);
-        }
-    }
-
-    fn objects(&mut self, model: &Model, prefixes: &[(String, String)]) {
-        let paths = ObjectPaths(prefixes);
-        for body in model.bodies() {
-            self.body(model, body, &paths);
-        }
-        for joint in model.joints() {
-            self.joint(model, joint, &paths);
-        }
-    }
-
-    fn body(&mut self, model: &Model, body: BodyId, paths: &ObjectPaths<'_>) {
-        let is_world = model.body_parent(body) == body;
-        let object = paths.path(model.body_name(body));
-        if !is_world {
-            for (name, property) in [
-                ("Position", BodyProperty::Position),
-                ("Orientation", BodyProperty::Orientation),
-                ("Rotation", BodyProperty::Rotation),
-                ("LinearVelocity", BodyProperty::LinearVelocity),
-                ("AngularVelocity", BodyProperty::AngularVelocity),
-                ("Mass", BodyProperty::Mass),
-            ] {
-                self.add(format!("{object}/{name}"), Binding::Body(body, property));
-            }
-        }
-        let geoms: Vec<_> = model.body_geoms(body).collect();
-        for (index, &geom) in geoms.iter().enumerate() {
-            let name = model.geom_name(geom);
-            // a geom without a name is called by its number
-            let path = match (name, geoms.len()) {
-                _ if is_world && !name.is_empty() => paths.path(name),
-                _ if is_world => format!("/Sim/World/{}", index + 1),
-                (_, 1) => object.clone(),
-                ("", _) => format!("{object}/{}", index + 1),
-                (name, _) => format!("{object}/{}", name.rsplit([':', '/']).next().unwrap_or(name)),
-            };
-            for (name, property) in [
-                ("Position", GeomProperty::Position),
-                ("Size", GeomProperty::Size),
-                ("Friction", GeomProperty::Friction),
-                ("Color", GeomProperty::Colour),
-            ] {
-                self.add(format!("{path}/{name}"), Binding::Geom(geom, property));
-            }
-        }
-    }
-
-    fn joint(&mut self, model: &Model, joint: JointId, paths: &ObjectPaths<'_>) {
-        let is_axis = matches!(model.joint_kind(joint), JointKind::Hinge | JointKind::Slide);
-        if model.joint_name(joint).is_empty() || !is_axis {
-            return;
-        }
-        let object = paths.path(model.joint_name(joint));
-        for (name, property) in [
-            ("Angle", JointProperty::Angle),
-            ("Velocity", JointProperty::Velocity),
-            ("Damping", JointProperty::Damping),
-            ("DynamicFriction", JointProperty::Friction),
-            ("Armature", JointProperty::Armature),
-            ("Stiffness", JointProperty::Stiffness),
-        ] {
-            self.add(format!("{object}/{name}"), Binding::Joint(joint, property));
-        }
-        if model.joint_range(joint).is_some() {
-            self.add(format!("{object}/Limits"), Binding::Joint(joint, JointProperty::Limits));
-        }
-    }
-}
-
-/// Maps names of the model to paths: prefixes of robots, and the groups of their variables.
-struct ObjectPaths<'a>(&'a [(String, String)]);
-
-impl ObjectPaths<'_> {
-    /// `/Sim/<group>/<object>` of a name in the model.
-    fn path(&self, name: &str) -> String {
-        let of_robot =
-            |(prefix, group): &'_ (String, String)| Some((group.clone(), name.strip_prefix(prefix.as_str())?));
-        let (group, object) = self.0.iter().find_map(of_robot).unwrap_or(("World".to_owned(), name));
-        format!("/Sim/{group}/{object}")
     }
 }
 
@@ -386,8 +293,11 @@ pub enum VariableError {
         /// Largest value.
         max: f64,
     },
-    /// The object is fixed in the model.
-    #[error("`{name}` cannot be changed: the object is fixed to its parent; only free bodies can be moved")]
+    /// The object moves with another one.
+    #[error(
+        "`{name}` cannot be changed: the object moves with the one it belongs to; only free bodies can be moved, and what is \
+         fixed in the world"
+    )]
     Fixed {
         /// Full name of the variable.
         name: String,

@@ -11,12 +11,13 @@ use std::{
     sync::Arc,
 };
 
-use physics::{Fault, Pose, Sim};
+use physics::{Fault, Pose, Sim, Visual};
 
 pub use self::build::SetupError;
 use crate::{
     agent::{Action, Agent, AgentId},
     change::{Change, Ticket},
+    clock::Pace,
     director::DynDirector,
     event::{AgentEvent, EventId, RecentEvents, routine, standard},
     light,
@@ -64,10 +65,15 @@ pub struct World {
     pub(crate) steps_per_tick: u32,
     pub(crate) paused: bool,
     randomise: Vec<(VariableId, Value, Value)>,
+    /// Where the settings put what is fixed; it returns there with each reset.
+    placed: Vec<(VariableId, Value)>,
+    /// Everything visible, with what has been moved where it is now.
+    visuals: Arc<[Visual]>,
     observed: BTreeMap<VariableId, u32>,
     lockstep: BTreeSet<AgentId>,
     controllers: Arc<BTreeMap<AgentId, SessionId>>,
-    speed: f64,
+    pace: Pace,
+    pub(crate) speed: f64,
     recent: Arc<RecentEvents>,
     /// Events that are not kept, as of a generation of the catalogue.
     routine: (u64, BTreeSet<EventId>),
@@ -186,7 +192,22 @@ impl World {
         }
     }
 
-    /// Sets the multiple of real time, for snapshots.
+    /// The pace that the world is run at.
+    pub(crate) fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// Sets the pace that the world is run at, for variables.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    /// Multiple of real time, where the pace follows the clock.
+    pub(crate) fn speed(&self) -> f64 {
+        self.speed
+    }
+
+    /// Sets the multiple of real time.
     pub(crate) fn set_speed(&mut self, speed: f64) {
         self.speed = speed;
     }
@@ -315,11 +336,31 @@ impl World {
             }
             light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
         }
+        if binding.is_pose_of_geom() {
+            self.update_visuals();
+        }
         // a new size enters the journal when it takes effect
         if ticket.is_none() {
             self.enter_journal(|| Entry::Write { variable: name, value });
         }
         Ok(ticket)
+    }
+
+    /// Moves what is visible of moved geoms.
+    pub(crate) fn update_visuals(&mut self) {
+        let Structure { sim, visuals, .. } = &self.structure;
+        let mut moved = sim.moved_geoms().peekable();
+        if moved.peek().is_none() {
+            self.visuals = Arc::clone(visuals);
+            return;
+        }
+        let mut now = visuals.to_vec();
+        for (geom, pose) in moved {
+            for (visual, moved) in visuals.iter().zip(&mut now).filter(|(visual, _)| visual.shows(sim.model(), geom)) {
+                *moved = Visual { pose, ..visual.clone() };
+            }
+        }
+        self.visuals = now.into();
     }
 
     /// Start pose of the agent's robot.
@@ -360,6 +401,7 @@ impl World {
             tries: self.tries,
             time: sim.time(),
             catalogue: Arc::clone(&self.structure.catalogue),
+            visuals: Arc::clone(&self.visuals),
             positions: sim.positions().to_vec(),
             orientations: sim.orientations().to_vec(),
             sensors: sim.sensor_values().to_vec(),

@@ -17,7 +17,8 @@ const HASH_EVERY: u64 = 10;
 
 fn scenario() -> Setup {
     let randomise = vec![Randomise { variable: "/Sim/Rover/Heading".into(), min: "-3".into(), max: "3".into() }];
-    let settings = vec![("/Sim/World/box-1/Size".to_owned(), "(0.2,0.2,0.2)".to_owned())];
+    let settings = [("/Sim/World/box-1/Size", "(0.2,0.2,0.2)"), ("/Sim/World/box-2/Position", "(0.4,0.1,0.1)")];
+    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     Setup { randomise, settings, seed: 11, steps_per_tick: 2, ..arena() }
 }
 
@@ -34,11 +35,17 @@ fn script(world: &mut World, tick: u32) {
         15 => write(world, "/Simulation/Gravitation", Value::Double(5.0)),
         20 => write(world, "/Sim/Guest/Left/Wheel/DesiredVelocity", Value::NormalizedDouble(0.5)),
         25 => write(world, "/Sim/World/post-1/Size", Value::Point3D([0.3, 0.3, 0.4])),
+        28 => write(world, "/Sim/World/box-1/Position", Value::Point3D([0.3, -0.2, 0.1])),
+        29 => write(world, "/Sim/World/box-1/Orientation", Value::Quaternion([0.8, 0.0, 0.0, 0.6])),
         30 => write(world, "/Sim/Rover/Position", Value::Point3D([0.1, 0.2, 0.3])),
         // at a tick without a hash, with nothing else before it
         43 => world.reset(Some(77)),
         50 => write(world, "/Simulation/IterationsPerStep", Value::Integer(3)),
+        52 => write(world, "/Simulation/SolverIterations", Value::Integer(7)),
+        53 => write(world, "/Sim/Rover/Left/Wheel/Motor/MaxTorque", Value::Double(0.5)),
+        54 => write(world, "/Sim/Guest/Left/Wheel/Motor/Gain", Value::Double(0.02)),
         55 => write(world, "/Sim/Rover/Chassis/Mass", Value::Double(2.0)),
+        57 => write(world, "/Sim/World/box-3/Position", Value::Point3D([0.0, 0.0, -0.06])),
         60 => leave(world, AgentId(3)),
         70 => world.reset(None),
         75 => drop(join(world, text_robot("Cart", CART, 1.0, 1.0))),

@@ -456,3 +456,34 @@ fn with_a_session_go_its_robots_votes_and_observations() {
     world.run.end(stays, world.now);
     assert_eq!(world.run.world_mut().take_snapshot().observed.len(), 0);
 }
+
+#[test]
+fn the_speed_is_a_variable_and_the_pace_can_be_read() {
+    let mut world = Watched::new(&Setup::new(text("bench", BENCH)), Pace::Realtime);
+    assert_eq!(read(world.run.world(), "/Control/Pace"), Value::String("realtime".to_owned()));
+    let speed = id(world.run.world(), "/Control/Speed");
+    let began = world.now;
+    let ticks_in = |world: &mut Watched, time: Duration| {
+        let (before, end) = (world.ticks(), world.now + time);
+        while world.now < end {
+            match world.run.advance(world.now).0 {
+                Progress::Moved(_) => {}
+                Progress::Until(then) => world.now = then.min(end),
+                Progress::Waiting => panic!("it runs by itself"),
+            }
+        }
+        world.ticks() - before
+    };
+    // 2 ms a tick
+    assert!(ticks_in(&mut world, Duration::from_secs(1)).abs_diff(500) <= 2);
+    for (factor, wanted) in [(2.0, 1_000), (0.5, 250)] {
+        world.say(A.1, Command::Write(speed, Value::Double(factor)));
+        assert_eq!(world.run.take_answers(), [(A.1, Answer::Written(speed))]);
+        assert_eq!(world.run.world().snapshot().speed, factor);
+        let count = ticks_in(&mut world, Duration::from_secs(1));
+        assert!(count.abs_diff(wanted) <= 3, "{count} ticks at a speed of {factor}");
+    }
+    world.say(A.1, Command::Speed(4.0));
+    assert_eq!(number(world.run.world(), "/Control/Speed"), 4.0);
+    assert!(world.now > began);
+}

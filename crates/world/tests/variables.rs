@@ -36,10 +36,19 @@ fn what_was_read_can_be_written_back() {
     assert_eq!(world.failure(), None);
 }
 
+fn check_variables(wanted: &[(&str, ValueKind, bool)]) {
+    let world = build(&arena());
+    for &(name, kind, writable) in wanted {
+        let catalogue = world.catalogue();
+        let card = catalogue.variable_named(name).unwrap_or_else(|| panic!("there is no {name}"));
+        assert_eq!((card.kind, card.writable), (kind, writable), "{name}");
+        assert_eq!(read(&world, name).kind(), kind, "{name}");
+    }
+}
+
 #[test]
 fn the_world_has_the_variables_that_clients_look_for() {
-    let world = build(&arena());
-    for (name, kind, writable) in [
+    check_variables(&[
         ("/Simulation/TimeStepSize", ValueKind::Double, true),
         ("/Simulation/IterationsPerStep", ValueKind::Integer, true),
         ("/Simulation/Gravitation", ValueKind::Double, true),
@@ -75,12 +84,33 @@ fn the_world_has_the_variables_that_clients_look_for() {
         ("/Sim/ASeries/Left/Knee/DesiredTorque", ValueKind::NormalizedDouble, true),
         ("/Sim/World/floor/Friction", ValueKind::Point3D, true),
         ("/Sim/World/box-1/Size", ValueKind::Point3D, true),
-    ] {
-        let catalogue = world.catalogue();
-        let card = catalogue.variable_named(name).unwrap_or_else(|| panic!("there is no {name}"));
-        assert_eq!((card.kind, card.writable), (kind, writable), "{name}");
-        assert_eq!(read(&world, name).kind(), kind, "{name}");
-    }
+    ]);
+}
+
+#[test]
+fn places_accuracy_pace_motors_and_ranges_are_variables() {
+    check_variables(&[
+        ("/Sim/World/box-1/Position", ValueKind::Point3D, true),
+        ("/Sim/World/box-1/Orientation", ValueKind::Quaternion, true),
+        ("/Simulation/UpdateFrequency", ValueKind::Double, true),
+        ("/Simulation/SolverIterations", ValueKind::Integer, true),
+        ("/Simulation/SolverTolerance", ValueKind::Double, true),
+        ("/Simulation/LineSearchIterations", ValueKind::Integer, true),
+        ("/Simulation/NoSlipIterations", ValueKind::Integer, true),
+        ("/Simulation/Density", ValueKind::Double, true),
+        ("/Simulation/Viscosity", ValueKind::Double, true),
+        ("/Control/Pace", ValueKind::String, false),
+        ("/Control/Speed", ValueKind::Double, true),
+        ("/Sim/Rover/Left/Wheel/Velocity", ValueKind::NormalizedDouble, false),
+        ("/Sim/Rover/Left/Wheel/Joint/Velocity", ValueKind::Double, true),
+        ("/Sim/Rover/Left/Wheel/Velocity/Range", ValueKind::Range, false),
+        ("/Sim/Rover/Left/Wheel/DesiredVelocity/Range", ValueKind::Range, false),
+        ("/Sim/Rover/Left/Wheel/Motor/MaxTorque", ValueKind::Double, true),
+        ("/Sim/Rover/Left/Wheel/Motor/Gain", ValueKind::Double, true),
+        ("/Sim/Rover/Distance/1/Range", ValueKind::Range, false),
+        ("/Sim/ASeries/Left/Knee/Motor/Damping", ValueKind::Double, true),
+        ("/Sim/ASeries/Left/Knee/Motor/TopSpeed", ValueKind::Double, true),
+    ]);
 }
 
 /// Runs the bench twice, once with a parameter changed, and compares what is read at the end.
@@ -173,12 +203,70 @@ fn time_steps_and_ticks_have_the_written_length() {
     for (name, value, seconds) in [
         ("/Simulation/TimeStepSize", Value::Double(0.001), 0.05),
         ("/Simulation/IterationsPerStep", Value::Integer(7), 0.7),
+        ("/Simulation/UpdateFrequency", Value::Double(100.0), 0.5),
+        // the nearest that there is
+        ("/Simulation/UpdateFrequency", Value::Double(170.0), 0.3),
+        ("/Simulation/UpdateFrequency", Value::Double(500.0), 0.1),
     ] {
         let mut world = bench();
         write(&mut world, name, value);
         ticks(&mut world, 50);
         assert!(close(number(&world, "/Simulation/SimulationTime"), seconds, 1e-9), "{name}");
         assert!(close(world.tick_seconds(), seconds / 50.0, 1e-12), "{name}");
+        assert!(close(number(&world, "/Simulation/UpdateFrequency"), 50.0 / seconds, 1e-9), "{name}");
+    }
+}
+
+/// The lighter of two blocks carries the heavier: hard to solve in one iteration.
+#[test]
+fn the_solver_is_as_accurate_as_asked() {
+    let tower = "<mujoco><option timestep='0.01' solver='CG'/><worldbody><geom type='plane' size='5 5 1'/>
+        <body pos='0 0 0.1'><freejoint/><geom type='box' size='.1 .1 .1' mass='0.1'/></body>
+        <body name='top' pos='0 0 0.3'><freejoint/><geom type='box' size='.1 .1 .1' mass='50'/></body>
+        </worldbody></mujoco>";
+    let sunk = |changes: &[(&str, Value)]| {
+        let mut world = build(&Setup::new(text("tower", tower)));
+        for (name, value) in changes {
+            let name = format!("/Simulation/{name}");
+            write(&mut world, &name, value.clone());
+            assert_eq!(read(&world, &name), *value);
+        }
+        ticks(&mut world, 100);
+        0.3 - point(&world, "/Sim/World/top/Position")[2]
+    };
+    let good = sunk(&[]);
+    let one = Value::Integer(1);
+    let coarse = sunk(&[("SolverIterations", one.clone()), ("LineSearchIterations", one)]);
+    let lax = sunk(&[("SolverTolerance", Value::Double(1.0))]);
+    assert!(good.abs() < 0.1 && (coarse - good).abs() > 1e-6 && (lax - good).abs() > 1e-9, "{good} {coarse} {lax}");
+    assert!((sunk(&[("NoSlipIterations", Value::Integer(5))]) - good).abs() < 0.02);
+}
+
+#[test]
+fn the_medium_slows_what_falls() {
+    let thick = [("/Simulation/Density", Value::Double(500.0)), ("/Simulation/Viscosity", Value::Double(10.0))];
+    check_effect(&thick, &[], 0.5, height, |air, thick| thick > air + 0.2);
+}
+
+#[test]
+fn each_parameter_has_a_name_of_its_own() {
+    let mut world = build(&arena());
+    ticks(&mut world, 50);
+    // the sensor keeps the name that it had
+    let (sensor, joint) = ("/Sim/Rover/Left/Wheel/Velocity", "/Sim/Rover/Left/Wheel/Joint/Velocity");
+    write(&mut world, joint, Value::Double(6.0));
+    assert!(close(number(&world, joint), 6.0, 1e-12) && close(number(&world, sensor), 0.5, 1e-9));
+    // a body and its only shape are at different places
+    let slab = "<mujoco><worldbody><body name='slab'><freejoint/><geom size='0.1' pos='0 0 0.5'/></body>
+        <body pos='3 0 0'><geom size='0.1'/></body><body pos='4 0 0'><geom size='0.1'/></body></worldbody></mujoco>";
+    let world = build(&Setup::new(text("slab", slab)));
+    for (name, place) in [
+        ("/Sim/World/slab/Position", [0.0, 0.0, 0.0]),
+        ("/Sim/World/slab/Geom/Position", [0.0, 0.0, 0.5]),
+        ("/Sim/World/body-2/Position", [3.0, 0.0, 0.0]),
+        ("/Sim/World/body-3/Position", [4.0, 0.0, 0.0]),
+    ] {
+        assert_eq!(point(&world, name), place, "{name}");
     }
 }
 
@@ -291,7 +379,7 @@ fn no_variable_takes_a_number_that_is_not_finite_or_absurd() {
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     type Wanted = fn(&VariableError) -> bool;
-    let refused: [(&str, Value, Wanted); 18] = [
+    let refused: [(&str, Value, Wanted); 28] = [
         ("/Simulation/SimulationTime", Value::Double(1.0), |e| matches!(e, VariableError::ReadOnly { .. })),
         ("/Performance/Faults", Value::Integer(1), |e| matches!(e, VariableError::ReadOnly { .. })),
         ("/Sim/World/ball/Rotation", Value::Matrix([[0.0; 3]; 3]), |e| matches!(e, VariableError::ReadOnly { .. })),
@@ -306,7 +394,19 @@ fn what_cannot_be_is_refused_by_name() {
         ("/Sim/World/spinner/Limits", Value::Range(1.0, -1.0), |e| matches!(e, VariableError::OutOfRange { .. })),
         ("/Sim/World/ball/Orientation", Value::Quaternion([0.0; 4]), |e| matches!(e, VariableError::OutOfRange { .. })),
         ("/Sim/World/ball/Size", Value::Point3D([0.0, 1.0, 1.0]), |e| matches!(e, VariableError::OutOfRange { .. })),
-        ("/Sim/World/post/Position", Value::Point3D([0.0; 3]), |e| matches!(e, VariableError::Fixed { .. })),
+        ("/Sim/World/post/Position", Value::Point3D([1e9; 3]), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Sim/World/slope/Position", Value::Point3D([1e9; 3]), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Sim/World/slope/Orientation", Value::Quaternion([0.0; 4]), |e| {
+            matches!(e, VariableError::OutOfRange { .. })
+        }),
+        ("/Sim/World/cart/Geom/Position", Value::Point3D([0.0; 3]), |e| matches!(e, VariableError::Fixed { .. })),
+        ("/Simulation/SolverIterations", Value::Integer(0), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Simulation/SolverIterations", Value::Integer(1_001), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Simulation/SolverTolerance", Value::Double(-1.0), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Simulation/UpdateFrequency", Value::Double(0.0), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Simulation/UpdateFrequency", Value::Double(501.0), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Control/Speed", Value::Double(0.0), |e| matches!(e, VariableError::OutOfRange { .. })),
+        ("/Control/Pace", Value::String("fast".to_owned()), |e| matches!(e, VariableError::ReadOnly { .. })),
         ("/Sim/World/cart/Position", Value::Point3D([0.0; 3]), |e| matches!(e, VariableError::Fixed { .. })),
         ("/Sim/World/floor/Size", Value::Point3D([1.0; 3]), |e| matches!(e, VariableError::NoSize { .. })),
         ("/Sim/World/spinner/Size", Value::Point3D([0.1, 0.1, 0.05]), |e| matches!(e, VariableError::NoSize { .. })),

@@ -13,7 +13,8 @@ use worlds::*;
 /// Names of the bodies that have something to be seen, each once, in order.
 fn seen(world: &World) -> Vec<&str> {
     let catalogue = world.catalogue();
-    let mut names: Vec<_> = catalogue.visuals.iter().map(|look| catalogue.bodies[look.body].as_str()).collect();
+    let snapshot = world.snapshot();
+    let mut names: Vec<_> = snapshot.visuals.iter().map(|look| catalogue.bodies[look.body].as_str()).collect();
     names.dedup();
     names
 }
@@ -22,20 +23,20 @@ fn of_agent(world: &World, agent: &str) -> Vec<Visual> {
     let catalogue = world.catalogue();
     let own = |look: &&Visual| catalogue.bodies[look.body].starts_with(&format!("{agent}:"));
     // the body's place changes when others come and go
-    catalogue.visuals.iter().filter(own).map(|look| Visual { body: 0, ..look.clone() }).collect()
+    world.snapshot().visuals.iter().filter(own).map(|look| Visual { body: 0, ..look.clone() }).collect()
 }
 
 #[test]
 fn looks_follow_who_is_there() {
     let mut world = build(&setup(model("fields/fifa/field.xml"), vec![robot("A", "T1", 0.0, 0.0)]));
-    let (alone, one) = (world.catalogue().visuals.len(), of_agent(&world, "A"));
+    let (alone, one) = (world.snapshot().visuals.len(), of_agent(&world, "A"));
     assert_eq!(one.len(), 84);
     let rover = join(&mut world, robot("R", "rover", 3.0, 3.0));
     join(&mut world, robot("B", "T1", 2.0, 0.0));
     assert_eq!([of_agent(&world, "A"), of_agent(&world, "B")], [one.clone(), one.clone()]);
     assert!(seen(&world).contains(&"R:Chassis"));
     leave(&mut world, rover);
-    assert_eq!(world.catalogue().visuals.len(), alone + one.len());
+    assert_eq!(world.snapshot().visuals.len(), alone + one.len());
     assert_eq!(of_agent(&world, "B"), one);
     assert!(!seen(&world).iter().any(|name| name.starts_with("R:")));
 }
@@ -59,7 +60,7 @@ fn a_new_size_shows_and_things_are_seen_where_they_are() {
     let ball = |world: &World| {
         let catalogue = world.catalogue();
         let ball = |look: &&Visual| catalogue.bodies[look.body] == "ball";
-        catalogue.visuals.iter().find(ball).cloned().unwrap()
+        world.snapshot().visuals.iter().find(ball).cloned().unwrap()
     };
     assert_eq!(ball(&world).shape, VisualShape::Sphere { radius: 0.1 });
     write(&mut world, "/Sim/World/ball/Size", Value::Point3D([0.5; 3]));

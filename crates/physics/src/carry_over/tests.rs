@@ -113,11 +113,11 @@ fn state_and_parameters_are_carried_over() {
     old.set_joint_frictionloss(joint, 0.4);
     old.set_joint_stiffness(joint, 0.5);
     old.set_joint_limits(joint, [-0.5, 0.7]);
-    old.set_joint_force_range(joint, [-4.0, 4.0]);
+    old.set_joint_force_range(joint, Some([-4.0, 4.0]));
     old.set_geom_friction(geom, [0.1, 0.2, 0.3]);
     old.set_geom_rgba(geom, [0.1, 0.2, 0.3, 0.4]);
     old.set_actuator_gain(actuator, 3.0, [0.0, -1.0, 0.0]);
-    old.set_actuator_force_range(actuator, [-6.0, 6.0]);
+    old.set_actuator_force_range(actuator, Some([-6.0, 6.0]));
     old.set_light_active(m.light_named("sun").unwrap(), false);
     old.set_sensor(eye, &[1.0, 2.0, 3.0]);
     old.set_gravity([0.0, 0.0, -1.6]);

@@ -73,9 +73,13 @@ type Between = fn(&mut Sim, usize);
 
 #[test]
 fn a_prepared_step_has_the_same_result_and_nothing_changes_before_it() {
-    let between: [(&str, Between); 7] = [
+    let between: [(&str, Between); 8] = [
         ("nothing", |_, _| {}),
         ("a joint is moved", |sim, _| sim.set_joint_position(sim.model().joint_named("r0-left").unwrap(), 0.1)),
+        ("the floor is lowered", |sim, step| {
+            let floor = sim.model().geom_named("floor").unwrap();
+            sim.move_fixed_geom(floor, Pose::at(0.0, 0.0, -0.001 * step as f64));
+        }),
         ("a robot is put elsewhere", |sim, step| {
             let torso = sim.model().body_named("r1-torso").unwrap();
             sim.place(torso, Pose::at(3.0, step as f64 * 0.01, 1.0));
@@ -381,8 +385,8 @@ fn parameters_take_effect() {
     (0..100).for_each(|_| sim.step().unwrap());
     assert!(sim.joint_velocity(joint).abs() < 1e-9, "2 kg are held by 2 g");
     assert!((sim.actuator_force(motor) + 2.0 * 9.81).abs() < 1e-9);
-    sim.set_joint_force_range(joint, [-1.0, 1.0]);
-    sim.set_actuator_force_range(motor, [-5.0, 5.0]);
+    sim.set_joint_force_range(joint, Some([-1.0, 1.0]));
+    sim.set_actuator_force_range(motor, Some([-5.0, 5.0]));
     sim.forward().unwrap();
     assert_eq!(sim.actuator_force(motor), -5.0);
     assert_eq!(sim.data.qfrc_actuator()[0], -1.0);
@@ -390,8 +394,8 @@ fn parameters_take_effect() {
     sim.set_joint_limits(joint, [-2.0, 0.5]);
     assert_eq!((sim.joint_limits(joint), sim.model().joint_range(joint)), (Some([-2.0, 0.5]), None));
     // a motor becomes a servo
-    sim.set_joint_force_range(joint, [-1e3, 1e3]);
-    sim.set_actuator_force_range(motor, [-1e3, 1e3]);
+    sim.set_joint_force_range(joint, Some([-1e3, 1e3]));
+    sim.set_actuator_force_range(motor, Some([-1e3, 1e3]));
     sim.set_actuator_gain(motor, 500.0, [0.0, -500.0, -50.0]);
     assert_eq!(sim.actuator_gain(motor), (500.0, [0.0, -500.0, -50.0]));
     assert_eq!(sim.model().actuator(motor).bias, [0.0; 3]);

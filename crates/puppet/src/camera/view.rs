@@ -182,7 +182,7 @@ impl Renderer {
         people: &[Billboard],
         hide: impl Fn(usize) -> bool,
     ) -> &Image {
-        self.prepare(&snapshot.catalogue.visuals);
+        self.prepare(&snapshot.visuals);
         self.canvas.focal = camera.focal(self.canvas.height) as f32;
         let Some(eye) = frame(&camera.pose) else {
             self.sky.draw(&mut self.canvas, Vec3::Z);
@@ -193,7 +193,7 @@ impl Renderer {
         let up = (camera_from_world * DVec3::Z).as_vec3();
         self.sky.draw(&mut self.canvas, up);
         let (mut clear, mut planes) = (Vec::new(), Vec::new());
-        for (index, look) in snapshot.catalogue.visuals.iter().enumerate() {
+        for (index, look) in snapshot.visuals.iter().enumerate() {
             if hide(look.body) {
                 continue;
             }

@@ -11,23 +11,28 @@ use world::{
 };
 
 /// The scene: bodies, their appearance, and agents.
-pub fn scene(catalogue: &Catalogue) -> Scene {
-    let mut meshes: Vec<Arc<Mesh>> = Vec::new();
-    let looks = catalogue.visuals.iter().map(|look| self::look(look, &mut meshes)).collect();
+pub fn scene(world: &Snapshot) -> Scene {
+    let catalogue = &world.catalogue;
+    let (looks, meshes) = looks(&world.visuals);
     Scene {
         generation: u32::try_from(catalogue.generation).unwrap_or(u32::MAX),
         bodies: catalogue.bodies.clone(),
         parents: catalogue.parents.clone(),
         looks,
-        meshes: meshes
-            .iter()
-            .map(|mesh| console::Mesh {
-                vertices: mesh.vertices.iter().flatten().copied().collect(),
-                faces: mesh.faces.iter().flatten().copied().collect(),
-            })
-            .collect(),
+        meshes,
         agents: catalogue.agents.iter().map(|agent| self::agent(catalogue, agent)).collect(),
     }
+}
+
+/// What everything visible looks like, and the meshes that it refers to.
+pub fn looks(visuals: &[Visual]) -> (Vec<console::Visual>, Vec<console::Mesh>) {
+    let mut meshes: Vec<Arc<Mesh>> = Vec::new();
+    let looks = visuals.iter().map(|look| self::look(look, &mut meshes)).collect();
+    let mesh = |mesh: &Arc<Mesh>| console::Mesh {
+        vertices: mesh.vertices.iter().flatten().copied().collect(),
+        faces: mesh.faces.iter().flatten().copied().collect(),
+    };
+    (looks, meshes.iter().map(mesh).collect())
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "single precision is enough to draw")]

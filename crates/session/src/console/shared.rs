@@ -10,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use physics::Visual;
 use wire::console::{Address, EvolutionInfo, Message, PuppetInfo};
 use world::Snapshot;
 
@@ -44,10 +45,15 @@ pub struct Shared {
     pub(super) puppet_info: Option<PuppetInfo>,
     /// The last encoded poses, and the snapshot they are from.
     poses: Mutex<Option<(Arc<Snapshot>, Bytes)>>,
-    /// The last encoded scene, and its generation.
-    scene: Mutex<Option<(u64, Arc<str>)>>,
+    scene: Mutex<Option<EncodedScene>>,
     /// Number of variables that all clients together observe.
     observed: AtomicUsize,
+}
+
+/// The last encoded scene, and what is visible in it.
+struct EncodedScene {
+    visuals: Arc<[Visual]>,
+    text: Arc<str>,
 }
 
 impl fmt::Debug for Shared {
@@ -91,13 +97,13 @@ impl Shared {
 
     /// The encoded scene.
     pub(super) fn scene(&self, world: &Snapshot) -> Arc<str> {
-        let generation = world.catalogue.generation;
         let mut kept = self.scene.lock();
         match kept.as_ref() {
-            Some((of, text)) if *of == generation => Arc::clone(text),
+            // a new model is a new list
+            Some(scene) if Arc::ptr_eq(&scene.visuals, &world.visuals) => Arc::clone(&scene.text),
             _ => {
-                let text: Arc<str> = Message::Scene(scene::scene(&world.catalogue)).to_text().into();
-                *kept = Some((generation, Arc::clone(&text)));
+                let text: Arc<str> = Message::Scene(scene::scene(world)).to_text().into();
+                *kept = Some(EncodedScene { visuals: Arc::clone(&world.visuals), text: Arc::clone(&text) });
                 text
             }
         }

@@ -145,6 +145,36 @@ fn a_client_is_welcomed_and_gets_the_topics_it_watches() {
 }
 
 #[test]
+fn what_is_moved_is_shown_at_most_ten_times_a_second() {
+    let mut client = Client::new(Role::Operator);
+    client.ask(json!({"do": "watch", "topics": ["world", "poses"]}));
+    client.update();
+    let place = |scene: &Value| {
+        let looks = scene["looks"].as_array().unwrap().iter();
+        looks.map(|look| look["position"].to_string()).collect::<Vec<_>>()
+    };
+    let mut shown = 0;
+    for step in 0..45 {
+        let x = f64::from(step) / 64.0;
+        let value = format!("({x},0.5,0.25)");
+        client.ask(json!({"do": "write", "variable": "/Sim/World/box-1/Position", "value": value}));
+        client.now -= Duration::from_millis(240);
+        // 10 ms after the last one
+        let (texts, frames) = client.update();
+        if let Some(scene) = texts.iter().find(|message| message["type"] == "scene") {
+            shown += 1;
+            assert!(place(scene).contains(&format!("[{x:?},0.5,0.25]")), "{x}: {:?}", place(scene));
+            assert_eq!(frames.len(), 1, "a scene is shown once its poses have arrived");
+        }
+    }
+    assert!((3..=5).contains(&shown), "{shown} scenes in 0.45 s");
+    // the last place is shown in the end, and once
+    let scene = client.next("scene").unwrap();
+    assert!(place(&scene).contains(&"[0.6875,0.5,0.25]".to_owned()), "{:?}", place(&scene));
+    assert_eq!(client.update(), (Vec::new(), Vec::new()));
+}
+
+#[test]
 fn viewers_cannot_send_commands() {
     let mut client = Client::new(Role::Viewer);
     for command in [

@@ -9,6 +9,7 @@ use std::{
 
 use ::puppet::puppet::PuppetView;
 use bytes::Bytes;
+use physics::Visual;
 use soccer::game::GameView;
 use wire::console::{AgentReadings, Client, Frame, Game, Message, Puppet, Topic, WorldEvent, WorldState};
 use world::{Snapshot, VariableId, interface, snapshot::EventCard};
@@ -19,7 +20,7 @@ use super::{ConnectedClient, ConsoleSession, Job, Output, Shared, game, puppet};
 const STATE: Duration = Duration::from_millis(200);
 /// Interval of the followed agent's measurements.
 const AGENT: Duration = Duration::from_millis(66);
-/// Interval of the state of a game or a puppet.
+/// Interval of the state of a game or a puppet, and of scenes in which something was moved.
 const SCENE: Duration = Duration::from_millis(100);
 /// Interval of health and metrics.
 const HEALTH: Duration = Duration::from_secs(1);
@@ -53,7 +54,8 @@ type StateKey = (bool, (u64, u64, u64, u64), Option<String>, Vec<Client>);
 #[derive(Debug, Default)]
 pub(super) struct ViewState {
     poses: Option<Bytes>,
-    scene: Option<u64>,
+    scene: Option<(u64, Arc<[Visual]>)>,
+    scene_due: Due,
     state_due: Due,
     state: Option<StateKey>,
     agent_due: Due,
@@ -144,10 +146,7 @@ impl ConsoleSession {
     }
 
     fn update_world(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
-        if self.view.scene != Some(world.catalogue.generation) {
-            self.view.scene = Some(world.catalogue.generation);
-            out.texts.push(self.shared.scene(world).to_string());
-        }
+        self.update_scene(world, now, out);
         let events: Vec<WorldEvent> = world
             .recent
             .since(self.view.events)
@@ -162,6 +161,20 @@ impl ConsoleSession {
         }
         self.update_state(world, now, out);
         self.update_agent(world, now, out);
+    }
+
+    /// A new model is shown at once; of a world in which things are moved all the time, a few pictures a second.
+    fn update_scene(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
+        let generation = world.catalogue.generation;
+        let known = self.view.scene.as_ref();
+        let is_shown = known.is_some_and(|(_, visuals)| Arc::ptr_eq(visuals, &world.visuals));
+        let is_new = known.is_none_or(|(known, _)| *known != generation);
+        if !is_shown && (self.view.scene_due.elapsed(now, SCENE) || is_new) {
+            self.view.scene = Some((generation, Arc::clone(&world.visuals)));
+            // it is shown once its poses have arrived
+            self.view.poses = None;
+            out.texts.push(self.shared.scene(world).to_string());
+        }
     }
 
     fn update_state(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {

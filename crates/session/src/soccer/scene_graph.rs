@@ -3,7 +3,7 @@
 //! A body is a transform node whose children are its visuals and its child bodies. Monitors know a box, a sphere and a
 //! cylinder; all other shapes are approximated with these.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
 use physics::{Pose, Visual, VisualShape};
@@ -21,7 +21,8 @@ const TEAM_MATERIAL: &str = "team";
 /// The scene graph of one model of the world, with the transforms sent last.
 #[derive(Debug)]
 pub(super) struct SceneGraph {
-    generation: u64,
+    /// What was visible when it was built.
+    shown: Arc<[Visual]>,
     bodies: Vec<Body>,
 }
 
@@ -39,7 +40,8 @@ struct Body {
 }
 
 impl SceneGraph {
-    pub(super) fn new(catalogue: &Catalogue, game: &GameView) -> Self {
+    pub(super) fn new(world: &Snapshot, game: &GameView) -> Self {
+        let catalogue = &world.catalogue;
         let mut bodies: Vec<Body> = catalogue.bodies.iter().map(|_| Body::default()).collect();
         let described = descriptions(catalogue, game);
         for (index, &parent) in catalogue.parents.iter().enumerate().skip(1) {
@@ -60,7 +62,7 @@ impl SceneGraph {
             }
             None
         };
-        for visual in catalogue.visuals.iter() {
+        for visual in world.visuals.iter() {
             let Some(body) = bodies.get_mut(visual.body) else { continue };
             // monitors have their own ball, including its patches
             let is_patch = body.description == Some(NodeKind::Ball) && visual.material.as_deref() != Some(BALL);
@@ -69,12 +71,12 @@ impl SceneGraph {
                 body.visuals.push(node);
             }
         }
-        Self { generation: catalogue.generation, bodies }
+        Self { shown: Arc::clone(&world.visuals), bodies }
     }
 
-    /// Whether it was built for the world's current model.
-    pub(super) fn is_current(&self, catalogue: &Catalogue) -> bool {
-        self.generation == catalogue.generation
+    /// Whether it shows the world's current model, with everything where it is.
+    pub(super) fn is_current(&self, world: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.shown, &world.visuals)
     }
 
     /// The full graph. `moved` has the bodies that the game has placed since the last physics step.

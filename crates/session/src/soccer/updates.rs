@@ -46,7 +46,7 @@ impl Updates {
     /// A complete update of this moment, with these fouls. The next differences do not build on it.
     pub(super) fn complete(&self, world: &Snapshot, fouls: Vec<msg::Foul>) -> Option<MonitorUpdate> {
         let game = view(world)?;
-        let graph = full_graph(&mut SceneGraph::new(&world.catalogue, game), world, game, self.rules);
+        let graph = full_graph(&mut SceneGraph::new(world, game), world, game, self.rules);
         Some(MonitorUpdate { time: Hundredths::rounded(world.time), graph, game: state(game, fouls) })
     }
 
@@ -54,9 +54,9 @@ impl Updates {
         let game = view(world)?;
         let is_due = world.step.is_multiple_of(COMPLETE_EVERY) || world.tries != self.tries;
         self.tries = world.tries;
-        let graph = match self.scene.as_mut().filter(|scene| !is_due && scene.is_current(&world.catalogue)) {
+        let graph = match self.scene.as_mut().filter(|scene| !is_due && scene.is_current(world)) {
             Some(scene) => Graph::Diff { root: scene.diff(world, &game.moved) },
-            None => full_graph(self.scene.insert(SceneGraph::new(&world.catalogue, game)), world, game, self.rules),
+            None => full_graph(self.scene.insert(SceneGraph::new(world, game)), world, game, self.rules),
         };
         let fouls = std::mem::take(&mut self.fouls).into_iter().filter_map(foul).collect();
         Some(MonitorUpdate { time: Hundredths::rounded(world.time), graph, game: state(game, fouls) })

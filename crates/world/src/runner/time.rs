@@ -24,8 +24,7 @@ impl Runner {
             return Some(Answer::Refused(CommandRefusal::Speed));
         }
         let (slowest, fastest) = SPEEDS;
-        self.speed = speed.clamp(slowest, fastest);
-        self.world.set_speed(self.speed);
+        self.world.set_speed(speed.clamp(slowest, fastest));
         None
     }
 
@@ -73,7 +72,7 @@ impl Runner {
         }
         let stands_still = self.world.is_paused() && self.steps == 0 || self.world.failure().is_some();
         self.clock.pause(stands_still, now);
-        self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds() / self.speed));
+        self.clock.set_period(Duration::from_secs_f64(self.world.tick_seconds() / self.world.speed()));
         self.clock.gate(now)
     }
 

@@ -8,6 +8,7 @@ use std::{
 use super::World;
 use crate::{
     change::ChangeOutcome,
+    clock::Pace,
     director::DynDirector,
     setup::{Randomise, Setup, draw},
     snapshot::Tick,
@@ -72,6 +73,7 @@ impl World {
     fn from_structure(structure: Structure, directors: Vec<Box<dyn DynDirector>>, seed: u64) -> Self {
         let agents = structure.fresh_agents();
         Self {
+            visuals: Arc::clone(&structure.visuals),
             structure,
             directors,
             agents,
@@ -83,9 +85,11 @@ impl World {
             steps_per_tick: 1,
             paused: false,
             randomise: Vec::new(),
+            placed: Vec::new(),
             observed: BTreeMap::new(),
             lockstep: BTreeSet::new(),
             controllers: Arc::default(),
+            pace: Pace::Fast,
             speed: 1.0,
             recent: Arc::default(),
             routine: (u64::MAX, BTreeSet::new()),
@@ -108,6 +112,10 @@ impl World {
         let steps_per_tick = ("/Simulation/IterationsPerStep".to_owned(), setup.steps_per_tick.to_string());
         for (name, text) in std::iter::once(&steps_per_tick).chain(&setup.settings) {
             let (id, value) = self.parse(name, text)?;
+            let binding = self.structure.variables.binding(id);
+            if binding.is_some_and(|binding| binding.places_fixed(self.sim().model())) {
+                self.placed.push((id, value.clone()));
+            }
             self.write(id, value).map_err(|cause| SetupError::Variable { variable: name.clone(), cause })?;
         }
         Ok(())

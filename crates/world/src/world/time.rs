@@ -92,6 +92,7 @@ impl World {
         }
         if culprit.is_none() && remedy + 1 == REMEDIES {
             self.structure.sim.reset();
+            self.return_placed();
         }
     }
 
@@ -104,8 +105,17 @@ impl World {
         }
     }
 
-    /// Begins a new try: everything returns to its start state, motors are released, and random parameters are drawn from
-    /// the seed; without a seed, from the current one. Written parameters stay.
+    /// Returns what the settings have put somewhere to that place, after everything else has returned to the model's.
+    fn return_placed(&mut self) {
+        for (variable, value) in self.placed.clone() {
+            // it may belong to a robot that has left
+            let _ = self.write_now(variable, &value);
+        }
+        self.update_visuals();
+    }
+
+    /// Begins a new try: everything returns to its start state, also what is fixed and was moved, motors are released, and
+    /// random parameters are drawn from the seed; without a seed, from the current one. Other written parameters stay.
     pub fn reset(&mut self, seed: Option<u64>) {
         self.raise(standard::RESET);
         if self.step > 0 {
@@ -120,6 +130,7 @@ impl World {
             agent.release();
             agent.update_sim(&mut self.structure.sim);
         }
+        self.return_placed();
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         for (variable, min, max) in self.randomise.clone() {
             if let Some(value) = draw(&min, &max, || random.random::<f64>()) {
@@ -127,6 +138,7 @@ impl World {
                 let _ = self.write_now(variable, &value);
             }
         }
+        self.update_visuals();
         self.for_each_director(|director, world| director.reset(world));
         if let Err(fault) = self.structure.sim.forward() {
             self.failed = Some(fault);

@@ -1,16 +1,19 @@
 //! Loads a recording by simulating it again.
 
-use std::{fs::File, path::Path};
+use std::{fs::File, path::Path, sync::Arc};
 
+use physics::Visual;
 use session::console::scene::{poses, scene};
 use soccer::game::GameView;
-use world::{World, record::RecordReader};
+use world::{Snapshot, World, record::RecordReader};
 
 use super::playback::{GameMarks, LoadError, PlaybackWriter};
 use crate::protocol::restore_director;
 
 /// Largest recording that can be played, in bytes.
 const MAX_FILE: u64 = 512 << 20;
+/// Shortest time between two scenes of one model, in which something has been moved, in s.
+const SCENE: f64 = 0.2;
 
 /// Simulates a recording again and writes its frames. Returns a warning if the recording is incomplete or
 /// damaged.
@@ -58,7 +61,8 @@ struct Replay {
     world: World,
     /// Time of the playback, in s; a reset does not set it back.
     time: f64,
-    generation: Option<u64>,
+    /// Generation of the last scene, what it shows, and when it was written.
+    shown: Option<(u64, Arc<[Visual]>, f64)>,
     tries: u64,
     marks: GameMarks,
 }
@@ -66,7 +70,7 @@ struct Replay {
 impl Replay {
     fn new(world: World) -> Self {
         let tries = world.snapshot().tries;
-        Self { world, time: 0.0, generation: None, tries, marks: GameMarks::default() }
+        Self { world, time: 0.0, shown: None, tries, marks: GameMarks::default() }
     }
 
     /// Simulates a tick, and writes a frame if one is due.
@@ -76,14 +80,22 @@ impl Replay {
         self.write_frame(writer)
     }
 
+    /// Whether the last scene shows what is visible now. Where things are moved all the time, it may be a little old.
+    fn shows(&self, snapshot: &Snapshot) -> bool {
+        self.shown.as_ref().is_some_and(|(generation, visuals, since)| {
+            let is_recent = *generation == snapshot.catalogue.generation && self.time - since < SCENE;
+            Arc::ptr_eq(visuals, &snapshot.visuals) || is_recent
+        })
+    }
+
     fn write_frame(&mut self, writer: &mut PlaybackWriter) -> Result<(), LoadError> {
         if !writer.advance_to(self.time)? {
             return Ok(());
         }
         let snapshot = self.world.snapshot();
-        if self.generation != Some(snapshot.catalogue.generation) {
-            self.generation = Some(snapshot.catalogue.generation);
-            writer.push_scene(scene(&snapshot.catalogue))?;
+        if !self.shows(&snapshot) {
+            self.shown = Some((snapshot.catalogue.generation, Arc::clone(&snapshot.visuals), self.time));
+            writer.push_scene(scene(&snapshot))?;
         }
         if self.tries != snapshot.tries {
             self.tries = snapshot.tries;

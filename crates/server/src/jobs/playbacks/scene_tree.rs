@@ -14,7 +14,6 @@ use wire::{
     console::{AgentInfo, Pose, Scene, Visual, VisualShape},
     soccer::{Environment, Mesh, Name, Node, NodeKind, Surface, Transform},
 };
-use world::Catalogue;
 
 /// Longer fields are those for eleven players, in m.
 const LONG_FIELD: f64 = 80.0;
@@ -287,6 +286,6 @@ fn field(is_long: bool) -> &'static [Visual] {
     field.get_or_init(|| {
         let visuals = named_model(ModelKind::Field, name).ok().and_then(|source| Assembly::new(source).visuals().ok());
         let visuals = visuals.unwrap_or_default().into_iter().filter(|visual| visual.body == 0).collect::<Vec<_>>();
-        scene::scene(&Catalogue { visuals: visuals.into(), ..Catalogue::default() }).looks
+        scene::looks(&visuals).0
     })
 }

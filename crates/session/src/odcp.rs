@@ -38,7 +38,7 @@ impl Session for OdcpSession {
         };
         match world.catalogue.agent_named(&self.agent) {
             Some(card) => handle_request(message, from, card, world, out),
-            None => out.refuse(Some(from), format_args!("{} has left the world", self.agent)),
+            None => out.refuse(Some(from), format_args!("{} is not in the world", self.agent)),
         }
     }
 }

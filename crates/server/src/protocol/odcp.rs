@@ -24,6 +24,9 @@ pub(super) struct Config {
     /// UDP ports by name of the agent; 0 for any free one.
     #[serde(default)]
     ports: BTreeMap<String, u16>,
+    /// UDP ports of agents that may join later, such as players of a game. They are served while they are there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    joining: BTreeMap<String, u16>,
 }
 
 impl Service for Config {
@@ -32,26 +35,41 @@ impl Service for Config {
     }
 
     fn endpoints(&self, world: &Catalogue, _: Pace) -> Result<Vec<Endpoint>, String> {
-        self.ports.iter().map(|(agent, &port)| endpoint(world, agent, port)).collect()
+        if let Some(agent) = self.joining.keys().find(|agent| self.ports.contains_key(*agent)) {
+            return Err(format!("`{agent}` has a port both in `ports` and in `joining`; keep one of them"));
+        }
+        let there = self.ports.iter().map(|(agent, &port)| {
+            check_agent(world, agent, port)?;
+            Ok(endpoint(agent, port))
+        });
+        there.chain(self.joining.iter().map(|(agent, &port)| Ok(endpoint(agent, port)))).collect()
     }
 }
 
-fn endpoint(world: &Catalogue, agent: &str, port: u16) -> Result<Endpoint, String> {
+/// Checks that an agent is in the world, and that ODCP can serve it.
+fn check_agent(world: &Catalogue, agent: &str, port: u16) -> Result<(), String> {
     let card = world.agent_named(agent).ok_or_else(|| {
         let known: Vec<_> = world.agents.iter().map(|card| card.name.as_str()).collect();
-        format!("no agent named `{agent}` for port {port}; the scenario has {}", known.join(", "))
+        format!(
+            "no agent named `{agent}` for port {port}; the scenario has {}; list agents that join later under `joining`",
+            known.join(", ")
+        )
     })?;
     let motors = card.motors.len();
     if motors > MAX_MOTORS {
         return Err(format!("`{agent}` has {motors} motors, ODCP supports at most {MAX_MOTORS}"));
     }
+    Ok(())
+}
+
+fn endpoint(agent: &str, port: u16) -> Endpoint {
     let session = OverDatagrams(OdcpSession { agent: agent.to_owned() });
-    Ok(Endpoint {
+    Endpoint {
         id: EndpointId::Odcp { agent: agent.to_owned() },
         title: format!("ODCP of {agent}"),
         port,
         kind: EndpointKind::Datagram(Box::new(session)),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -67,14 +85,21 @@ mod tests {
         giant.name = "Giant".to_owned();
         giant.motors = vec![giant.motors[0].clone(); MAX_MOTORS + 1];
         catalogue.agents.push(giant);
-        let endpoints = |agent: &str| {
-            Config { ports: BTreeMap::from([(agent.to_owned(), 7)]) }.endpoints(&catalogue, Pace::Realtime)
+        let endpoints = |ports: &[(&str, u16)], joining: &[(&str, u16)]| {
+            let [ports, joining] =
+                [ports, joining].map(|list| list.iter().map(|&(agent, port)| (agent.to_owned(), port)).collect());
+            Config { ports, joining }.endpoints(&catalogue, Pace::Realtime)
         };
 
-        let fine = endpoints("Rover").unwrap();
-        assert_eq!((fine[0].title.as_str(), fine[0].port), ("ODCP of Rover", 7));
-        for (agent, wanted) in [("Rovver", "the scenario has Rover, Giant"), ("Giant", "513 motors")] {
-            let error = endpoints(agent).unwrap_err();
+        let fine = endpoints(&[("Rover", 7)], &[("Left 7", 8)]).unwrap();
+        let fine: Vec<_> = fine.iter().map(|endpoint| (endpoint.title.as_str(), endpoint.port)).collect();
+        assert_eq!(fine, [("ODCP of Rover", 7), ("ODCP of Left 7", 8)]);
+        for (ports, joining, wanted) in [
+            (&[("Rovver", 7)][..], &[][..], "the scenario has Rover, Giant; list agents that join later"),
+            (&[("Giant", 7)], &[], "513 motors"),
+            (&[("Rover", 7)], &[("Rover", 8)], "`Rover` has a port both"),
+        ] {
+            let error = endpoints(ports, joining).unwrap_err();
             assert!(error.contains(wanted), "{error}");
         }
     }

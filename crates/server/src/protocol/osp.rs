@@ -38,3 +38,18 @@ impl Service for Config {
         Ok(vec![Endpoint { id: EndpointId::Osp, title: "OSP".to_owned(), port: self.port, kind }])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_that_of_the_document_unless_another_is_chosen() {
+        for (section, port) in [("", 45_454), ("port = 45454", 45_454), ("port = 7", 7), ("port = 0", 0)] {
+            let config: Config = toml::from_str(section).unwrap();
+            let endpoints = config.endpoints(&Catalogue::default(), Pace::Eager).unwrap();
+            let ports: Vec<_> = endpoints.iter().map(|endpoint| endpoint.port).collect();
+            assert_eq!(ports, [port], "{section}");
+        }
+    }
+}

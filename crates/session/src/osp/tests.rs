@@ -1,4 +1,5 @@
 mod harness;
+mod interface;
 mod numbers;
 mod silence;
 

@@ -17,6 +17,8 @@ mod random;
 pub mod script;
 mod sensor;
 pub mod simulator;
+pub mod suitability;
+mod summary;
 mod trace;
 
 pub use self::{
@@ -26,5 +28,6 @@ pub use self::{
     evaluation::{EvaluationTask, Outcome, PathPoint},
     net::{GenotypeError, Net, NetSpec},
     simulator::{EvaluationError, Finished, InProcessWorld, Key, Simulator, World, WorldLost, evaluate_all},
+    summary::Summary,
     trace::{Trace, trace},
 };

@@ -14,6 +14,8 @@
 //! with the same individuals. When a run is resumed, log lines after the checkpoint are removed.
 
 mod folder;
+mod learnt;
+mod preset;
 mod site;
 
 use std::path::Path;
@@ -23,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use self::folder::Folder;
 pub use self::{
     folder::{FolderError, is_busy, read_best, read_best_of},
+    learnt::learnt,
+    preset::Preset,
     site::{LocalSite, SiteError},
 };
 use crate::{
@@ -102,6 +106,9 @@ pub struct Best {
     pub fitness: f64,
     /// Its genes.
     pub genotype: Genotype,
+    /// The figures of the fitness script's summary; empty in runs of older versions, and if Robot Simulators evaluate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<f64>,
 }
 
 /// A snapshot of a run.
@@ -260,6 +267,7 @@ impl Run {
             individual,
             fitness: evaluation.fitness,
             genotype: genotype.clone(),
+            figures: evaluation.figures.clone(),
         })
     }
 

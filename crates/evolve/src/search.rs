@@ -29,7 +29,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::settings::{Algorithm, Settings, SettingsError, UnknownAlgorithm};
 pub use self::variation::{gaussian, iso_line, polynomial, sbx};
-use crate::genotype::{Genotype, NetParameters};
+use crate::{
+    genotype::{Genotype, NetParameters},
+    robot::Outcome,
+};
 
 /// The result of evaluating an individual.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +42,15 @@ pub struct Evaluation {
     /// The behaviour descriptor; empty if the simulator only reports a fitness. With a value that is not finite it counts as
     /// empty.
     pub behaviour: Vec<f64>,
+    /// The figures of the fitness script's summary; empty if the simulator only reports a fitness.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<f64>,
+}
+
+impl From<Outcome> for Evaluation {
+    fn from(Outcome { fitness, behaviour, figures, .. }: Outcome) -> Self {
+        Self { fitness, behaviour, figures }
+    }
 }
 
 /// Replaces a fitness that is not finite. Finite itself, so that the state can be written as JSON.
@@ -247,10 +259,11 @@ impl Search {
 
 /// The evaluation with values that are not finite replaced.
 fn finite(evaluation: &Evaluation) -> Evaluation {
-    let Evaluation { fitness, behaviour } = evaluation;
+    let Evaluation { fitness, behaviour, figures } = evaluation;
     Evaluation {
         fitness: if fitness.is_finite() { *fitness } else { WORST },
         behaviour: if behaviour.iter().all(|x| x.is_finite()) { behaviour.clone() } else { Vec::new() },
+        figures: figures.clone(),
     }
 }
 

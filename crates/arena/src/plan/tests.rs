@@ -69,7 +69,7 @@ fn defaults() {
 #[test]
 fn built_in_worlds_have_room_for_robots() {
     let names = Plan::names();
-    assert_eq!(names, ["cliff", "coevolution", "empty", "line", "materials", "maze", "obstacles"]);
+    assert_eq!(names, ["blocks", "cliff", "coevolution", "empty", "line", "materials", "maze", "obstacles"]);
     for name in names {
         let plan = Arc::new(Plan::built_in(&name).unwrap().unwrap_or_else(|error| panic!("{name}: {error}")));
         let kinds = plan.ports().len();

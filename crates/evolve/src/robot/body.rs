@@ -362,6 +362,10 @@ pub struct FitnessFile {
     /// A one-line description.
     #[serde(default)]
     pub title: String,
+    /// What a robot does, in words that follow "the best robot". Expressions in braces are evaluated at the end of each
+    /// trial and averaged, as in `drives {way / 1000} m`.
+    #[serde(default)]
+    pub summary: String,
     /// Whether standing still is acceptable; if so, `stuck_after` does not apply.
     #[serde(default)]
     pub may_stand: bool,

@@ -11,6 +11,7 @@ use super::{
     net::{NetSpec, ParameterSpec},
     script::{Script, Vocabulary},
     sensor::{Head, Sensor},
+    summary::Summary,
 };
 use crate::{NetParameters, genotype::Genes};
 
@@ -21,6 +22,7 @@ pub struct Design {
     fitness: FitnessFile,
     net: NetSpec,
     pub(super) script: Script,
+    summary: Summary,
     pub(super) sensors: Vec<Sensor>,
     /// Name of each group and the indices of its sensors.
     pub(super) groups: Vec<(String, Vec<u16>)>,
@@ -87,6 +89,7 @@ impl Design {
         let head = file.head.as_ref().map(|head| head_design(head, &file));
         Ok(Self {
             script: Script::new(&fitness, &vocabulary)?,
+            summary: Summary::parse(&fitness.summary)?,
             sensors: file.sensors.iter().map(Sensor::new).collect(),
             groups,
             drive: Drive { axle: file.wheels.axle, ahead: file.wheels.ahead },
@@ -112,6 +115,11 @@ impl Design {
     /// The fitness script it uses.
     pub fn fitness(&self) -> &FitnessFile {
         &self.fitness
+    }
+
+    /// The summary of its fitness script.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
     }
 
     /// The message `NetParameters` for the Population Manager.

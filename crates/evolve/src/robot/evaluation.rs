@@ -25,6 +25,11 @@ use self::trial::Trial;
 use super::{Design, GenotypeError, Net, body::StartPoses, random::Purpose, random::RandomStream};
 use crate::Genotype;
 
+/// Squares along each side of the arena, for scripts that count those that a robot visits.
+pub const SQUARES_PER_SIDE: u32 = 10;
+/// Number of squares of the arena.
+pub const SQUARES: u32 = SQUARES_PER_SIDE * SQUARES_PER_SIDE;
+
 /// Poses tried before a start counts as blocked.
 const MAX_TRIES: u32 = 200;
 
@@ -44,6 +49,8 @@ pub struct Outcome {
     pub fitness: f64,
     /// Mean of each behaviour expression over the trials, always finite.
     pub behaviour: Vec<f64>,
+    /// Mean of each figure of the script's summary over the trials; empty if one is not finite or a trial had no start.
+    pub figures: Vec<f64>,
     /// Steps of all trials together.
     pub steps: u64,
     /// Trials that ended on deathly ground.
@@ -168,6 +175,7 @@ impl EvaluationTask {
         self.fitness = 0.0;
         self.outcome = Outcome {
             behaviour: vec![0.0; self.design.behaviours()],
+            figures: vec![0.0; self.design.summary().figures()],
             clamped: self.trial.clamped(),
             ..Outcome::default()
         };
@@ -313,6 +321,9 @@ impl EvaluationTask {
             self.outcome.not_finite += u32::from(!value.is_finite());
             *sum += if value.is_finite() { value } else { 0.0 };
         }
+        for (sum, figure) in self.outcome.figures.iter_mut().zip(self.trial.figures(&self.design)) {
+            *sum += figure;
+        }
         self.next();
     }
 
@@ -331,6 +342,10 @@ impl EvaluationTask {
         for sum in &mut self.outcome.behaviour {
             let value = mean(*sum);
             *sum = if value.is_finite() { value } else { 0.0 };
+        }
+        self.outcome.figures.iter_mut().for_each(|sum| *sum = mean(*sum));
+        if self.outcome.blocked > 0 || !self.outcome.figures.iter().all(|figure| figure.is_finite()) {
+            self.outcome.figures.clear();
         }
         self.phase = Phase::Ended;
     }

@@ -27,7 +27,7 @@ pub use self::{
     run::Memory,
     vocabulary::{Input, Vocabulary},
 };
-use super::body::FitnessFile;
+use super::{body::FitnessFile, summary::Summary};
 
 /// Maximum length of a section of a script, in bytes.
 pub const MAX_TEXT: usize = 1 << 16;
@@ -44,9 +44,9 @@ pub const MAX_BEHAVIOUR: usize = 16;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("line {line}, column {column} of `{section}`: {kind}")]
 pub struct ScriptError {
-    /// `start`, `each_step`, `at_end` or `behaviour`.
+    /// `start`, `each_step`, `at_end`, `behaviour` or `summary`.
     pub section: &'static str,
-    /// Line, from 1; in `behaviour`, the number of the expression.
+    /// Line, from 1; in `behaviour` and `summary`, the number of the expression.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
@@ -84,6 +84,12 @@ pub enum ScriptErrorKind {
         name: String,
         /// The most similar known name.
         near: Option<String>,
+    },
+    /// A group of sensors that the robot does not have.
+    #[error("the robot has no sensors in the group `{group}`")]
+    NoSensors {
+        /// Name of the group.
+        group: String,
     },
     /// An assignment to a name that is not a variable.
     #[error("`{name}` is reserved; choose another name")]
@@ -134,6 +140,7 @@ pub struct Script {
     each_step: Code,
     at_end: Code,
     behaviour: Vec<Code>,
+    figures: Vec<Code>,
     inputs: Vec<(u16, Input)>,
     fitness: u16,
     slots: usize,
@@ -161,12 +168,16 @@ impl Script {
         let behaviour =
             file.behaviour.iter().enumerate().map(|(nth, text)| compiler.expression("behaviour", nth + 1, text));
         let behaviour = behaviour.collect::<Result<_, _>>()?;
+        let summary = Summary::parse(&file.summary)?;
+        let figures =
+            summary.expressions().enumerate().map(|(nth, text)| compiler.expression("summary", nth + 1, text));
+        let figures = figures.collect::<Result<_, _>>()?;
         let Some(fitness) = compiler.variable("fitness") else {
             let line = file.at_end.lines().count().max(1);
             return Err(ScriptError { section: "at_end", line, column: 1, kind: ScriptErrorKind::NoFitness });
         };
         let (inputs, slots) = compiler.finish();
-        Ok(Self { start, each_step, at_end, behaviour, inputs, fitness, slots })
+        Ok(Self { start, each_step, at_end, behaviour, figures, inputs, fitness, slots })
     }
 
     /// Memory for one robot.
@@ -198,6 +209,11 @@ impl Script {
     pub fn at_end(&self, memory: &mut Memory) -> f64 {
         self.at_end.run(memory);
         memory.get(self.fitness)
+    }
+
+    /// The figures of the summary, which may not be finite. To be called after [`at_end`](Self::at_end).
+    pub fn figures<'a>(&'a self, memory: &'a mut Memory) -> impl Iterator<Item = f64> + 'a {
+        self.figures.iter().map(|code| code.value(memory))
     }
 
     /// The values of the behaviour expressions, which may not be finite. To be called after [`at_end`](Self::at_end).

@@ -64,13 +64,16 @@ impl Sensor {
             Reading::Green => green / 255.0,
             Reading::Blue => blue / 255.0,
             Reading::Brightness => (red + green + blue) / 765.0,
-            Reading::Match(wanted) => {
-                let squares = color.iter().zip(wanted).map(|(&a, b)| (f64::from(a) - f64::from(b)).powi(2));
-                1.0 - (squares.sum::<f64>() / 3.0).sqrt() / 255.0
-            }
+            Reading::Match(wanted) => similarity(color, wanted),
         };
         if distance <= self.range { seen } else { 0.0 }
     }
+}
+
+/// 1 for equal colours, 0 for black and white.
+pub(super) fn similarity(color: [u8; 3], wanted: [u8; 3]) -> f64 {
+    let squares = color.iter().zip(wanted).map(|(&a, b)| (f64::from(a) - f64::from(b)).powi(2));
+    1.0 - (squares.sum::<f64>() / 3.0).sqrt() / 255.0
 }
 
 /// The head's orientation.

@@ -92,7 +92,7 @@ mod tests {
             hidden_values: genes(parameters.hidden, hidden),
             weights: some(parameters.weights(hidden), parameters.weight.low, parameters.weight.high),
         };
-        Best { generation: 1, individual: 1, fitness: 0.0, genotype }
+        Best { generation: 1, individual: 1, fitness: 0.0, genotype, figures: Vec::new() }
     }
 
     #[test]

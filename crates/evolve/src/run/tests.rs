@@ -39,7 +39,7 @@ fn test(genotype: &Genotype) -> Evaluation {
     let genes = genotype.weights.iter().chain(&genotype.output_values).chain(&genotype.hidden_values);
     Evaluation {
         fitness: -genes.zip(1..).map(|(gene, n)| (gene - 0.1 * f64::from(n)).abs()).sum::<f64>(),
-        behaviour: vec![],
+        ..Evaluation::default()
     }
 }
 
@@ -121,13 +121,14 @@ fn the_history_says_what_happened() {
     let mut run = Run::begin(folder.path(), start(Algorithm::Ga)).unwrap();
     let count = run.ask().len();
     let evaluations: Vec<Evaluation> =
-        (0..count).map(|n| Evaluation { fitness: [1.0, 7.0, 4.0][n % 3], behaviour: vec![] }).collect();
+        (0..count).map(|n| Evaluation { fitness: [1.0, 7.0, 4.0][n % 3], ..Evaluation::default() }).collect();
     let line = run.tell(&evaluations).unwrap().clone();
     assert_eq!((line.generation, line.evaluations, line.best, line.worst), (1, count as u64, 7.0, 1.0));
     let mean = evaluations.iter().map(|evaluation| evaluation.fitness).sum::<f64>() / count as f64;
     assert_eq!((line.mean, line.best_so_far), (mean, 7.0));
     assert_eq!(run.best().map(|best| best.fitness), Some(7.0));
-    let worse: Vec<Evaluation> = run.ask().iter().map(|_| Evaluation { fitness: 2.0, behaviour: vec![] }).collect();
+    let worse: Vec<Evaluation> =
+        run.ask().iter().map(|_| Evaluation { fitness: 2.0, ..Evaluation::default() }).collect();
     let line = run.tell(&worse).unwrap().clone();
     assert_eq!((line.best, line.best_so_far, line.evaluations), (2.0, 7.0, (count + worse.len()) as u64));
     assert_eq!(run.best().map(|best| best.generation), Some(1));
@@ -186,7 +187,7 @@ fn numbers_at_the_end_of_all_numbers_can_be_written_and_read() {
     let mut run = Run::begin(folder.path(), start(Algorithm::Ga)).unwrap();
     for worst in [f64::MIN, f64::MAX] {
         let evaluations: Vec<Evaluation> =
-            run.ask().iter().map(|_| Evaluation { fitness: worst, behaviour: vec![] }).collect();
+            run.ask().iter().map(|_| Evaluation { fitness: worst, ..Evaluation::default() }).collect();
         assert!(run.tell(&evaluations).unwrap().mean.is_finite());
     }
     assert_eq!(read(folder.path()).unwrap(), run.record());

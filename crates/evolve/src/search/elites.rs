@@ -75,7 +75,7 @@ impl Strategy for MapElites {
             self.by_behaviour = entries > 0;
             Archive::new(axes(context, entries))
         });
-        for (genotype, Evaluation { fitness, behaviour }) in asked.iter().zip(evaluations) {
+        for (genotype, Evaluation { fitness, behaviour, .. }) in asked.iter().zip(evaluations) {
             // a failed individual has no meaningful behaviour
             if *fitness == WORST || (self.by_behaviour && behaviour.is_empty()) {
                 continue;
@@ -110,7 +110,11 @@ mod tests {
         let mut elites = MapElites::new(1);
         for _ in 0..40 {
             let asked = elites.ask(&context);
-            let evaluate = |net: &Genotype| Evaluation { fitness: -net.globals[1], behaviour: behave(net) };
+            let evaluate = |net: &Genotype| Evaluation {
+                fitness: -net.globals[1],
+                behaviour: behave(net),
+                ..Evaluation::default()
+            };
             let evaluations: Vec<Evaluation> = asked.iter().map(evaluate).collect();
             elites.tell(&context, &asked, &evaluations);
         }

@@ -82,7 +82,7 @@ mod tests {
         let mut ga = Ga::new(1);
         let first = ga.ask(&context);
         let fitness = [0.0, 5.0, 1.0, 2.0, 9.0, 7.0, 3.0, 4.0, 6.0, 8.0];
-        ga.tell(&context, &first, &fitness.map(|fitness| Evaluation { fitness, behaviour: vec![] }));
+        ga.tell(&context, &first, &fitness.map(|fitness| Evaluation { fitness, ..Evaluation::default() }));
         let second = ga.ask(&context);
         assert_eq!(second[..3], [4, 9, 5].map(|index: usize| first[index].clone()));
         assert!(!first.contains(&second[3]));

@@ -82,7 +82,7 @@ mod tests {
         for _ in 0..60 {
             let asked = search.ask(&context);
             let fitness = |net: &Genotype| net.hidden as f64 + net.globals[0];
-            let evaluate = |net: &Genotype| Evaluation { fitness: fitness(net), behaviour: vec![] };
+            let evaluate = |net: &Genotype| Evaluation { fitness: fitness(net), ..Evaluation::default() };
             search.tell(&context, &asked, &asked.iter().map(evaluate).collect::<Vec<_>>());
         }
         for hidden in 1..=5 {

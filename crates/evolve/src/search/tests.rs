@@ -11,7 +11,8 @@ use crate::genotype::Genes;
 fn evaluate(net: &Genotype) -> Evaluation {
     let all = || net.globals.iter().chain(&net.output_values).chain(&net.hidden_values).chain(&net.weights);
     let fitness = -all().enumerate().map(|(index, x)| (x - (index % 3) as f64).powi(2)).sum::<f64>();
-    Evaluation { fitness, behaviour: vec![net.hidden as f64 / 5.0, net.weights.first().copied().unwrap_or_default()] }
+    let behaviour = vec![net.hidden as f64 / 5.0, net.weights.first().copied().unwrap_or_default()];
+    Evaluation { fitness, behaviour, ..Evaluation::default() }
 }
 
 fn small() -> Settings {
@@ -162,11 +163,11 @@ fn no_fitness_is_worse_than_any() {
             let mut search = Search::new(algorithm, &small(), &parameters(), 1).unwrap();
             for _ in 0..10 {
                 search.ask();
-                search.tell(&vec![Evaluation { fitness: odd, behaviour: vec![] }; 12]).unwrap();
+                search.tell(&vec![Evaluation { fitness: odd, ..Evaluation::default() }; 12]).unwrap();
                 assert_eq!(search.best(), None, "{algorithm}");
             }
             let nets = search.ask();
-            let mut evaluations = vec![Evaluation { fitness: odd, behaviour: vec![0.5] }; 12];
+            let mut evaluations = vec![Evaluation { fitness: odd, behaviour: vec![0.5], ..Evaluation::default() }; 12];
             evaluations[5].fitness = -1e300;
             search.tell(&evaluations).unwrap();
             assert_eq!(search.best(), Some((&nets[5], -1e300)), "{algorithm}");

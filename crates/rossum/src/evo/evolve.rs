@@ -9,7 +9,10 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
-use evolve::run::{EvaluationSite, Run, RunConfig};
+use evolve::{
+    robot::suitability,
+    run::{EvaluationSite, Run, RunConfig},
+};
 use tracing::warn;
 
 use self::{
@@ -56,11 +59,11 @@ pub(crate) struct Options {
 const CHART_EVERY: u64 = 20;
 
 const EXAMPLES: &str = "Examples:
-  rossum evolve --all                                    evolve obstacle avoidance, all in this process
-  rossum evolve --all --world cliff --algorithm neat     another world, another algorithm
+  rossum evolve --all                                    evolve a robot that explores, all in this process
+  rossum evolve --all --world maze --algorithm neat      another world, another algorithm
   rossum evolve --simulators 127.0.0.1:7720,10.0.0.2     with running Robot Simulators
-  rossum evolve --resume runs/obstacles-platine-ga-1     resume a run
-  rossum evolve show runs/obstacles-platine-ga-1         show its results";
+  rossum evolve --resume runs/blocks-platine-cma-es-1    resume a run
+  rossum evolve show runs/blocks-platine-cma-es-1        show its results";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -85,6 +88,11 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 
 fn begin(folder: Option<PathBuf>, plan: &RunPlan) -> anyhow::Result<(Run, Evaluator)> {
     let site = plan.site()?;
+    if let Some(local) = site.local()?
+        && let Err(reason) = suitability::check(&local.design, &local.world)
+    {
+        warn!("this combination will hardly learn anything: {reason}");
+    }
     let evaluator = Evaluator::new(&site, plan)?;
     let config = RunConfig {
         algorithm: plan.algorithm,

@@ -62,7 +62,10 @@ fn mistakes_are_named_with_a_remedy() {
             "the robot could turn by 229 degrees in a step; it must be below 180",
         ),
         (swap("\"distance\"", "\"distanc\""), "unknown fitness script `distanc`; did you mean `distance`?"),
-        (swap("\"distance\"", "\"line\""), "line 2, column 10 of `each_step`: unknown name `line`"),
+        (
+            swap("\"distance\"", "\"line\""),
+            "line 2, column 10 of `each_step`: the robot has no sensors in the group `line`",
+        ),
         (
             swap("script = \"distance\"", ""),
             "fitness: set `script` to a built-in script, or add a section [fitness.own]",
@@ -113,7 +116,7 @@ fn behaviour_is_what_the_nearest_file_says() {
 #[test]
 fn all_that_is_shipped_is_valid() {
     assert_eq!(library::bodies(), ["liner", "platine", "sonar"]);
-    assert_eq!(library::scripts(), ["avoidance", "climb", "distance", "homing", "line", "phototaxis"]);
+    assert_eq!(library::scripts(), ["avoidance", "climb", "distance", "exploration", "homing", "line", "phototaxis"]);
     for name in library::bodies() {
         let design = Design::built_in(&name).unwrap();
         let again = BodyFile::parse(&toml::to_string(design.file()).unwrap()).unwrap();

@@ -280,3 +280,20 @@ fn whoever_is_given_up_asks_nothing_more() {
     let mut requests = Vec::new();
     assert_eq!((trial.requests(&mut requests), requests, trial.outcome()), (0, vec![], None));
 }
+
+#[test]
+fn squares_are_counted_and_figures_averaged() {
+    // half a metre along four squares, and into a wall
+    let outcome = |summary: &str| {
+        let design = design(|file| {
+            quiet(file);
+            file.trial.steps = 100;
+            file.trial.start = StartPoses::Poses(vec![[110.0, 1010.0, 0.0], [1910.0, 1010.0, 0.0]]);
+            file.fitness.own.as_mut().unwrap().summary = summary.to_owned();
+        });
+        test(&design, &drives(0.0), &mut FakeWorld::default()).1
+    };
+    assert_eq!(outcome("visits {squares_visited} squares in {t} s").figures, [2.5, 10.0]);
+    assert_eq!(outcome("visits {squares_visited / 0} squares").figures, [0.0; 0]);
+    assert_eq!(outcome("").figures, [0.0; 0]);
+}

@@ -2,9 +2,9 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use arena::{Pose, Position, Request, Response, RobotId, VisualReading};
+use arena::{Pose, Position, Request, Response, RobotId, VisualReading, plan::ARENA_SIZE};
 
-use super::{UnexpectedResponse, unexpected};
+use super::{SQUARES_PER_SIDE, UnexpectedResponse, unexpected};
 use crate::robot::{
     Design, Net,
     body::{InternalInput, SensorKind},
@@ -43,6 +43,8 @@ pub(super) struct Trial {
     wheels: [f64; 2],
     /// Distance of the last step, in mm.
     moved: f64,
+    /// A bit for each square of the arena that the robot has visited.
+    visited: u128,
     step: u32,
     /// Where and at which step the robot last left a spot, to detect that it is stuck.
     spot: ([f64; 2], u32),
@@ -63,6 +65,7 @@ impl Trial {
             position: NOWHERE,
             wheels: [0.0; 2],
             moved: 0.0,
+            visited: 0,
             step: 0,
             spot: ([0.0; 2], 0),
         }
@@ -93,6 +96,7 @@ impl Trial {
         (self.start, self.position) = (position, position);
         self.frame = Frame::new(&position);
         self.spot = ([position.x, position.y], 0);
+        self.visited = square(&position);
         self.update_inputs(design);
         design.script.start(&mut self.memory);
     }
@@ -211,6 +215,7 @@ impl Trial {
         let (dx, dy) = (position.x - self.position.x, position.y - self.position.y);
         self.moved = (dx * dx + dy * dy).sqrt();
         self.position = position;
+        self.visited |= square(&position);
         self.frame = Frame::new(&position);
         self.update_inputs(design);
         design.script.each_step(&mut self.memory);
@@ -227,6 +232,11 @@ impl Trial {
     /// Runs the script's `at_end`.
     pub(super) fn fitness(&mut self, design: &Design) -> f64 {
         design.script.at_end(&mut self.memory)
+    }
+
+    /// The figures of the script's summary. To be called after [`fitness`](Self::fitness).
+    pub(super) fn figures<'a>(&'a mut self, design: &'a Design) -> impl Iterator<Item = f64> + 'a {
+        design.script.figures(&mut self.memory)
     }
 
     pub(super) fn behaviour<'a>(&'a mut self, design: &'a Design) -> impl Iterator<Item = f64> + 'a {
@@ -263,6 +273,7 @@ impl Trial {
             Input::StartZ => self.start.z,
             Input::StartDir => self.start.dir,
             Input::Distance => self.moved,
+            Input::SquaresVisited => f64::from(self.visited.count_ones()),
             Input::Speed => 0.5 * (left + right),
             Input::Turn => 0.5 * (right - left),
             Input::Left => left,
@@ -280,6 +291,12 @@ impl Trial {
             Input::GroupMean(nth) => group(nth).sum::<f64>() / group(nth).len() as f64,
         }
     }
+}
+
+/// The bit of the square that a robot is in.
+fn square(position: &Position) -> u128 {
+    let nth = |at: f64| ((at / ARENA_SIZE * f64::from(SQUARES_PER_SIDE)) as u32).min(SQUARES_PER_SIDE - 1);
+    1 << (nth(position.y) * SQUARES_PER_SIDE + nth(position.x))
 }
 
 fn internal_input(

@@ -113,6 +113,17 @@ impl<'a> Compiler<'a> {
         position
     }
 
+    fn is_known(&self, name: &str) -> bool {
+        name == "pi" || self.variable(name).is_some() || self.vocabulary.input(name).is_some()
+    }
+
+    fn unknown_group(&self, name: &str) -> ScriptErrorKind {
+        match suggest::nearest(name, self.vocabulary.groups()) {
+            Some(near) => ScriptErrorKind::Unknown { name: name.to_owned(), near: Some(near.to_owned()) },
+            None => ScriptErrorKind::NoSensors { group: name.to_owned() },
+        }
+    }
+
     fn unknown(&self, name: &str) -> ScriptErrorKind {
         let variables = self.variables.iter().map(|(name, _)| name.as_str());
         let near = suggest::nearest(name, variables.chain(self.vocabulary.names()).chain(RESERVED));
@@ -276,7 +287,7 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
     /// Parses the arguments of a function; the current token is the opening parenthesis.
     fn call(&mut self, position: TextPosition, name: &str) -> ParseResult<()> {
         self.advance()?;
-        if let Some(group) = self.group()? {
+        if let Some(group) = self.group(name)? {
             let input = match name {
                 "max" => Input::GroupMax(group),
                 "min" => Input::GroupMin(group),
@@ -331,14 +342,17 @@ impl<'c, 'v, 't> Parser<'c, 'v, 't> {
     }
 
     /// Parses a group name as the only argument.
-    fn group(&mut self) -> ParseResult<Option<u16>> {
+    fn group(&mut self, function: &str) -> ParseResult<Option<u16>> {
         let Token::Name(name) = self.token else { return Ok(None) };
-        let Some(group) = self.compiler.vocabulary.group(name) else { return Ok(None) };
         // a sensor may have the name of a group
         let mut ahead = self.lexer.clone();
         if ahead.next()?.1 != Token::Symbol(")") {
             return Ok(None);
         }
+        let Some(group) = self.compiler.vocabulary.group(name) else {
+            let is_unknown = !self.compiler.is_known(name) && ["max", "min", "mean"].contains(&function);
+            return if is_unknown { Err((self.position, self.compiler.unknown_group(name))) } else { Ok(None) };
+        };
         self.advance()?;
         self.advance()?;
         Ok(Some(group))

@@ -85,7 +85,7 @@ fn expressions_have_values() {
 fn mistakes_are_named_with_their_place() {
     let cases = [
         ("sped", "line 1, column 11 of `at_end`: unknown name `sped`; did you mean `speed`?"),
-        ("max(qq)", "line 1, column 15 of `at_end`: unknown name `qq`"),
+        ("max(qq)", "line 1, column 15 of `at_end`: the robot has no sensors in the group `qq`"),
         ("max(irr)", "line 1, column 15 of `at_end`: unknown name `irr`; did you mean `ir`?"),
         ("1 +", "line 1, column 14 of `at_end`: expected a number or a name, not the end"),
         ("1 2", "line 1, column 13 of `at_end`: expected an operator or the end of the line, not `2`"),
@@ -137,12 +137,11 @@ fn limits_hold() {
 #[test]
 fn variables_last_through_a_trial() {
     let file = FitnessFile {
-        title: String::new(),
-        may_stand: false,
         start: "lowest = 100".to_owned(),
         each_step: "sum = sum + x\nlowest = min(lowest, x)\n\nlast = previous\nprevious = x".to_owned(),
         at_end: "fitness = sum + 1000 * lowest".to_owned(),
         behaviour: vec!["last".to_owned(), "fitness / 2".to_owned()],
+        ..FitnessFile::default()
     };
     let script = Script::new(&file, &vocabulary()).unwrap();
     assert_eq!(script.behaviours(), 2);

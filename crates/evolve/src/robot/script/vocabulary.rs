@@ -29,6 +29,8 @@ pub enum Input {
     StartDir,
     /// Distance moved in the step, in mm.
     Distance,
+    /// Number of the arena's squares visited since the start; it has [`SQUARES`](super::super::evaluation::SQUARES).
+    SquaresVisited,
     /// Mean speed of the wheels in the step; 1 is full speed ahead.
     Speed,
     /// Half the difference of the wheels' speeds, -1 to 1; positive turns left.
@@ -61,7 +63,7 @@ pub enum Input {
     GroupMean(u16),
 }
 
-const COMMON: [(&str, Input); 22] = [
+const COMMON: [(&str, Input); 23] = [
     ("t", Input::Time),
     ("dt", Input::Dt),
     ("step", Input::Step),
@@ -75,6 +77,7 @@ const COMMON: [(&str, Input); 22] = [
     ("start_z", Input::StartZ),
     ("start_dir", Input::StartDir),
     ("distance", Input::Distance),
+    ("squares_visited", Input::SquaresVisited),
     ("speed", Input::Speed),
     ("turn", Input::Turn),
     ("left", Input::Left),
@@ -131,9 +134,13 @@ impl Vocabulary {
         self.groups.iter().find(|(known, _)| known == name).map(|(_, nth)| *nth)
     }
 
+    /// The names of all groups.
+    pub fn groups(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().map(|(name, _)| name.as_str())
+    }
+
     /// All names, including those of groups.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let groups = self.groups.iter().map(|(name, _)| name.as_str());
-        self.names.iter().map(|(name, _)| name.as_str()).chain(groups)
+        self.names.iter().map(|(name, _)| name.as_str()).chain(self.groups())
     }
 }

@@ -41,7 +41,7 @@ fn xor_is_learned() {
         let solved = (0..150).any(|_| {
             let nets = neat.ask(&context);
             let error = |net| XOR.map(|(x, y)| (output(&context.parameters, net, x) - y).powi(2)).iter().sum::<f64>();
-            let evaluate = |net| Evaluation { fitness: -error(net), behaviour: vec![] };
+            let evaluate = |net| Evaluation { fitness: -error(net), ..Evaluation::default() };
             let evaluations: Vec<Evaluation> = nets.iter().map(evaluate).collect();
             neat.tell(&context, &nets, &evaluations);
             // nobody can have it without a hidden neuron
@@ -70,7 +70,7 @@ fn growth_stays_within_the_limits() {
             let nets = neat.ask(&context);
             assert_eq!(nets.len(), 20);
             most = nets.iter().map(|net| net.hidden).chain([most]).max().unwrap();
-            let evaluate = |net: &Genotype| Evaluation { fitness: net.hidden as f64, behaviour: vec![] };
+            let evaluate = |net: &Genotype| Evaluation { fitness: net.hidden as f64, ..Evaluation::default() };
             neat.tell(&context, &nets, &nets.iter().map(evaluate).collect::<Vec<_>>());
         }
         assert_eq!(most, parameters.hidden_max);

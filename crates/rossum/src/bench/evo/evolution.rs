@@ -2,9 +2,10 @@
 
 use std::{io::Write, sync::Arc, time::Duration};
 
+use anyhow::Context;
 use arena::Plan;
 use evolve::{
-    robot::{Design, InProcessWorld, evaluate_all},
+    robot::{Design, InProcessWorld, evaluate_all, library},
     search::{Algorithm, Evaluation, Search, Settings},
 };
 
@@ -13,10 +14,12 @@ use super::{
     Options,
 };
 
-/// Ten obstacles, with room between them.
-const WORLD: &str = include_str!("../../../../../bench/evo/avoidance.toml");
-/// A built-in robot with its own fitness.
+/// A built-in world: ten obstacles, with room between them.
+const WORLD: &str = "blocks";
+/// A built-in robot, its fitness, and the number of its trials.
 const BODY: &str = "platine";
+const FITNESS: &str = "avoidance";
+const TRIALS: u32 = 3;
 const ALGORITHM: Algorithm = Algorithm::CmaEs;
 const SEEDS: [u64; 3] = [1, 2, 3];
 const THREADS: usize = 2;
@@ -47,8 +50,10 @@ struct Reached {
 
 impl Evolution {
     fn new(algorithm: Algorithm, seed: u64) -> anyhow::Result<Self> {
-        let design = Arc::new(Design::built_in(BODY)?);
-        let plan = Arc::new(Plan::parse(WORLD)?);
+        let mut body = library::body(BODY)?;
+        body.trial.trials = TRIALS;
+        let design = Arc::new(Design::new(body, Some(library::script(FITNESS)?))?);
+        let plan = Arc::new(Plan::built_in(WORLD).context("a built-in world")??);
         let search = Search::new(algorithm, &Settings::default(), design.parameters(), seed)?;
         Ok(Self { design, plan, search })
     }
@@ -61,10 +66,7 @@ impl Evolution {
             let world = || Ok(InProcessWorld::new(self.plan.clone(), 1));
             let outcomes = evaluate_all(&self.design, self.search.generation(), &genotypes, THREADS, world, &|_| ())?;
             steps += outcomes.iter().map(|outcome| outcome.steps).sum::<u64>();
-            let evaluations: Vec<_> = outcomes
-                .into_iter()
-                .map(|outcome| Evaluation { fitness: outcome.fitness, behaviour: outcome.behaviour })
-                .collect();
+            let evaluations: Vec<_> = outcomes.into_iter().map(Evaluation::from).collect();
             self.search.tell(&evaluations)?;
             let fitness = self.search.best().map_or(f64::MIN, |(_, fitness)| fitness);
             let took = now().duration_since(began);

@@ -8,10 +8,11 @@ use std::{
 use anyhow::{Context, ensure};
 use clap::Args;
 use evolve::{
-    run::{Best, EvaluationSite, RunConfig},
+    run::{Best, EvaluationSite, Preset, RunConfig},
     search::{Algorithm, Settings},
 };
 use serde::Deserialize;
+use server::driver::evo::DEFAULT_HOST;
 
 /// The flags.
 #[derive(Debug, Args)]
@@ -110,13 +111,14 @@ impl RunOptions {
             all || names.into_iter().all(|(flag, file)| flag.is_none() && file.is_none()),
             "--world, --body and --fitness require --all; otherwise the Robot Simulator defines them"
         );
+        let preset = Preset::default();
         Ok(RunPlan {
             simulators,
-            world: self.world.clone().or(file.world).unwrap_or_else(|| "obstacles".to_owned()),
-            body: self.body.clone().or(file.body).unwrap_or_else(|| "platine".to_owned()),
+            world: self.world.clone().or(file.world).unwrap_or_else(|| preset.world.to_owned()),
+            body: self.body.clone().or(file.body).unwrap_or_else(|| preset.body.to_owned()),
             fitness: self.fitness.clone().or(file.fitness),
             threads,
-            algorithm: self.algorithm.or(file.algorithm).unwrap_or(Algorithm::Ga),
+            algorithm: self.algorithm.or(file.algorithm).unwrap_or(preset.algorithm),
             settings,
             seed: self.seed.or(file.seed).unwrap_or(1),
             target: self.target.or(file.target),
@@ -140,7 +142,7 @@ fn read(path: &Path) -> anyhow::Result<File> {
 impl RunPlan {
     /// Total number of generations.
     pub(super) fn generations(&self) -> u64 {
-        self.generations.unwrap_or(100)
+        self.generations.unwrap_or(Preset::default().generations)
     }
 
     /// Fills in missing options from the run's configuration.
@@ -152,7 +154,7 @@ impl RunPlan {
     /// Where individuals are evaluated. A run stores the files' texts, so that it can be resumed when they change.
     pub(super) fn site(&self) -> anyhow::Result<EvaluationSite> {
         if !self.all {
-            let default = || vec!["127.0.0.1".to_owned()];
+            let default = || vec![DEFAULT_HOST.to_owned()];
             return Ok(EvaluationSite::Simulators(self.simulators.clone().unwrap_or_else(default)));
         }
         Ok(EvaluationSite::Local {
@@ -187,6 +189,7 @@ impl RunPlan {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use server::driver::evo::{ROBOT_PORTS, with_port};
 
     use super::*;
 
@@ -215,6 +218,21 @@ mod tests {
     }
 
     #[test]
+    fn by_default_the_robot_simulator_of_this_machine_evaluates() {
+        let EvaluationSite::Simulators(simulators) = plan(&[]).unwrap().site().unwrap() else { panic!("not local") };
+        let addresses: Vec<String> = simulators.iter().map(|address| with_port(address, ROBOT_PORTS.0)).collect();
+        assert_eq!(addresses, ["127.0.0.1:7720"]);
+    }
+
+    #[test]
+    fn by_default_the_preset_is_evolved() {
+        let Preset { world, body, algorithm, generations, .. } = Preset::default();
+        let plan = plan(&["--all"]).unwrap();
+        assert_eq!((plan.world.as_str(), plan.body.as_str(), &plan.fitness), (world, body, &None));
+        assert_eq!((plan.algorithm, plan.generations()), (algorithm, generations));
+    }
+
+    #[test]
     fn invalid_options_are_refused() {
         for (flags, expected) in [
             (&["--all", "--threads", "0"][..], "1..=1024"),
@@ -233,7 +251,8 @@ mod tests {
     #[test]
     fn a_target_ends_a_run_once_it_is_reached() {
         let read = plan(&["--target", "-0.5"]).unwrap();
-        let best = |fitness| Best { generation: 1, individual: 1, fitness, genotype: Default::default() };
+        let best =
+            |fitness| Best { generation: 1, individual: 1, fitness, genotype: Default::default(), figures: Vec::new() };
         assert!(!read.is_reached(None) && !read.is_reached(Some(&best(-0.6))) && read.is_reached(Some(&best(-0.5))));
     }
 }

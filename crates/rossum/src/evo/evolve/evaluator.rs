@@ -11,11 +11,10 @@ use evolve::{
     run::{EvaluationSite, LocalSite},
     search::Evaluation,
 };
-use server::driver::evo::ROBOT_PORTS;
+use server::driver::evo::{ROBOT_PORTS, with_port};
 use tracing::{info, warn};
 
 use super::choices::RunPlan;
-use crate::evo::host::with_port;
 
 /// Time after which the user is told that no Robot Simulator has connected.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -82,11 +81,7 @@ impl Evaluator {
             Self::Local { site, threads } => {
                 let world = || Ok(InProcessWorld::new(site.world.clone(), site.seed));
                 let outcomes = evaluate_all(&site.design, generation, individuals, *threads, world, progress)?;
-                let evaluation = |outcome: evolve::robot::Outcome| Evaluation {
-                    fitness: outcome.fitness,
-                    behaviour: outcome.behaviour,
-                };
-                Ok(outcomes.into_iter().map(evaluation).collect())
+                Ok(outcomes.into_iter().map(Evaluation::from).collect())
             }
             Self::Remote { fleet, .. } => evaluate_remotely(fleet, generation, individuals, progress),
         }
@@ -130,7 +125,7 @@ fn evaluate_remotely(
         }
     })?;
     let fitness = results.into_iter().collect::<Result<Vec<f64>, _>>()?;
-    Ok(fitness.into_iter().map(|fitness| Evaluation { fitness, behaviour: Vec::new() }).collect())
+    Ok(fitness.into_iter().map(|fitness| Evaluation { fitness, ..Evaluation::default() }).collect())
 }
 
 fn individual(generation: u64, number: u64, genotype: &Genotype) -> wire::evo::Individual {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use evolve::run::{Generation, Run};
+use evolve::run::{Generation, Run, learnt};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::table::short;
@@ -92,6 +92,9 @@ impl Progress {
             let (generation, individual) = (best.generation, best.individual);
             let fitness = short(best.fitness);
             writeln!(out, "best {fitness}, individual {individual} of generation {generation}")?;
+        }
+        if let Some(learnt) = learnt(run.folder(), &run.record()) {
+            writeln!(out, "\nWhat it has learnt: {learnt}.")?;
         }
         Ok(())
     }

@@ -67,6 +67,9 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if let Some(Best { generation, individual, fitness, .. }) = best {
         writeln!(out, "\nbest {fitness:?}: individual {individual} of generation {generation}")?;
     }
+    if let Some(learnt) = run::learnt(&options.run, &record) {
+        writeln!(out, "learnt: {learnt}")?;
+    }
     for name in chart_files(&options.run, &record)? {
         writeln!(out, "plot: {}", name.display())?;
     }

@@ -51,7 +51,7 @@ fn made(folder: &Path, site: EvaluationSite) -> Run {
         let world = || Ok(InProcessWorld::new(here.world.clone(), here.seed));
         let asked = run.ask().to_vec();
         let outcomes = evaluate_all(&here.design, generation, &asked, 1, world, &|_| {}).unwrap();
-        let tested = |fitness| Evaluation { fitness, behaviour: Vec::new() };
+        let tested = |fitness| Evaluation { fitness, ..Evaluation::default() };
         let tested: Vec<_> = outcomes.into_iter().map(|outcome| tested(outcome.fitness)).collect();
         run.tell(&tested).unwrap();
     }

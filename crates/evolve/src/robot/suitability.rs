@@ -1,0 +1,192 @@
+//! Which worlds, robots and fitness scripts make sense together.
+//!
+//! A combination is unsuitable if nothing that is evolved could raise its fitness. The reasons are derived from the files, so
+//! that they apply to those of users as well. Nobody is kept from trying.
+
+use arena::Plan;
+
+use super::{
+    BodyFileError, Design,
+    body::{InternalInput, Reading},
+    library,
+    script::{Input, ScriptErrorKind},
+    sensor::similarity,
+};
+
+/// Similarity from which a sensor detects the colour that it looks for.
+const SIMILAR: f64 = 0.92;
+
+/// Why a combination makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsuitable {
+    /// The script reads a group of sensors that detect nothing in the world.
+    #[error("nothing in this world has the colour that the robot's `{group}` sensors look for")]
+    NothingToSee {
+        /// Name of the group.
+        group: String,
+    },
+    /// No sensor detects anything in the world.
+    #[error("the robot's sensors detect nothing in this world")]
+    Blind,
+    /// The script rewards height in a level world.
+    #[error("this fitness depends on the height of the ground, and this world is level")]
+    Level,
+    /// The script rewards height, and the robot has no sense that could lead it up.
+    #[error(
+        "this fitness depends on the height of the ground, and the robot has neither a compass nor a sense of tilt"
+    )]
+    NoWayUp,
+}
+
+/// Checks a robot, with its fitness script, against a world.
+///
+/// # Errors
+///
+/// The first reason why the combination makes no sense.
+pub fn check(design: &Design, world: &Plan) -> Result<(), Unsuitable> {
+    let sensors = &design.file().sensors;
+    let detects = |nth: usize| sensors.get(nth).is_some_and(|sensor| detects(sensor.reading, world));
+    if !(0..sensors.len()).any(detects) {
+        return Err(Unsuitable::Blind);
+    }
+    let inputs = || design.script.inputs().iter().map(|(_, input)| *input);
+    for input in inputs() {
+        let (Input::GroupMax(nth) | Input::GroupMin(nth) | Input::GroupMean(nth)) = input else { continue };
+        let Some((name, members)) = design.groups.get(usize::from(nth)) else { continue };
+        if !members.iter().any(|&nth| detects(usize::from(nth))) {
+            return Err(Unsuitable::NothingToSee { group: name.clone() });
+        }
+    }
+    if inputs().any(|input| matches!(input, Input::Z | Input::StartZ | Input::TiltS | Input::TiltC)) {
+        use InternalInput as I;
+        let leads_up = |input: &I| matches!(input, I::TiltS | I::TiltC | I::CompassX | I::CompassY);
+        if !design.internal_inputs().iter().any(leads_up) {
+            return Err(Unsuitable::NoWayUp);
+        }
+        if world.patches().is_empty() {
+            return Err(Unsuitable::Level);
+        }
+    }
+    Ok(())
+}
+
+/// A combination of built-in files that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    /// Name of the body.
+    pub body: String,
+    /// Name of the fitness script.
+    pub fitness: String,
+    /// Name of the world; `None` if it is so in all worlds.
+    pub world: Option<String>,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// All combinations of built-in files that make no sense.
+///
+/// # Errors
+///
+/// A built-in file is invalid.
+pub fn objections() -> Result<Vec<Objection>, BodyFileError> {
+    let worlds: Vec<(String, Plan)> =
+        Plan::names().into_iter().filter_map(|name| Some((name.clone(), Plan::built_in(&name)?.ok()?))).collect();
+    let mut found = Vec::new();
+    for body in library::bodies() {
+        for fitness in library::scripts() {
+            let mut object = |world: Option<&str>, reason: String| {
+                let (body, fitness, world) = (body.clone(), fitness.clone(), world.map(str::to_owned));
+                found.push(Objection { body, fitness, world, reason });
+            };
+            match Design::new(library::body(&body)?, Some(library::script(&fitness)?)) {
+                Ok(design) => {
+                    for (name, world) in &worlds {
+                        check(&design, world).unwrap_or_else(|reason| object(Some(name), reason.to_string()));
+                    }
+                }
+                Err(BodyFileError::Script(error)) if matches!(error.kind, ScriptErrorKind::NoSensors { .. }) => {
+                    object(None, error.kind.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether there is anything in the world that a sensor with this reading detects.
+fn detects(reading: Reading, world: &Plan) -> bool {
+    let Reading::Match(wanted) = reading else { return true };
+    let floor = world.floor();
+    let obstacles =
+        world.obstacles().iter().filter(|obstacle| obstacle.material.visible).map(|obstacle| obstacle.color);
+    let grounds =
+        floor.areas.iter().map(|area| area.color).chain(world.patches().iter().filter_map(|patch| patch.color));
+    let mut colors = obstacles.chain(grounds).chain([floor.color, world.walls().color]);
+    colors.any(|color| similarity(color.0, wanted) >= SIMILAR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(body: &str, fitness: &str, world: &str) -> Option<String> {
+        let is_about = |objection: &&Objection| {
+            let world = objection.world.as_deref().is_none_or(|of| of == world);
+            objection.body == body && objection.fitness == fitness && world
+        };
+        objections().unwrap().iter().find(is_about).map(|objection| objection.reason.clone())
+    }
+
+    #[test]
+    fn combinations_without_sense_have_a_reason() {
+        for (body, fitness, world, expected) in [
+            ("platine", "avoidance", "obstacles", None),
+            ("platine", "distance", "maze", None),
+            ("platine", "homing", "empty", None),
+            ("platine", "line", "line", Some("the robot has no sensors in the group `line`")),
+            ("platine", "climb", "cliff", Some("neither a compass nor a sense of tilt")),
+            ("liner", "line", "line", None),
+            ("liner", "line", "cliff", Some("the robot's sensors detect nothing in this world")),
+            ("liner", "avoidance", "line", Some("no sensors in the group `obstacle`")),
+            ("liner", "distance", "maze", Some("the robot's sensors detect nothing")),
+            ("sonar", "climb", "cliff", None),
+            ("sonar", "climb", "maze", Some("this world is level")),
+            ("sonar", "phototaxis", "obstacles", None),
+            ("sonar", "phototaxis", "materials", Some("nothing in this world has the colour that the robot's `light`")),
+        ] {
+            let found = reason(body, fitness, world);
+            let fits = match expected {
+                None => found.is_none(),
+                Some(expected) => found.as_ref().is_some_and(|found| found.contains(expected)),
+            };
+            assert!(fits, "{body}, {fitness}, {world}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn every_body_script_and_world_is_of_use() {
+        let objections = objections().unwrap();
+        let (bodies, scripts, worlds) = (library::bodies(), library::scripts(), Plan::names());
+        let mut suitable = Vec::new();
+        for body in &bodies {
+            for script in &scripts {
+                for world in &worlds {
+                    let is_about = |of: &Objection| {
+                        of.body == *body && of.fitness == *script && of.world.as_ref().is_none_or(|of| of == world)
+                    };
+                    if !objections.iter().any(is_about) {
+                        suitable.push([body, script, world]);
+                    }
+                }
+            }
+        }
+        for name in bodies.iter().chain(&scripts).chain(&worlds) {
+            assert!(suitable.iter().any(|combination| combination.contains(&name)), "{name}");
+        }
+        for body in &bodies {
+            let own = library::body(body).unwrap().fitness.script.unwrap();
+            assert!(suitable.iter().any(|[of, script, _]| *of == body && **script == own), "{body} with {own}");
+        }
+    }
+}

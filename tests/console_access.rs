@@ -46,7 +46,7 @@ fn finished_run(operator: &mut Client) -> String {
     operator.send(ConsoleCommand::Watch { topics: vec![Topic::Evolution] }).expect("it goes on");
     ask(operator, ConsoleCommand::StartRun { run }).expect("it starts");
     next(operator, |message| match message {
-        Message::Evolution { runs } => {
+        Message::Evolution { runs, .. } => {
             runs.into_iter().find(|run| run.state == RunState::Finished).map(|finished| finished.name)
         }
         _ => None,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closePage, hook, openPage, textOf } from './browser.mjs'
 import { portray } from './pictures.mjs'
+import { freePort, newFolder, Program, removeFolder, writeScenario } from './program.mjs'
 import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
@@ -12,11 +13,11 @@ const here = setting()
 test('a run improves, is stopped, and is resumed', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
   await page.locator(hook('no-runs')).waitFor()
-  const { worlds, bodies } = page.received.latest.get('hello').evolution
+  const { worlds, bodies, default_run: preset } = page.received.latest.get('hello').evolution
   assert.ok(worlds.length > 1 && bodies.length > 1)
-  assert.match(await textOf(page, 'robot-simulator'), /^127\.0\.0\.1:\d+$/)
-  await page.locator(hook('run-world')).selectOption('obstacles')
-  await page.locator(hook('run-body')).selectOption('platine')
+  await eventually('the address', async () => /^127\.0\.0\.1:\d+$/.test(await textOf(page, 'robot-simulator')))
+  for (const name of ['world', 'body', 'fitness', 'algorithm', 'generations'])
+    assert.equal(await page.locator(hook(`run-${name}`)).inputValue(), String(preset[name]), name)
   await page.locator(hook('run-algorithm')).selectOption('ga')
   for (const [field, value] of [
     ['generations', 400],
@@ -35,6 +36,7 @@ test('a run improves, is stopped, and is resumed', async () => {
   await page.locator(hook('run-stop')).click()
   await state('stopped')
   await eventually('the fitness on the page', async () => Number(await textOf(page, 'fitness')) > 0)
+  assert.match(await textOf(page, 'chosen-learnt'), /^The best robot .*\.$/)
   const generation = async () => Number((await textOf(page, 'chosen-generation')).split(' ')[0])
   const before = await generation()
   const best = run().best_so_far.at(-1)
@@ -62,4 +64,88 @@ test('a run improves, is stopped, and is resumed', async () => {
   await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
   await portray(page, 'evolution')
   await closePage(page)
+})
+
+test('only combinations that make sense are offered, and the others have a reason', async () => {
+  const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
+  const value = (name) => page.locator(hook(`run-${name}`)).inputValue()
+  const isOffered = (name, option) => page.locator(`${hook(`run-${name}`)} option[value=${option}]`).isEnabled()
+  const reasons = (name) => textOf(page, `${name}-reasons`)
+  assert.ok(!(await isOffered('fitness', 'line')) && (await isOffered('fitness', 'distance')))
+  assert.match(await reasons('fitness'), /line \(the robot has no sensors in the group `line`\)/)
+
+  // another body brings its own fitness, and a world for it
+  await page.locator(hook('run-body')).selectOption('liner')
+  assert.deepEqual([await value('fitness'), await value('world')], ['line', 'line'])
+  assert.ok(!(await isOffered('world', 'cliff')))
+  assert.match(await reasons('world'), /cliff.* \(the robot's sensors detect nothing in this world\)/)
+  await page.locator(hook('run-body')).selectOption('sonar')
+  await page.locator(hook('run-fitness')).selectOption('climb')
+  assert.equal(await value('world'), 'cliff')
+  assert.match(await reasons('world'), /this world is level/)
+  await closePage(page)
+})
+
+test('without an address, the Robot Simulator of this machine evaluates', async () => {
+  const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
+  await page.locator(hook('run-where')).selectOption('simulators')
+  assert.ok(!(await page.locator(hook('run-body')).isVisible()))
+  await page.locator(hook('run-start')).click()
+  const run = () => page.received.latest.get('evolution')?.runs.find(({ name }) => name.startsWith('simulators-'))
+  await eventually('the run', () => run() !== undefined)
+  assert.equal(run().place, '127.0.0.1:7720')
+  await page.locator(`${hook('run-row')}[data-name="${run().name}"]`).click()
+  const stop = page.locator(hook('run-stop'))
+  // unless a Robot Simulator happens to run on this machine, it waits for one
+  await eventually('it can be stopped', async () => (await stop.isEnabled()) || run().state === 'failed')
+  if (await stop.isEnabled()) await stop.click()
+  await eventually('its end', () => run().state !== 'running')
+  await closePage(page)
+})
+
+test('operators change the ports of the simulators and the world of the robots', async () => {
+  const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
+  await page.locator(hook('simulator-settings')).locator('summary').click()
+  const port = await freePort()
+  const world = await freePort()
+  await page.locator(hook('robot-simulator-port')).fill(String(port))
+  await page.locator(hook('world-simulator-port')).fill(String(world))
+  await page.locator(hook('simulators-apply')).click()
+  await eventually('the new ports', async () => {
+    const shown = [await textOf(page, 'robot-simulator'), await textOf(page, 'world-simulator')]
+    return shown.join() === [`127.0.0.1:${port}`, `127.0.0.1:${world}`].join()
+  })
+  assert.equal(await textOf(page, 'robots-use'), 'in this process')
+  await page.locator(hook('robot-world')).selectOption('other')
+  // without an address, that of this machine
+  await page.locator(hook('simulators-apply')).click()
+  await eventually('the default', async () => (await textOf(page, 'robots-use')) === '127.0.0.1:7770')
+  await page.locator(hook('robot-world-address')).fill(`127.0.0.1:${world}`)
+  await page.locator(hook('simulators-apply')).click()
+  await eventually('the world', async () => (await textOf(page, 'robots-use')) === `127.0.0.1:${world}`)
+
+  // a port that is in use is refused, and nothing changes
+  await page.locator(hook('robot-simulator-port')).fill(String(world))
+  await page.locator(hook('simulators-apply')).click()
+  await eventually('the reason', async () =>
+    /former settings are kept/.test(await page.locator('#notices-error').textContent()),
+  )
+  assert.equal(await textOf(page, 'robot-simulator'), `127.0.0.1:${port}`)
+  await portray(page, 'simulators')
+  await closePage(page)
+})
+
+test('every port of a world is shown', async () => {
+  const folder = await newFolder()
+  const scenario = await writeScenario(folder, '[world]\nfield = "flat"\n[evo]\nworld = "coevolution"\n')
+  const program = await Program.start(folder, { scenario })
+  const page = await openPage(here.browser, program.operator, { tab: 'evolution' })
+  await page.locator(hook('world-simulator')).nth(1).waitFor()
+  const titles = await page.locator(`${hook('simulators')} dt`).allTextContents()
+  assert.deepEqual(titles, ['World Simulator for prey', 'World Simulator for predator', 'Robot Simulator'])
+  assert.match(await textOf(page, 'robot-simulator'), /not running/)
+  assert.equal(await page.locator(hook('world-simulator')).count(), 2)
+  await closePage(page)
+  await program.stop()
+  await removeFolder(folder)
 })

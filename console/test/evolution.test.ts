@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { addressFault, splitAddresses } from '../src/pages/evolution/addresses.ts'
 import { fit, formatLength, scaleBar } from '../src/pages/evolution/arena-fit.ts'
 import { padded } from '../src/pages/evolution/columns.ts'
+import { fitnessFor, fitnessObjection, objection, reasonsOf, worldFor } from '../src/pages/evolution/combinations.ts'
 import { layOut } from '../src/pages/evolution/net-layout.ts'
 
 test('addresses as people write them', () => {
@@ -12,6 +13,39 @@ test('addresses as people write them', () => {
     assert.equal(addressFault(good), null, good)
   for (const bad of ['http://a:1', 'a:99999', 'a:0', 'a:b', '::1', ':7720'])
     assert.notEqual(addressFault(bad), null, bad)
+})
+
+test('combinations that make no sense are left out with their reasons', () => {
+  const named = (name: string) => ({ name, title: name })
+  const menus = {
+    worlds: ['empty', 'hill'].map(named),
+    fitnesses: ['climb', 'far', 'line'].map(named),
+    bodies: [
+      { ...named('car'), fitness: 'climb' },
+      { ...named('tram'), fitness: 'line' },
+    ],
+    objections: [
+      { body: 'car', fitness: 'climb', world: 'empty', reason: 'it is level' },
+      { body: 'car', fitness: 'line', world: null, reason: 'no sensors' },
+      { body: 'tram', fitness: 'line', world: 'empty', reason: 'no line' },
+      { body: 'tram', fitness: 'line', world: 'hill', reason: 'no line' },
+    ],
+  }
+  assert.equal(objection(menus, 'car', 'climb', 'empty'), 'it is level')
+  assert.equal(objection(menus, 'car', 'climb', 'hill'), null)
+  assert.equal(objection(menus, 'car', 'line', 'hill'), 'no sensors')
+  // in one world of two, in all, in each
+  assert.equal(fitnessObjection(menus, 'car', 'climb'), null)
+  assert.equal(fitnessObjection(menus, 'car', 'line'), 'no sensors')
+  assert.equal(fitnessObjection(menus, 'tram', 'line'), 'no line')
+  assert.deepEqual([fitnessFor(menus, 'car'), fitnessFor(menus, 'tram')], ['climb', 'climb'])
+  assert.deepEqual(
+    [worldFor(menus, 'car', 'climb', 'empty'), worldFor(menus, 'car', 'far', 'empty')],
+    ['hill', 'empty'],
+  )
+  const reasons = ['a', 'b', 'c'].map((name) => ({ name, reason: name === 'b' ? null : 'why not' }))
+  assert.equal(reasonsOf(reasons), 'Not offered: a, c (why not).')
+  assert.equal(reasonsOf([]), '')
 })
 
 test('an arena fits into its picture', () => {

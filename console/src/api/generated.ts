@@ -56,6 +56,15 @@ export type ArenaPolygon = {
   /** Height above the ground. */
   height: number, };
 
+/** A robot body in a menu. */
+export type BodyChoice = {
+  /** Name used in commands. */
+  name: string,
+  /** Human-readable name. */
+  title: string,
+  /** Name of its own fitness function. */
+  fitness: string, };
+
 /** An option in a menu. */
 export type Choice = {
   /** Name used in commands. */
@@ -158,6 +167,9 @@ export type Command =
   | { "do": "forget-face",
       /** The person's name. */
       name: string, }
+  | { "do": "change-simulators",
+      /** The new settings. */
+      settings: SimulatorSettings, }
   | { "do": "start-run",
       /** Parameters of the run. */
       run: NewRun, }
@@ -223,15 +235,15 @@ export type EvolutionInfo = {
   /** Available worlds. */
   worlds: Array<Choice>,
   /** Available robot bodies. */
-  bodies: Array<Choice>,
+  bodies: Array<BodyChoice>,
   /** Available fitness functions. */
   fitnesses: Array<Choice>,
   /** Names of the available algorithms. */
   algorithms: Array<string>,
-  /** Address of this server's own Robot Simulator, if it runs one. */
-  robot_simulator: string | null,
-  /** Address of this server's own World Simulator, if it runs one. */
-  world_simulator: string | null,
+  /** Combinations that make no sense. */
+  objections: Array<Objection>,
+  /** What a new run evolves unless the user chooses otherwise. */
+  default_run: NewRun,
   /** Folder of the runs. */
   folder: string, };
 
@@ -368,7 +380,9 @@ export type Message =
       lines: Array<LogLine>, }
   | { "type": "evolution",
       /** Latest first. */
-      runs: Array<RunSummary>, }
+      runs: Array<RunSummary>,
+      /** The server's own simulators. */
+      simulators: SimulatorsInfo, }
   | { "type": "run" } & RunDetail
   | { "type": "replay" } & Replay
   | { "type": "list",
@@ -471,6 +485,17 @@ export type NewRun = {
   seed: number,
   /** Ends the run once an individual reaches this fitness. */
   target?: number | null, };
+
+/** A combination of body, fitness function and world that makes no sense. */
+export type Objection = {
+  /** Name of the body. */
+  body: string,
+  /** Name of the fitness function. */
+  fitness: string,
+  /** Name of the world; null if it is so in all worlds. */
+  world: string | null,
+  /** Why, in words. */
+  reason: string, };
 
 /** A recording or log that can be played back. */
 export type PlaybackEntry = {
@@ -638,6 +663,8 @@ export type RunDetail = {
   best_so_far: Array<number>,
   /** Diversity of each generation's genomes. */
   diversity: Array<number>,
+  /** What the best individual so far does, and the best of the first generation, in words; empty at first. */
+  learnt: string,
   /** Neural network of the best individual so far. */
   net: Net | null, };
 
@@ -702,6 +729,35 @@ export type ServoInfo = {
 
 /** A side of the soccer field. */
 export type Side = "left" | "right";
+
+/** A port of a simulator. */
+export type SimulatorPort = {
+  /** `Robot Simulator`, `World Simulator` or `World Simulator for prey`. */
+  title: string,
+  /** The port. */
+  port: number,
+  /** Where clients reach it. */
+  addresses: Array<string>, };
+
+/** Settings of a server's own simulators. */
+export type SimulatorSettings = {
+  /** Port of the Robot Simulator; absent if the server has none. */
+  robot_port?: number | null,
+  /** Ports of the World Simulator, one for each kind of robots. */
+  world_ports: Array<number>,
+  /** The World Simulator that the robots use: `host` or `host:port`; empty for the default port of this machine. If
+  * absent, their world is in the server's own process.
+  */
+  robot_world?: string | null, };
+
+/** A server's own simulators of evolving robots. */
+export type SimulatorsInfo = {
+  /** Port of the Robot Simulator, if the server runs one. */
+  robot: SimulatorPort | null,
+  /** Ports of the World Simulator, one for each kind of robots; empty if the server runs none. */
+  world: Array<SimulatorPort>,
+  /** Address of the World Simulator that the robots use; null if their world is in the server's own process. */
+  robot_world: string | null, };
 
 /** Static description of a soccer game. */
 export type SoccerInfo = {

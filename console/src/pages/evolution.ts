@@ -9,6 +9,7 @@ import { comparison } from './evolution/comparison'
 import { Details } from './evolution/details'
 import { newRunForm } from './evolution/form'
 import { type RunList, runList } from './evolution/runs'
+import { simulatorsCard } from './evolution/simulators'
 import './evolution.css'
 
 export const open: Opener = (connection) => {
@@ -56,14 +57,18 @@ class RunsPage implements Page {
       (names) => this.#compare(names),
     )
     this.#nothing = noRuns(connection.role === 'operator')
+    const simulators = simulatorsCard(connection, info.folder)
     this.element = h(
       'div',
       { class: 'evolution' },
-      h('div', { class: 'choosing' }, newRunForm(connection, info), this.#list.element),
+      h('div', { class: 'choosing' }, newRunForm(connection, info), this.#list.element, simulators.element),
       h('div', { class: 'looking' }, this.#comparison.element, this.#nothing, this.#run.element),
     )
     this.#ends = [
-      connection.on('evolution', ({ runs }) => this.#update(runs)),
+      connection.on('evolution', (message) => {
+        simulators.show(message.simulators)
+        this.#update(message.runs)
+      }),
       connection.on('run', (detail) => this.#show(detail)),
       connection.on('replay', (replay) => this.#run.replay(replay)),
     ]
@@ -118,7 +123,9 @@ class RunsPage implements Page {
 }
 
 function noRuns(mayStart: boolean): HTMLElement {
-  const next = mayStart ? 'Choose body, world and algorithm, then press Start.' : 'An operator can start one.'
+  const next = mayStart
+    ? 'Press Start: a robot then learns to find its way about among obstacles. Or choose something else first.'
+    : 'An operator can start one.'
   return h(
     'section',
     { class: 'card nothing', 'data-test': 'no-runs' },

@@ -7,10 +7,7 @@ use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
-use server::{
-    Scenario, Server,
-    serve::{End, first_screen},
-};
+use server::{Scenario, Server, address::first_screen, serve::End};
 use tokio::{
     signal::unix::{SignalKind, signal},
     task::JoinSet,
@@ -189,7 +186,7 @@ pub(crate) fn as_json(worlds: &[ServedWorld], servers: &[Server]) -> anyhow::Res
 
 pub(crate) fn greet(worlds: &[ServedWorld], servers: &[Server], out: &mut dyn Write) -> anyhow::Result<()> {
     for (world, server) in worlds.iter().zip(servers) {
-        writeln!(out, "{}", first_screen(&world.scenario.base.title, server.addresses()))?;
+        writeln!(out, "{}", first_screen(&world.scenario.base.title, &server.addresses()))?;
         if let Some(path) = &world.record {
             writeln!(out, "  Recording to {}\n", path.display())?;
         }

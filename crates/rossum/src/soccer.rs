@@ -272,8 +272,8 @@ fn ready(
 }
 
 fn start_demo(server: &Server, players: u8) -> anyhow::Result<Demo> {
-    let agents = server.addresses().iter().find(|found| found.id == EndpointId::SoccerAgents);
-    let agents = agents.context("the server has no port for agents")?.address;
+    let agents = server.addresses().into_iter().find(|found| found.id == EndpointId::SoccerAgents);
+    let agents = agents.context("the server has no port for agents")?.local();
     let demo = Demo::new();
     demo.start(agents, server.sim(), players).map_err(anyhow::Error::msg)?;
     Ok(demo)

@@ -32,6 +32,7 @@ use wire::console::Role;
 use self::guard::{Guard, Secret, forbidden};
 use crate::{
     access::AllowList,
+    address::Endpoints,
     driver::{
         admission::{Admission, Permit},
         connections::accept,
@@ -39,7 +40,6 @@ use crate::{
     },
     health::Health,
     limits,
-    serve::Address,
     sim_thread::SimHandle,
     user_data::{LiveTokens, today},
 };
@@ -55,7 +55,7 @@ pub struct About {
     /// Title of the scenario.
     pub title: String,
     /// All listening sockets.
-    pub addresses: Vec<Address>,
+    pub endpoints: Endpoints,
     /// Condition of the companions.
     pub health: Health,
 }

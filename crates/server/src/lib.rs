@@ -3,6 +3,7 @@
 //! What a protocol does is in the crate `session`; its configuration is in [`protocol`].
 
 pub mod access;
+pub mod address;
 pub mod config;
 mod cpu_affinity;
 pub mod descriptors;

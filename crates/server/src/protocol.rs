@@ -13,12 +13,7 @@ use ::session::{
 use support::output_file::Existing;
 use world::{Catalogue, clock::Pace, director::DynDirector};
 
-use crate::{
-    driver::evo::{ListenOptions, StandaloneServer},
-    health::Health,
-    serve::ServeError,
-    sim_thread::SimHandle,
-};
+use crate::{driver::evo::ListenOptions, health::Health, serve::ServeError, sim_thread::SimHandle};
 
 pub mod evo;
 mod odcp;
@@ -88,13 +83,13 @@ pub trait Service: Send + Sync + fmt::Debug {
     /// The sockets it needs in a world with these agents and this pace.
     fn endpoints(&self, world: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String>;
 
-    /// Starts servers that are independent of the scenario's world; on any free ports if `free_ports`.
-    fn start_standalone(
+    /// Starts the simulators of the evolving robots, if the protocol has them; on any free ports if `free_ports`.
+    fn start_simulators(
         &self,
         _options: &ListenOptions,
         _free_ports: bool,
-    ) -> Result<Vec<StandaloneServer>, ServeError> {
-        Ok(Vec::new())
+    ) -> Result<Option<evo::Simulators>, ServeError> {
+        Ok(None)
     }
 
     /// Whether its companion threads keep a core so busy that the sim thread needs one of its own.

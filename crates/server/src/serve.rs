@@ -1,14 +1,14 @@
 //! Starts and stops a server: a world with its sockets, recording, companions and console.
 
 use std::{
-    fmt::Write,
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     thread,
 };
 
+use ipnet::IpNet;
 use session::{
     ConversationService, DatagramAction, DatagramSession, StreamService,
     console::{PuppetAccess, ServerInfo, Shared},
@@ -23,25 +23,26 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
-use wire::console::{EvolutionInfo, Role};
+use wire::console::Role;
 use world::{Setup, World, world::SetupError};
 
 use crate::{
     access::AllowList,
+    address::{Address, Endpoints},
     config::{ConfigError, Scenario, ServerConfig},
     descriptors::Descriptors,
     driver::{
         admission::Admission,
         console::{ConsoleServer, JobContext, Jobs, ServerBackend},
         conversation, datagram,
-        evo::{ListenOptions, StandaloneServer},
+        evo::ListenOptions,
         log, stream,
     },
     health::Health,
     http,
     jobs::{Demo, Playbacks, Runs},
     limits,
-    protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo},
+    protocol::{Companion, DirectorSetup, Endpoint, EndpointId, EndpointKind, Log, evo::Simulators},
     recording::{Recording, StartError},
     sim_thread::{SendError, SimHandle, SimOptions, SimThread},
     tls::{Encryption, TlsError},
@@ -111,20 +112,6 @@ fn hint(cause: &io::Error) -> &'static str {
     }
 }
 
-/// A listening socket.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Address {
-    /// Which endpoint it is.
-    #[serde(skip)]
-    pub id: EndpointId,
-    /// Human-readable name.
-    pub title: String,
-    /// `tcp`, `udp`, `http` or `https`.
-    pub kind: &'static str,
-    /// Address and port; the IP address may be unspecified.
-    pub address: SocketAddr,
-}
-
 /// Why a server should be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
@@ -137,7 +124,7 @@ pub enum End {
 /// A running server.
 #[derive(Debug)]
 pub struct Server {
-    addresses: Vec<Address>,
+    endpoints: Endpoints,
     tokens: LiveTokens,
     /// Host name for links to the console, if it has one.
     name: Option<String>,
@@ -146,7 +133,6 @@ pub struct Server {
     sim: SimThread,
     recording: Option<Recording>,
     tasks: JoinSet<()>,
-    standalone: Vec<StandaloneServer>,
     companions: Vec<Companion>,
     jobs: ConsoleJobs,
     stop: CancellationToken,
@@ -163,10 +149,9 @@ impl Server {
         let encryption = Encryption::of(scenario)?;
         let fingerprint = encryption.as_ref().map(|encryption| encryption.fingerprint.clone());
         // sockets first: a port in use must not leave an empty recording behind
-        let mut sockets = Sockets::open(scenario, &world, encryption.is_some()).await?;
+        let sockets = Sockets::open(scenario, &world, encryption.is_some()).await?;
         let admission = Admission::new(Descriptors::raise_limit());
-        let standalone = start_standalone(scenario, &admission)?;
-        sockets.addresses.splice(0..0, standalone.iter().flat_map(StandaloneServer::addresses).cloned());
+        let simulators = start_simulators(scenario, &admission)?;
         let logs = open_logs(scenario, existing).await?;
         let (recording, sender) = match record {
             Some(path) => {
@@ -182,7 +167,7 @@ impl Server {
 
         let allow = AllowList::new(scenario.base.server.allow.clone());
         let stop = CancellationToken::new();
-        let addresses = sockets.addresses.clone();
+        let endpoints = Endpoints { fixed: sockets.addresses.clone(), simulators };
         let health = Health::default();
         let mut companions = Vec::new();
         for (_, service) in &scenario.services {
@@ -191,7 +176,7 @@ impl Server {
         let lifetime = scenario.base.server.token_lifetime();
         let tokens = LiveTokens::open(&user_data::folder(), lifetime, today()).map_err(ServeError::Tokens)?;
         let jobs = ConsoleJobs::of(scenario)?;
-        let about = http::About { title: scenario.base.title.clone(), addresses: addresses.clone(), health };
+        let about = http::About { title: scenario.base.title.clone(), endpoints: endpoints.clone(), health };
         let server = console_server(scenario, &about, sim.handle(), admission.clone(), &jobs, tick_seconds, record)?;
         let console = http::Console { tokens: tokens.clone(), server };
         let (tls, names) = (encryption.map(|encryption| encryption.acceptor), scenario.base.server.names.clone());
@@ -201,17 +186,17 @@ impl Server {
         for (file, Log { path, session }) in logs {
             tasks.spawn(log::run(file, path.display().to_string(), session, sim.handle().clone(), stop.clone()));
         }
-        Ok(Self { addresses, tokens, name, fingerprint, sim, recording, tasks, standalone, companions, jobs, stop })
+        Ok(Self { endpoints, tokens, name, fingerprint, sim, recording, tasks, companions, jobs, stop })
     }
 
     /// The console's link for a role, with its token.
     pub fn console(&self, role: Role) -> String {
-        let console = self.addresses.iter().find(|address| address.id == EndpointId::Console);
-        let Some(Address { kind, address, .. }) = console else { return String::new() };
+        let console = self.endpoints.fixed.iter().find(|address| address.id == EndpointId::Console);
+        let Some(console @ Address { kind, address, .. }) = console else { return String::new() };
         let tokens = self.tokens.current(today());
         let host = match &self.name {
             Some(name) => format!("{name}:{}", address.port()),
-            None => reachable(*address).to_string(),
+            None => console.local().to_string(),
         };
         format!("{kind}://{host}/?token={}", tokens.of(role).secret)
     }
@@ -222,8 +207,8 @@ impl Server {
     }
 
     /// All listening sockets.
-    pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+    pub fn addresses(&self) -> Vec<Address> {
+        self.endpoints.all()
     }
 
     /// Handle of the sim thread.
@@ -246,7 +231,8 @@ impl Server {
     pub async fn stop(mut self) {
         let deadline = Instant::now() + limits::SHUTDOWN_TIMEOUT;
         self.stop.cancel();
-        self.standalone.iter().for_each(StandaloneServer::cancel);
+        let simulators = self.endpoints.simulators;
+        simulators.iter().for_each(Simulators::cancel);
         let all_done = async {
             while let Some(ended) = self.tasks.join_next().await {
                 if let Err(error) = ended {
@@ -258,10 +244,9 @@ impl Server {
             warn!("connections aborted: not closed in time");
             self.tasks.abort_all();
         }
-        let (sim, recording, standalone, companions, jobs) =
-            (self.sim, self.recording, self.standalone, self.companions, self.jobs);
+        let (sim, recording, companions, jobs) = (self.sim, self.recording, self.companions, self.jobs);
         let end = move || {
-            standalone.into_iter().for_each(StandaloneServer::stop);
+            simulators.iter().for_each(Simulators::stop);
             sim.stop();
             // request all to stop before joining the first; the recording does not wait for any of them
             let companions: Vec<_> = companions.into_iter().map(Companion::stop).collect();
@@ -308,19 +293,6 @@ pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
     Ok((setup, world))
 }
 
-/// Text printed at the start: title and addresses.
-pub fn first_screen(title: &str, addresses: &[Address]) -> String {
-    let mut text = format!("{title}\n\n");
-    let width = addresses.iter().map(|address| address.title.len()).max().unwrap_or(0);
-    for Address { title, kind, address, .. } in addresses {
-        let is_page = kind.starts_with("http");
-        let location = if is_page { format!("{kind}://{address}/") } else { format!("{kind} {address}") };
-        // writing to a string cannot fail
-        let _ = writeln!(text, "  {title:<width$}  {location}");
-    }
-    text
-}
-
 /// Sockets that are bound but not served yet.
 struct Sockets {
     addresses: Vec<Address>,
@@ -336,13 +308,13 @@ enum Bound {
 
 impl Sockets {
     async fn open(scenario: &Scenario, world: &World, encrypts: bool) -> Result<Self, ServeError> {
-        let &ServerConfig { bind, http_port, free_ports, .. } = &scenario.base.server;
+        let &ServerConfig { bind, http_port, free_ports, ref allow, .. } = &scenario.base.server;
         let chosen = |port| SocketAddr::new(bind, if free_ports { 0 } else { port });
         let (mut addresses, mut open) = (Vec::new(), Vec::new());
         for (protocol, service) in &scenario.services {
             let endpoints = service.endpoints(world.catalogue(), scenario.base.world.pace);
             for endpoint in endpoints.map_err(|reason| ServeError::Protocol { protocol, reason })? {
-                let (address, bound) = open_endpoint(chosen(endpoint.port), endpoint).await?;
+                let (address, bound) = open_endpoint(chosen(endpoint.port), endpoint, allow).await?;
                 addresses.push(address);
                 open.push((*protocol, bound));
             }
@@ -350,7 +322,7 @@ impl Sockets {
         let (title, address) = ("Console", chosen(http_port));
         let (page, address) = listen(address, title).await?;
         let kind = if encrypts { "https" } else { "http" };
-        addresses.push(Address { id: EndpointId::Console, title: title.to_owned(), kind, address });
+        addresses.push(Address::new(EndpointId::Console, title, kind, address, allow));
         Ok(Self { addresses, open, page })
     }
 
@@ -429,20 +401,14 @@ fn console_server(
     tick_seconds: f64,
     record: Option<&Path>,
 ) -> Result<ConsoleServer, ServeError> {
-    let listening = |id: EndpointId| about.addresses.iter().find(|address| address.id == id);
-    let address_of = |id| listening(id).map(|address| address.address.to_string());
-    let evolves = scenario.services.iter().any(|(name, _)| *name == evo::PROTOCOL.name);
-    let evolution = evolves.then(|| EvolutionInfo {
-        robot_simulator: address_of(EndpointId::RobotSimulator),
-        world_simulator: address_of(EndpointId::WorldSimulator),
-        ..runs.info()
-    });
+    let endpoints = &about.endpoints;
+    let simulators = endpoints.simulators.clone();
     let puppet = puppet(scenario)?;
     let (saved, recording) = (SavedItems::open(&user_data::folder()), record.map(|path| path.display().to_string()));
     let backend = ServerBackend {
         sim: sim.clone(),
         health: about.health.clone(),
-        ports: about.addresses.len(),
+        endpoints: endpoints.clone(),
         admission,
         runs: runs.clone(),
         demo: demo.clone(),
@@ -451,9 +417,13 @@ fn console_server(
     };
     let context = JobContext {
         sim: sim.clone(),
-        soccer_agents: listening(EndpointId::SoccerAgents).map(|address| reachable(address.address)),
+        soccer_agents: endpoints
+            .fixed
+            .iter()
+            .find(|address| address.id == EndpointId::SoccerAgents)
+            .map(Address::local),
         panel: puppet.as_ref().map(|puppet| Arc::clone(&puppet.panel)),
-        evolves,
+        simulators,
         runs: runs.clone(),
         demo: demo.clone(),
         playbacks: playbacks.clone(),
@@ -463,8 +433,7 @@ fn console_server(
         title: about.title.clone(),
         tick_seconds,
         pace: scenario.base.world.pace.name().to_owned(),
-        addresses: about.addresses.iter().map(console_address).collect(),
-        evolution,
+        evolution: endpoints.simulators.is_some().then(|| runs.info()),
         recording,
     };
     Ok(ConsoleServer {
@@ -474,29 +443,16 @@ fn console_server(
     })
 }
 
-fn console_address(Address { title, kind, address, .. }: &Address) -> wire::console::Address {
-    wire::console::Address { title: title.clone(), kind: (*kind).to_owned(), address: reachable(*address).to_string() }
-}
-
-/// Replaces an unspecified IP address with the loopback address.
-fn reachable(mut address: SocketAddr) -> SocketAddr {
-    match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
-        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
-        _ => {}
-    }
-    address
-}
-
-/// Starts the standalone servers.
-fn start_standalone(scenario: &Scenario, admission: &Admission) -> Result<Vec<StandaloneServer>, ServeError> {
+/// Starts the simulators of the evolving robots, if the scenario has them.
+fn start_simulators(scenario: &Scenario, admission: &Admission) -> Result<Option<Simulators>, ServeError> {
     let &ServerConfig { bind, ref allow, free_ports, .. } = &scenario.base.server;
     let options = ListenOptions { bind, allow: allow.clone(), next_free: false, admission: admission.clone() };
-    let mut started = Vec::new();
     for (_, service) in &scenario.services {
-        started.extend(service.start_standalone(&options, free_ports)?);
+        if let Some(simulators) = service.start_simulators(&options, free_ports)? {
+            return Ok(Some(simulators));
+        }
     }
-    Ok(started)
+    Ok(None)
 }
 
 /// Creates the protocols' log files.
@@ -510,20 +466,24 @@ async fn open_logs(scenario: &Scenario, existing: Existing) -> Result<Vec<(File,
     Ok(logs)
 }
 
-async fn open_endpoint(wanted: SocketAddr, endpoint: Endpoint) -> Result<(Address, Bound), ServeError> {
+async fn open_endpoint(
+    wanted: SocketAddr,
+    endpoint: Endpoint,
+    allow: &[IpNet],
+) -> Result<(Address, Bound), ServeError> {
     let Endpoint { id, title, kind, port: _ } = endpoint;
     Ok(match kind {
         EndpointKind::Datagram(session) => {
             let (socket, address) = bind(wanted, &title).await?;
-            (Address { id, title, kind: "udp", address }, Bound::Datagram(socket, session))
+            (Address::new(id, title, "udp", address, allow), Bound::Datagram(socket, session))
         }
         EndpointKind::Conversation(service) => {
             let (socket, address) = bind(wanted, &title).await?;
-            (Address { id, title, kind: "udp", address }, Bound::Conversation(socket, service))
+            (Address::new(id, title, "udp", address, allow), Bound::Conversation(socket, service))
         }
         EndpointKind::Stream(service) => {
             let (listener, address) = listen(wanted, &title).await?;
-            (Address { id, title, kind: "tcp", address }, Bound::Stream(listener, service))
+            (Address::new(id, title, "tcp", address, allow), Bound::Stream(listener, service))
         }
     })
 }

@@ -11,6 +11,7 @@ use world::{
 
 use crate::{
     Scenario,
+    address::Endpoints,
     driver::{
         admission::Admission,
         console::{ConsoleServer, JobContext, Jobs, ServerBackend},
@@ -95,7 +96,7 @@ pub(crate) fn console_server(sim: &SimHandle) -> ConsoleServer {
     let backend = ServerBackend {
         sim: sim.clone(),
         health: Health::default(),
-        ports: 0,
+        endpoints: Endpoints { fixed: Vec::new(), simulators: None },
         admission: Admission::default(),
         runs: runs.clone(),
         demo: demo.clone(),
@@ -106,7 +107,7 @@ pub(crate) fn console_server(sim: &SimHandle) -> ConsoleServer {
         sim: sim.clone(),
         soccer_agents: None,
         panel: None,
-        evolves: false,
+        simulators: None,
         runs,
         demo,
         playbacks: Playbacks::new(nowhere),

@@ -21,7 +21,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use wire::console::{Hello, Message, NewRun, Role, Topic};
+use wire::console::{Hello, Message, NewRun, Role, SimulatorSettings, Topic};
 use world::{Answer, Command, SessionId, Snapshot, VariableId};
 
 use self::view_state::ViewState;
@@ -113,6 +113,8 @@ pub enum Job {
     NameFace(Naming),
     /// List all evolutionary runs.
     ListRuns,
+    /// Change the ports of the server's simulators, and the world of its robots.
+    ChangeSimulators(SimulatorSettings),
     /// Start a run.
     StartRun(NewRun),
     /// Stop a run.
@@ -254,7 +256,7 @@ impl ConsoleSession {
             role: self.role,
             you: self.you.0,
             tick_seconds: info.tick_seconds,
-            addresses: info.addresses.clone(),
+            addresses: self.shared.backend.addresses(),
             soccer: game::soccer_info(world),
             puppet: puppet.clone(),
             evolution: info.evolution.clone(),

@@ -42,12 +42,14 @@ export function chosenRun(connection: Connection): ChosenRun {
       run = now
       header.show(now)
       if (another) {
+        header.learnt('')
         plots.clear()
         net.show(null)
       }
       replay.summary(now)
     },
     detail(detail) {
+      header.learnt(detail.learnt)
       plots.show(detail)
       net.show(detail.net)
       replay.detail(detail)
@@ -68,6 +70,7 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
   const generation = h('b', { 'data-test': 'chosen-generation' }, '')
   const best = h('b', { class: 'fitness', 'data-test': 'fitness' }, '–')
   const about = h('p', { class: 'quiet chosen-about' }, '')
+  const learnt = h('p', { class: 'chosen-learnt', 'data-test': 'chosen-learnt' }, '')
   const until = h('input', {
     type: 'number',
     min: '1',
@@ -102,7 +105,10 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
         h('span', null, 'Generation ', generation),
         h('span', null, 'Best fitness ', best),
       ),
+      learnt,
     ),
+    /** Says what the robots have learnt. */
+    learnt: (words: string) => setText(learnt, sentence(words)),
     show(now: RunSummary) {
       setText(name, now.name)
       setText(state, STATES[now.state].words)
@@ -123,6 +129,10 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
       shown = key
     },
   }
+}
+
+function sentence(words: string): string {
+  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
 function fitnessPlots() {

@@ -5,8 +5,8 @@ use std::{io::Write, net::IpAddr};
 use anyhow::Context;
 use clap::Args;
 use server::{
+    address::first_screen,
     driver::evo::{ListenOptions, StandaloneServer},
-    serve::first_screen,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::info;
@@ -69,30 +69,5 @@ impl ListenFlags {
             served.stop();
             Ok(())
         })
-    }
-}
-
-/// The address, with the default port if it has none.
-pub(super) fn with_port(address: &str, port: u16) -> String {
-    let has_port = address
-        .rsplit_once(':')
-        .is_some_and(|(host, port)| port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']')));
-    if has_port { address.to_owned() } else { format!("{address}:{port}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_without_a_port_gets_the_default() {
-        for (given, expected) in [
-            ("127.0.0.1", "127.0.0.1:7720"),
-            ("lab.example:7721", "lab.example:7721"),
-            ("[::1]", "[::1]:7720"),
-            ("[::1]:7722", "[::1]:7722"),
-        ] {
-            assert_eq!(with_port(given, 7720), expected);
-        }
     }
 }

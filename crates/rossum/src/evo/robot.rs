@@ -1,15 +1,11 @@
 //! `rossum robot`: the Robot Simulator.
 
-use std::{
-    io::Write,
-    net::{SocketAddr, ToSocketAddrs},
-};
+use std::io::Write;
 
-use anyhow::Context;
 use arena::plan::{DirSense, DirZero, Directions};
 use clap::Args;
 use evolve::robot::library;
-use server::driver::evo::{ROBOT_PORTS, RemoteWorld, RobotOptions, WORLD_PORTS, WorldAt, serve_robot};
+use server::driver::evo::{DEFAULT_HOST, ROBOT_PORTS, RemoteWorld, RobotOptions, WorldAt, find_world, serve_robot};
 
 use super::{files, host};
 use crate::table::table;
@@ -29,8 +25,8 @@ pub(crate) struct Options {
     /// Print the body file, as a template
     #[arg(long, conflicts_with_all = ["list", "describe"])]
     print: bool,
-    /// Address of the World Simulator
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7770", conflicts_with = "in_process")]
+    /// Address of the World Simulator; the default port is 7770
+    #[arg(long, value_name = "ADDRESS", default_value = DEFAULT_HOST, conflicts_with = "in_process")]
     world: String,
     /// Send requests without waiting for the answers to earlier ones, which is faster. The World Simulator must expect it;
     /// `rossum world` does
@@ -123,7 +119,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
             (WorldAt::InProcess(plan, options.seed.unwrap_or(1)), format!("in this process: {title}"))
         }
         None => {
-            let address = world_address(&options.world)?;
+            let address = find_world(&options.world).map_err(|error| anyhow::anyhow!("--world {error}"))?;
             let directions = Directions { zero: options.dir_zero.into(), sense: options.dir_sense.into() };
             let remote = RemoteWorld { address, is_pipelined: options.pipeline, directions };
             let hint = if options.pipeline { "" } else { "; --pipeline is faster if it is rossum's" };
@@ -138,12 +134,6 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     options.host.host(&design.file().title, &more, serve, out)
 }
 
-fn world_address(text: &str) -> anyhow::Result<SocketAddr> {
-    let mut found =
-        host::with_port(text, WORLD_PORTS.0).to_socket_addrs().with_context(|| format!("--world {text}"))?;
-    found.next().with_context(|| format!("--world {text}: unknown host"))
-}
-
 fn list(out: &mut dyn Write) -> anyhow::Result<()> {
     let bodies = library::bodies()
         .into_iter()
@@ -155,4 +145,29 @@ fn list(out: &mut dyn Write) -> anyhow::Result<()> {
         .map(|name| Ok([name.clone(), library::script(&name)?.title]))
         .collect::<anyhow::Result<Vec<[String; 2]>>>()?;
     Ok(write!(out, "{}", table(["fitness", "description"], &scripts))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn addresses_and_ports_have_defaults_and_can_be_chosen() {
+        for (flags, port, world) in [
+            (&["robot"][..], 7720, "127.0.0.1:7770"),
+            (&["robot", "--port", "7733", "--world", "127.0.0.2:7799"], 7733, "127.0.0.2:7799"),
+            (&["robot", "--world", "[::1]"], 7720, "[::1]:7770"),
+        ] {
+            let Options { port: found, world: address, .. } = Flags::try_parse_from(flags).unwrap().options;
+            assert_eq!((found, find_world(&address)), (port, Ok(world.parse().unwrap())), "{flags:?}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub use self::{
 
 use std::{
     io::{self, ErrorKind},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs},
     sync::Arc,
     thread::{self, JoinHandle},
 };
@@ -38,17 +38,52 @@ use self::{pool::Pool, worker::Worker};
 use super::admission::Admission;
 use crate::{
     access::{AllowList, check_bind},
+    address::Address,
     config::ConfigError,
     protocol::EndpointId,
-    serve::{Address, ServeError},
+    serve::ServeError,
 };
 
 const PROTOCOL: &str = "evo";
 
+/// Maximum length of an address, in bytes.
+const MAX_ADDRESS: usize = 256;
+/// The host that programs connect to by default: this machine.
+pub const DEFAULT_HOST: &str = "127.0.0.1";
 /// Default port of a Robot Simulator, and the last port tried when it is in use.
 pub const ROBOT_PORTS: (u16, u16) = (7720, 7769);
 /// Default port of a World Simulator, and the last port tried when it is in use.
 pub const WORLD_PORTS: (u16, u16) = (7770, 7799);
+
+/// An address, with the default port of its kind if it has none.
+pub fn with_port(address: &str, port: u16) -> String {
+    let has_port = address
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']')));
+    if has_port { address.to_owned() } else { format!("{address}:{port}") }
+}
+
+/// Whether a text may be an address as users write it: `host`, `host:port`, `1.2.3.4:7720` or `[::1]:7720`.
+pub fn is_address(text: &str) -> bool {
+    let is_plain =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_' | '[' | ']' | '%');
+    (1..=MAX_ADDRESS).contains(&text.len()) && !text.starts_with('-') && text.chars().all(is_plain)
+}
+
+/// The address of a World Simulator with the default port if it has none; this machine's if it is empty.
+pub fn world_target(address: &str) -> String {
+    with_port(if address.is_empty() { DEFAULT_HOST } else { address }, WORLD_PORTS.0)
+}
+
+/// Finds a World Simulator at an address as in [`world_target`].
+///
+/// # Errors
+///
+/// When the host is unknown; the error is human-readable.
+pub fn find_world(address: &str) -> Result<SocketAddr, String> {
+    let mut found = world_target(address).to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
+    found.next().ok_or_else(|| format!("`{address}`: unknown host"))
+}
 
 /// Addresses on which a standalone server listens, and the peers that may connect.
 #[derive(Clone, Debug)]
@@ -97,7 +132,7 @@ impl ListenOptions {
                 Ok((listener, address))
             });
             match bound {
-                Ok((listener, address)) => return Ok((listener, Address { id, title, kind: "tcp", address })),
+                Ok((listener, address)) => return Ok((listener, Address::new(id, title, "tcp", address, &self.allow))),
                 Err(cause) if cause.kind() == ErrorKind::AddrInUse && tried < last => tried += 1,
                 Err(cause) => {
                     let address = SocketAddr::new(self.bind, port);

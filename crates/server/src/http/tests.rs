@@ -12,6 +12,7 @@ use world::{Command, Setup, Snapshot, World, clock::Pace};
 
 use super::{text_pages::agents_of, *};
 use crate::{
+    address::Address,
     protocol::EndpointId,
     sim_thread::{SimThread, Ticks},
     testing::{self, running, running_recorded, within},
@@ -37,14 +38,10 @@ impl Served {
         let listener = TcpListener::bind(bind).await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
-        let odcp = Address {
-            id: EndpointId::Odcp { agent: "Rover".to_owned() },
-            title: "ODCP of Rover".to_owned(),
-            kind: "udp",
-            address,
-        };
+        let odcp = Address::new(EndpointId::Odcp { agent: "Rover".to_owned() }, "ODCP of Rover", "udp", address, &[]);
+        let endpoints = Endpoints { fixed: vec![odcp], simulators: None };
         let health = Health::default();
-        let about = About { title: "A test".to_owned(), addresses: vec![odcp], health: health.clone() };
+        let about = About { title: "A test".to_owned(), endpoints, health: health.clone() };
         let folder = tempfile::tempdir().unwrap();
         let tokens = LiveTokens::open(folder.path(), LIFETIME, today()).unwrap();
         let console = Console { tokens, server: testing::console_server(sim.handle()) };

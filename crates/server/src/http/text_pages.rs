@@ -16,10 +16,10 @@ use super::{
     guard::{Secret, unauthorized},
 };
 use crate::{
+    address::{Address, first_screen},
     health::{Condition, Health},
     metrics,
     protocol::EndpointId,
-    serve::{Address, first_screen},
     sim_thread::STANDSTILL,
 };
 
@@ -62,7 +62,7 @@ pub(super) async fn metrics(State(shared): State<Shared>, secret: Secret) -> Res
 pub(super) async fn status(State(shared): State<Shared>, secret: Secret) -> Response {
     let Some(role) = shared.role(&secret) else { return unauthorized() };
     let snapshot = shared.sim.latest();
-    let mut page = first_screen(&shared.about.title, &shared.about.addresses);
+    let mut page = first_screen(&shared.about.title, &shared.about.endpoints.all());
     page.push_str(&format!("\ntick {}, {:.2} s into try {}\n", snapshot.tick.0, snapshot.time, snapshot.tries));
     if let Some(cause) = shared.sim.failure() {
         page.push_str(&format!("{STANDSTILL}: {cause}\n"));
@@ -78,7 +78,7 @@ pub(super) async fn agents(State(shared): State<Shared>, secret: Secret) -> Resp
     if shared.role(&secret).is_none() {
         return unauthorized();
     }
-    let agents = agents_of(&shared.sim.latest(), &shared.about.addresses);
+    let agents = agents_of(&shared.sim.latest(), &shared.about.endpoints.fixed);
     ([(header::CONTENT_TYPE, "application/json")], format!("{agents}\n")).into_response()
 }
 

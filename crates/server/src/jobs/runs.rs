@@ -230,8 +230,9 @@ impl Runs {
     /// The run is unknown, or its files are damaged.
     pub fn detail(&self, name: &str) -> Result<RunDetail, RunsError> {
         let name = checked_name(name).map_err(RunsError::Name)?;
-        let record = run::read(&self.0.folder_of(name)?)?;
-        Ok(look::detail(name, &record))
+        let folder = self.0.folder_of(name)?;
+        let record = run::read(&folder)?;
+        Ok(look::detail(name, &folder, &record))
     }
 
     /// Evaluates the best individual of a generation again, or the best of all. Keeps a core busy meanwhile.

@@ -1,8 +1,9 @@
 //! The `[evo]` section of a scenario, and its worlds, bodies and fitness scripts by name or from files.
 
+mod simulators;
+
 use std::{
     fs,
-    net::ToSocketAddrs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,12 +14,10 @@ use evolve::robot::{BodyFile, Design, library};
 use serde::{Deserialize, Serialize};
 use support::suggest;
 
+pub use self::simulators::{Simulators, SimulatorsError};
 use super::{Endpoint, Protocol, Service};
 use crate::{
-    driver::evo::{
-        ListenOptions, ROBOT_PORTS, RemoteWorld, RobotOptions, StandaloneServer, WorldAt, WorldOptions, serve_robot,
-        serve_world,
-    },
+    driver::evo::{ListenOptions, ROBOT_PORTS},
     serve::ServeError,
 };
 
@@ -46,7 +45,8 @@ pub struct Config {
     world_ports: Vec<u16>,
     /// TCP port of the Robot Simulator; 0 for any free one.
     robot_port: u16,
-    /// World Simulator that the Robot Simulator uses, as `host:port`. Without one it runs in this process.
+    /// World Simulator that the Robot Simulator uses, as `host` or `host:port`; empty for this machine. Without one it runs
+    /// in this process.
     #[serde(skip_serializing_if = "Option::is_none")]
     world_address: Option<String>,
     /// Whether requests to it are sent without waiting for the answers to earlier ones, which is faster. It must expect
@@ -98,39 +98,8 @@ impl Service for EvoService {
         Ok(Vec::new())
     }
 
-    fn start_standalone(&self, options: &ListenOptions, free_ports: bool) -> Result<Vec<StandaloneServer>, ServeError> {
-        let Config { world, body, world_ports, robot_port, seed, lenient, threads, concurrent, .. } = &self.config;
-        let refused = |reason| ServeError::Protocol { protocol: PROTOCOL.name, reason };
-        let plan = world.as_deref().map(|world| plan(world, &self.folder).map_err(refused)).transpose()?;
-        let mut served = Vec::new();
-        if let Some(plan) = &plan {
-            let ports = if free_ports { vec![0; plan.ports().len()] } else { world_ports.clone() };
-            served.push(serve_world(plan, &WorldOptions { seed: *seed, ports, lenient: *lenient }, options)?);
-        }
-        if let Some(body) = body {
-            let design = design(body, &self.folder).map_err(refused)?;
-            let world_at = self.world_at(plan).map_err(refused)?;
-            let port = if free_ports { 0 } else { *robot_port };
-            let robot = RobotOptions { port, threads: *threads, concurrent: *concurrent };
-            served.push(serve_robot(&design, &world_at, &robot, options)?);
-        }
-        Ok(served)
-    }
-}
-
-impl EvoService {
-    fn world_at(&self, plan: Option<Arc<Plan>>) -> Result<WorldAt, String> {
-        match (&self.config.world_address, plan) {
-            (Some(address), _) => {
-                let found = address.to_socket_addrs().map_err(|error| format!("world_address `{address}`: {error}"))?;
-                let first = found.into_iter().next();
-                let address = first.ok_or_else(|| format!("world_address `{address}` resolves to no address"))?;
-                let (is_pipelined, directions) = (self.config.world_pipeline, self.config.world_directions);
-                Ok(WorldAt::Remote(RemoteWorld { address, is_pipelined, directions }))
-            }
-            (None, Some(plan)) => Ok(WorldAt::InProcess(plan, self.config.seed)),
-            (None, None) => Err("the Robot Simulator needs a `world`, or the `world_address` of one".to_owned()),
-        }
+    fn start_simulators(&self, options: &ListenOptions, free_ports: bool) -> Result<Option<Simulators>, ServeError> {
+        Simulators::start(self.config.clone(), &self.folder, options.clone(), free_ports).map(Some)
     }
 }
 

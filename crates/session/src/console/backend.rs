@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use std::{fmt, sync::Arc};
 
 use puppet::gesture::Gestures;
-use wire::console::{Component, Gauge, LogLine, PlaybackState, Role};
+use wire::console::{Address, Component, Gauge, LogLine, PlaybackState, Role};
 use world::{SessionId, Snapshot};
 
 use crate::oz::{Control, OperatorPanel};
@@ -17,13 +17,15 @@ pub trait Backend: Send + Sync {
     fn clients(&self) -> Vec<ConnectedClient>;
     /// Connections of the standalone servers: a number that stays, the protocol and the address.
     fn standalone_clients(&self) -> Vec<(u64, &'static str, SocketAddr)>;
+    /// All listening sockets; one that is reached at several addresses is there for each.
+    fn addresses(&self) -> Vec<Address>;
     /// Health of the server's parts.
     fn health(&self) -> Vec<Component>;
     /// The metrics that the console shows.
     fn gauges(&self, world: &Snapshot) -> Vec<Gauge>;
     /// Log lines from this number on, and the number of the next.
     fn log_since(&self, number: u64) -> (Vec<LogLine>, u64);
-    /// Changes whenever an evolutionary run of this server has progressed.
+    /// Changes whenever an evolutionary run of this server has progressed, or its simulators have changed.
     fn runs_version(&self) -> u64;
     /// Players per team and status of the demo game, if it is running.
     fn demo(&self) -> Option<(u8, String)>;

@@ -86,6 +86,7 @@ impl ConsoleSession {
             C::ForgetFace { name } => self.start_job(id, Job::NameFace(Naming::Forget { name }), out),
             C::Demo { players } => self.start_job(id, Job::StartDemo(players), out),
             C::StopDemo => self.start_job(id, Job::StopDemo, out),
+            C::ChangeSimulators { settings } => self.start_job(id, Job::ChangeSimulators(settings), out),
             C::StartRun { run } => self.start_job(id, Job::StartRun(run), out),
             C::StopRun { name } => self.start_job(id, Job::StopRun(name), out),
             C::ResumeRun { name, generations } => self.start_job(id, Job::ResumeRun(name, generations), out),

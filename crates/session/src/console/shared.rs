@@ -11,7 +11,7 @@ use std::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 use physics::Visual;
-use wire::console::{Address, EvolutionInfo, Message, PuppetInfo};
+use wire::console::{EvolutionInfo, Message, PuppetInfo};
 use world::Snapshot;
 
 use super::{
@@ -29,8 +29,6 @@ pub struct ServerInfo {
     pub tick_seconds: f64,
     /// Name of the world's pace.
     pub pace: String,
-    /// All listening sockets.
-    pub addresses: Vec<Address>,
     /// What there is for evolution, if the scenario has it.
     pub evolution: Option<EvolutionInfo>,
     /// File that the world is recorded to.

@@ -23,6 +23,10 @@ impl Backend for BareBackend {
         Vec::new()
     }
 
+    fn addresses(&self) -> Vec<wire::console::Address> {
+        Vec::new()
+    }
+
     fn health(&self) -> Vec<wire::console::Component> {
         Vec::new()
     }

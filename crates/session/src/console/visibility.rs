@@ -32,7 +32,11 @@ fn visible_to_viewers(mut message: Message) -> Option<Message> {
         Message::Health { parts, .. } => {
             parts.iter_mut().for_each(|part| part.words = condition(Role::Viewer, part).to_owned());
         }
-        Message::Evolution { runs } => runs.iter_mut().for_each(hide_run),
+        Message::Evolution { runs, simulators } => {
+            runs.iter_mut().for_each(hide_run);
+            // it may be another machine's
+            simulators.robot_world.iter_mut().for_each(|address| "a World Simulator".clone_into(address));
+        }
         Message::Playbacks { folder, .. } => folder.clear(),
         Message::Playback(state) => {
             if let Some(trouble) = &mut state.trouble {
@@ -139,8 +143,12 @@ mod tests {
         };
         let hello = |folder: &str, recording: Value| {
             let evolution = json!({
-                "worlds": [], "bodies": [], "fitnesses": [], "algorithms": ["ga"], "robot_simulator": "127.0.0.1:7720",
-                "world_simulator": null, "folder": folder,
+                "worlds": [], "bodies": [], "fitnesses": [], "algorithms": ["ga"], "objections": [],
+                "default_run": {
+                    "simulators": [], "world": "obstacles", "body": "platine", "fitness": null, "algorithm": "ga",
+                    "generations": 100, "population": null, "hidden": null, "seed": 1, "target": null,
+                },
+                "folder": folder,
             });
             json!({
                 "type": "hello", "api": 1, "version": "1", "title": "A world", "role": "viewer", "you": 1,
@@ -148,8 +156,9 @@ mod tests {
                 "addresses": [{"title": "Console", "kind": "http", "address": "127.0.0.1:1920"}],
             })
         };
-        let run = |place: &str, words: &str, here: bool| {
-            json!({"type": "evolution", "runs": [{
+        let run = |place: &str, words: &str, here: bool, robot_world: &str| {
+            let simulators = json!({"robot": null, "world": [], "robot_world": robot_world});
+            json!({"type": "evolution", "simulators": simulators, "runs": [{
                 "name": "a", "algorithm": "ga", "place": place, "seed": 1, "generations": 2, "generation": 1, "best": 0.5,
                 "state": "failed", "words": words, "here": here,
             }]})
@@ -171,8 +180,14 @@ mod tests {
         for (message, seen) in [
             (state("192.0.2.1:5000"), Some(state(""))),
             (hello("/home/ada/runs", json!("/home/ada/a.mcap")), Some(hello("", Value::Null))),
-            (run("liner in empty", "/home/ada/runs/a: damaged", true), Some(run("liner in empty", "", true))),
-            (run("192.0.2.1:7720", "no answer", false), Some(run("Robot Simulators", "", false))),
+            (
+                run("liner in empty", "/home/ada/runs/a: damaged", true, "192.0.2.1:7770"),
+                Some(run("liner in empty", "", true, "a World Simulator")),
+            ),
+            (
+                run("192.0.2.1:7720", "no answer", false, "192.0.2.1:7770"),
+                Some(run("Robot Simulators", "", false, "a World Simulator")),
+            ),
             (health(true, "recording to /home/ada/a.mcap"), Some(health(true, ""))),
             (health(false, "/dev/video0 is missing"), Some(health(false, HIDDEN_CAUSE))),
             (playback("failed to read /home/ada/a.mcap"), Some(playback(hidden_trouble))),

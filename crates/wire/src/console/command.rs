@@ -192,6 +192,11 @@ pub enum Command {
         /// The person's name.
         name: String,
     },
+    /// Changes the ports of this server's simulators, and the world of its robots. Their clients are disconnected.
+    ChangeSimulators {
+        /// The new settings.
+        settings: SimulatorSettings,
+    },
     /// Starts an evolutionary run.
     StartRun {
         /// Parameters of the run.
@@ -302,6 +307,21 @@ pub enum PuppetCommand {
     Servo(u32, f32),
     /// Positions of all servos, 0 to 1.
     Servos(Vec<f32>),
+}
+
+/// Settings of a server's own simulators.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields = nullable))]
+pub struct SimulatorSettings {
+    /// Port of the Robot Simulator; absent if the server has none.
+    #[serde(default)]
+    pub robot_port: Option<u16>,
+    /// Ports of the World Simulator, one for each kind of robots.
+    pub world_ports: Vec<u16>,
+    /// The World Simulator that the robots use: `host` or `host:port`; empty for the default port of this machine. If
+    /// absent, their world is in the server's own process.
+    #[serde(default)]
+    pub robot_world: Option<String>,
 }
 
 /// Parameters of a new evolutionary run.

@@ -57,10 +57,12 @@ pub enum Message {
         /// In chronological order.
         lines: Vec<LogLine>,
     },
-    /// Topic `evolution`: all evolutionary runs. At most twice a second, on change.
+    /// Topic `evolution`: all evolutionary runs and the server's own simulators. At most twice a second, on change.
     Evolution {
         /// Latest first.
         runs: Vec<RunSummary>,
+        /// The server's own simulators.
+        simulators: SimulatorsInfo,
     },
     /// Answer to `run`, and again after each generation of that run.
     Run(RunDetail),

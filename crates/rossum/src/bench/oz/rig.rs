@@ -77,7 +77,7 @@ impl Rig {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
         let scenario = Scenario::load(&scenario.display().to_string())?;
         let server = runtime.block_on(Server::start(&scenario, None))?;
-        let address = server.addresses().iter().find(|address| address.id == EndpointId::Oz).context("no Oz")?;
+        let address = server.addresses().into_iter().find(|address| address.id == EndpointId::Oz).context("no Oz")?;
         let address: SocketAddr = address.address;
         let observer = Observer::start(&server)?;
         let mut operator = Oz::connect(address, TIMEOUT)?;

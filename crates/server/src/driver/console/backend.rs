@@ -3,16 +3,17 @@
 use std::{fs, net::SocketAddr};
 
 use session::console::{Backend, ConnectedClient};
-use wire::console::{Component, Gauge, LogLine};
+use wire::console::{Address, Component, Gauge, LogLine};
 use world::Snapshot;
 
 use crate::{
+    address::{self, Endpoints},
     driver::admission::Admission,
     health::Health,
     jobs::{Demo, Runs},
     log_buffer::LOG_BUFFER,
     metrics::METRICS,
-    protocol::evo,
+    protocol::evo::{self, Simulators},
     sim_thread::{STANDSTILL, SimHandle},
     user_data::SavedItems,
 };
@@ -22,8 +23,7 @@ use crate::{
 pub(crate) struct ServerBackend {
     pub(crate) sim: SimHandle,
     pub(crate) health: Health,
-    /// Number of listening sockets.
-    pub(crate) ports: usize,
+    pub(crate) endpoints: Endpoints,
     pub(crate) admission: Admission,
     pub(crate) runs: Runs,
     pub(crate) demo: Demo,
@@ -71,7 +71,7 @@ impl Backend for ServerBackend {
         let physics = failure.as_ref().map_or_else(|| "runs".to_owned(), |cause| format!("{STANDSTILL}: {cause}"));
         let mut components = vec![
             component("physics", failure.is_none(), physics),
-            component("ports", true, format!("{} listening", self.ports)),
+            component("ports", true, format!("{} listening", self.endpoints.all().len())),
             self.recorder(),
         ];
         let parts = self.health.components().into_iter();
@@ -111,8 +111,20 @@ impl Backend for ServerBackend {
         LOG_BUFFER.since(number)
     }
 
+    fn addresses(&self) -> Vec<Address> {
+        let shown = |address: &address::Address| {
+            let shown = address.reachable.iter().map(|reachable| Address {
+                title: address.title.clone(),
+                kind: address.kind.to_owned(),
+                address: reachable.to_string(),
+            });
+            shown.collect::<Vec<_>>()
+        };
+        self.endpoints.all().iter().flat_map(shown).collect()
+    }
+
     fn runs_version(&self) -> u64 {
-        self.runs.version()
+        self.runs.version() + self.endpoints.simulators.as_ref().map_or(0, Simulators::version)
     }
 
     fn demo(&self) -> Option<(u8, String)> {

@@ -17,6 +17,7 @@ use super::PROTOCOL;
 use crate::{
     jobs::{Demo, Playbacks, Runs},
     limits,
+    protocol::evo::Simulators,
     sim_thread::SimHandle,
     user_data::SavedItems,
 };
@@ -52,8 +53,8 @@ pub(crate) struct Jobs {
     /// Where soccer agents connect, if the scenario has soccer.
     soccer_agents: Option<SocketAddr>,
     panel: Option<Arc<OperatorPanel>>,
-    /// Whether the scenario has evolution.
-    evolves: bool,
+    /// This server's simulators, if the scenario has evolution.
+    simulators: Option<Simulators>,
     runs: Runs,
     demo: Demo,
     playbacks: Playbacks,
@@ -68,7 +69,7 @@ pub(crate) struct JobContext {
     pub(crate) sim: SimHandle,
     pub(crate) soccer_agents: Option<SocketAddr>,
     pub(crate) panel: Option<Arc<OperatorPanel>>,
-    pub(crate) evolves: bool,
+    pub(crate) simulators: Option<Simulators>,
     pub(crate) runs: Runs,
     pub(crate) demo: Demo,
     pub(crate) playbacks: Playbacks,
@@ -77,9 +78,9 @@ pub(crate) struct JobContext {
 
 impl Jobs {
     pub(crate) fn new(context: JobContext) -> Self {
-        let JobContext { sim, soccer_agents, panel, evolves, runs, demo, playbacks, saved } = context;
+        let JobContext { sim, soccer_agents, panel, simulators, runs, demo, playbacks, saved } = context;
         let (operators, viewers) = (Pool::new(), Pool::new());
-        Self { sim, soccer_agents, panel, evolves, runs, demo, playbacks, saved, operators, viewers }
+        Self { sim, soccer_agents, panel, simulators, runs, demo, playbacks, saved, operators, viewers }
     }
 
     fn pool(&self, role: Role) -> &Pool {
@@ -124,9 +125,14 @@ impl Jobs {
         }
     }
 
+    fn evolution(&self) -> Message {
+        let simulators = self.simulators.as_ref().map(Simulators::info).unwrap_or_default();
+        Message::Evolution { runs: self.runs.list(), simulators }
+    }
+
     fn run_blocking(&self, job: Job, role: Role) -> Result<JobResult, JobError> {
         let runs = &self.runs;
-        let check_evolves = || self.evolves.then_some(()).ok_or("this scenario has no evolution");
+        let simulators = || self.simulators.as_ref().ok_or("this scenario has no evolution");
         Ok(match job {
             Job::StartDemo(players) => {
                 let agents = self.soccer_agents.ok_or("this scenario has no soccer")?;
@@ -137,18 +143,22 @@ impl Jobs {
                 self.demo.stop();
                 JobResult::default()
             }
-            Job::ListRuns => Message::Evolution { runs: runs.list() }.into(),
+            Job::ListRuns => self.evolution().into(),
+            Job::ChangeSimulators(settings) => {
+                simulators()?.change(&settings)?;
+                self.evolution().into()
+            }
             Job::StartRun(run) => {
-                check_evolves()?;
+                simulators()?;
                 runs.start(&run)?;
-                Message::Evolution { runs: runs.list() }.into()
+                self.evolution().into()
             }
             Job::StopRun(name) => {
                 runs.stop(&name)?;
                 JobResult::default()
             }
             Job::ResumeRun(name, generations) => {
-                check_evolves()?;
+                simulators()?;
                 runs.resume(&name, generations)?;
                 JobResult::default()
             }

@@ -230,6 +230,51 @@ fn a_port_in_use_is_reported_or_skipped() {
     first.stop();
 }
 
+#[test]
+fn a_robot_simulator_listens_on_the_port_that_the_user_chose() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let options = RobotOptions { port, ..RobotOptions::default() };
+    let world_at = WorldAt::InProcess(plan("isolation = \"per-robot\""), 1);
+    let robot = serve_robot(&design(), &world_at, &options, &ListenOptions::default()).unwrap();
+    assert_eq!(at(&robot).port(), port);
+    robot.stop();
+}
+
+#[test]
+fn an_address_without_a_port_gets_the_default() {
+    for (given, expected) in [
+        (DEFAULT_HOST, "127.0.0.1:7720"),
+        ("lab.example:7721", "lab.example:7721"),
+        ("[::1]", "[::1]:7720"),
+        ("[::1]:7722", "[::1]:7722"),
+    ] {
+        assert_eq!(with_port(given, ROBOT_PORTS.0), expected);
+    }
+    for (given, expected) in
+        [("", "127.0.0.1:7770"), (DEFAULT_HOST, "127.0.0.1:7770"), ("127.0.0.1:7771", "127.0.0.1:7771")]
+    {
+        assert_eq!(find_world(given), Ok(expected.parse().unwrap()));
+    }
+    assert!(find_world("nowhere.invalid").unwrap_err().contains("`nowhere.invalid`"));
+}
+
+#[test]
+fn a_server_on_all_addresses_shows_those_of_this_machine() {
+    let everybody = vec!["0.0.0.0/0".parse().unwrap()];
+    let open = ListenOptions { bind: Ipv4Addr::UNSPECIFIED.into(), allow: everybody, ..ListenOptions::default() };
+    let plan = plan("");
+    let served = serve_world(&plan, &WorldOptions { ports: vec![0], ..WorldOptions::default() }, &open).unwrap();
+    let address = &served.addresses()[0];
+    assert!(address.address.ip().is_unspecified() && !address.reachable.is_empty());
+    for &reachable in &address.reachable {
+        assert!(!reachable.ip().is_unspecified());
+        let mut peer = Peer::connect(reachable);
+        peer.send("CreateRobot\r\n");
+        assert!(peer.receive_line().starts_with("YourIdentifier "), "{reachable}");
+    }
+    served.stop();
+}
+
 /// Short trials keep the tests fast.
 fn design() -> Arc<Design> {
     let mut file = evolve::robot::library::body("platine").unwrap();

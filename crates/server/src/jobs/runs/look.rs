@@ -1,5 +1,7 @@
 //! The details of a run: its generations, the net of an individual, and the replay of its trials.
 
+use std::path::Path;
+
 use arena::{
     Body, Plan,
     plan::{ARENA_SIZE, Patch},
@@ -12,7 +14,7 @@ use evolve::{
         net::{ParameterKind, ParameterSpec, Transfer},
         trace,
     },
-    run::{Best, EvaluationSite, LocalSite, Record, RunConfig},
+    run::{Best, EvaluationSite, LocalSite, Record, RunConfig, learnt},
 };
 use wire::console::{ArenaKind, ArenaPlan, ArenaPolygon, Net as NetCard, Replay, RunDetail, TrialPath, Weight};
 
@@ -32,7 +34,7 @@ const WALL: f64 = 20.0;
 /// Low ground is dark, high ground light; this height difference, in mm, would go from black to white.
 const SHADES: f64 = 500.0;
 
-pub(super) fn detail(name: &str, record: &Record) -> RunDetail {
+pub(super) fn detail(name: &str, folder: &Path, record: &Record) -> RunDetail {
     let history = record.history.get(..MAX_GENERATIONS).unwrap_or(&record.history);
     let each = |value: fn(&evolve::run::Generation) -> f64| history.iter().map(value).collect();
     RunDetail {
@@ -42,6 +44,7 @@ pub(super) fn detail(name: &str, record: &Record) -> RunDetail {
         worst: each(|line| line.worst),
         best_so_far: each(|line| line.best_so_far),
         diversity: each(|line| line.diversity),
+        learnt: learnt(folder, record).unwrap_or_default(),
         net: record.best.as_ref().and_then(|best| net(&record.config, best)),
     }
 }

@@ -4,15 +4,18 @@ use std::path::Path;
 
 use arena::Plan;
 use evolve::{
-    robot::library,
-    run::{EvaluationSite, Record},
+    robot::{
+        BodyFile, library,
+        suitability::{Objection, objections},
+    },
+    run::{EvaluationSite, Preset, Record},
     search::Algorithm,
 };
 use support::suggest;
-use wire::console::{Choice, EvolutionInfo, NewRun};
+use wire::console::{BodyChoice, Choice, EvolutionInfo, NewRun};
 
 use super::list;
-use crate::jobs::MAX_NAME;
+use crate::{driver::evo::is_address, jobs::MAX_NAME};
 
 /// Maximum number of generations of a run.
 const MAX_GENERATIONS: u64 = 1_000_000;
@@ -22,8 +25,6 @@ const MAX_POPULATION: u64 = 10_000;
 const MAX_HIDDEN: u64 = 1_000;
 /// Maximum number of Robot Simulators.
 const MAX_SIMULATORS: usize = 64;
-/// Maximum length of an address, in bytes.
-const MAX_ADDRESS: usize = 256;
 
 /// Why a request for a run is invalid.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +79,7 @@ impl RunRequest {
                 check_known(kind, name, &known)
             };
             names("world", &info.worlds, &run.world)?;
-            names("body", &info.bodies, &run.body)?;
+            check_known("body", &run.body, &info.bodies.iter().map(|choice| &choice.name).collect::<Vec<_>>())?;
             run.fitness.as_deref().map_or(Ok(()), |fitness| names("fitness", &info.fitnesses, fitness))?;
             format!("{} in {}", run.body, run.world)
         } else {
@@ -182,11 +183,6 @@ fn check_addresses(addresses: &[String]) -> Result<(), RequestError> {
     if addresses.len() > MAX_SIMULATORS {
         return Err(RequestError::TooManySimulators);
     }
-    let is_plain =
-        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '-' | '_' | '[' | ']' | '%');
-    let is_address = |address: &&String| {
-        (1..=MAX_ADDRESS).contains(&address.len()) && !address.starts_with('-') && address.chars().all(is_plain)
-    };
     match addresses.iter().find(|address| !is_address(address)) {
         None => Ok(()),
         Some(invalid) => Err(RequestError::Address(invalid.chars().take(MAX_NAME).collect())),
@@ -199,15 +195,37 @@ pub(super) fn info(folder: &Path) -> EvolutionInfo {
         let plan = Plan::built_in(&name)?.ok()?;
         Some(Choice { title: plan.title().to_owned(), name })
     };
-    let body = |name: String| Some(Choice { title: library::body(&name).ok()?.title, name });
+    let body = |name: String| {
+        let BodyFile { title, fitness, .. } = library::body(&name).ok()?;
+        Some(BodyChoice { title, name, fitness: fitness.script.unwrap_or_default() })
+    };
     let fitness = |name: String| Some(Choice { title: library::script(&name).ok()?.title, name });
+    let objection =
+        |Objection { body, fitness, world, reason }| wire::console::Objection { body, fitness, world, reason };
     EvolutionInfo {
         worlds: Plan::names().into_iter().filter_map(world).collect(),
         bodies: library::bodies().into_iter().filter_map(body).collect(),
         fitnesses: library::scripts().into_iter().filter_map(fitness).collect(),
         algorithms: Algorithm::ALL.iter().map(ToString::to_string).collect(),
-        robot_simulator: None,
-        world_simulator: None,
+        objections: objections().unwrap_or_default().into_iter().map(objection).collect(),
+        default_run: default_run(),
         folder: folder.display().to_string(),
+    }
+}
+
+/// What a new run evolves unless the user chooses otherwise.
+fn default_run() -> NewRun {
+    let Preset { world, body, fitness, algorithm, generations } = Preset::default();
+    NewRun {
+        simulators: Vec::new(),
+        world: world.to_owned(),
+        body: body.to_owned(),
+        fitness: Some(fitness.to_owned()),
+        algorithm: algorithm.to_string(),
+        generations,
+        population: None,
+        hidden: None,
+        seed: 1,
+        target: None,
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::console::NewRun;
+
 /// Options for new evolutionary runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -9,15 +11,15 @@ pub struct EvolutionInfo {
     /// Available worlds.
     pub worlds: Vec<Choice>,
     /// Available robot bodies.
-    pub bodies: Vec<Choice>,
+    pub bodies: Vec<BodyChoice>,
     /// Available fitness functions.
     pub fitnesses: Vec<Choice>,
     /// Names of the available algorithms.
     pub algorithms: Vec<String>,
-    /// Address of this server's own Robot Simulator, if it runs one.
-    pub robot_simulator: Option<String>,
-    /// Address of this server's own World Simulator, if it runs one.
-    pub world_simulator: Option<String>,
+    /// Combinations that make no sense.
+    pub objections: Vec<Objection>,
+    /// What a new run evolves unless the user chooses otherwise.
+    pub default_run: NewRun,
     /// Folder of the runs.
     pub folder: String,
 }
@@ -30,6 +32,56 @@ pub struct Choice {
     pub name: String,
     /// Human-readable name.
     pub title: String,
+}
+
+/// A robot body in a menu.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BodyChoice {
+    /// Name used in commands.
+    pub name: String,
+    /// Human-readable name.
+    pub title: String,
+    /// Name of its own fitness function.
+    pub fitness: String,
+}
+
+/// A combination of body, fitness function and world that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Objection {
+    /// Name of the body.
+    pub body: String,
+    /// Name of the fitness function.
+    pub fitness: String,
+    /// Name of the world; null if it is so in all worlds.
+    pub world: Option<String>,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// A server's own simulators of evolving robots.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SimulatorsInfo {
+    /// Port of the Robot Simulator, if the server runs one.
+    pub robot: Option<SimulatorPort>,
+    /// Ports of the World Simulator, one for each kind of robots; empty if the server runs none.
+    pub world: Vec<SimulatorPort>,
+    /// Address of the World Simulator that the robots use; null if their world is in the server's own process.
+    pub robot_world: Option<String>,
+}
+
+/// A port of a simulator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SimulatorPort {
+    /// `Robot Simulator`, `World Simulator` or `World Simulator for prey`.
+    pub title: String,
+    /// The port.
+    pub port: u16,
+    /// Where clients reach it.
+    pub addresses: Vec<String>,
 }
 
 /// One run in the list of runs.
@@ -89,6 +141,8 @@ pub struct RunDetail {
     pub best_so_far: Vec<f64>,
     /// Diversity of each generation's genomes.
     pub diversity: Vec<f64>,
+    /// What the best individual so far does, and the best of the first generation, in words; empty at first.
+    pub learnt: String,
     /// Neural network of the best individual so far.
     pub net: Option<Net>,
 }

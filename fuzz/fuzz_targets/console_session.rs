@@ -13,7 +13,7 @@ use session::{Context, Input, Outbox, Session};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
-use wire::console::{Component, Frame as BinaryFrame, Gauge, LogLine, Message, Role};
+use wire::console::{Address, Component, Frame as BinaryFrame, Gauge, LogLine, Message, Role};
 use world::variable::VariableError;
 use world::{Answer, Command, SessionId, Snapshot, Value};
 
@@ -23,6 +23,10 @@ struct Bare;
 impl Backend for Bare {
     fn failure(&self) -> Option<String> {
         None
+    }
+
+    fn addresses(&self) -> Vec<Address> {
+        Vec::new()
     }
 
     fn clients(&self) -> Vec<ConnectedClient> {

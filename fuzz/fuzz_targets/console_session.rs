@@ -89,11 +89,8 @@ fuzz_target!(|input: &[u8]| {
     for line in String::from_utf8_lossy(text).lines() {
         now += Duration::from_millis(40);
         let mut out = Outbox::default();
-        let input = if line.is_empty() {
-            Input::Timeout
-        } else {
-            Input::Message { from: peer, message: line.to_owned() }
-        };
+        let input =
+            if line.is_empty() { Input::Timeout } else { Input::Message { from: peer, message: line.to_owned() } };
         session.handle(input, Context::new(snapshot, now), &mut out);
         for command in std::mem::take(&mut out.commands) {
             check(&command, role);

@@ -23,7 +23,8 @@ fuzz_target!(|input: &[u8]| {
         let mut pending = received.outputs;
         while let Some(request) = pending.pop() {
             let (generation, individual) = (request.key.generation, request.key.individual);
-            EvaluationTask::new(Arc::clone(&DESIGN), &request.genotype, generation, individual).expect("it fits the net");
+            EvaluationTask::new(Arc::clone(&DESIGN), &request.genotype, generation, individual)
+                .expect("it fits the net");
             pending.extend(simulator.evaluated(request.key, generation as f64).expect("it is finite"));
         }
         if received.lines == 0 || received.close.is_some() {

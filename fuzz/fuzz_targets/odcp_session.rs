@@ -31,7 +31,11 @@ fuzz_target!(|input: &[u8]| {
         let peer = peer % PEERS;
         let mut out = Outbox::default();
         if peer == PEERS - 1 {
-            session.notify(Notice::Answer(Answer::Refused(CommandRefusal::Actions)), Context::new(&WORLD, now), &mut out);
+            session.notify(
+                Notice::Answer(Answer::Refused(CommandRefusal::Actions)),
+                Context::new(&WORLD, now),
+                &mut out,
+            );
             assert!(out.replies.is_empty() && out.commands.is_empty());
             continue;
         }

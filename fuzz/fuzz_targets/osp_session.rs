@@ -54,7 +54,9 @@ fuzz_target!(|input: &[u8]| {
                 let answer = Answer::Value(VariableId(number), Value::Double(0.5));
                 session.notify(Notice::Answer(answer), Context::new(before, now), &mut out);
             }
-            3 => session.notify(Notice::Tick, Context::new(if number % 2 == 0 { before } else { after }, now), &mut out),
+            3 => {
+                session.notify(Notice::Tick, Context::new(if number % 2 == 0 { before } else { after }, now), &mut out)
+            }
             4 => {
                 now += Duration::from_millis(number.into());
                 session.notify(Notice::Timeout, Context::new(before, now), &mut out);

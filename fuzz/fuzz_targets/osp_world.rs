@@ -124,8 +124,7 @@ fuzz_target!(|input: &[u8]| {
     let (setup, start) = &*SETUP;
     let run = Runner::new(World::new(setup).expect("the world can be built"), Pace::Lockstep, SILENCE, *start);
     let searches = SearchBudget::default();
-    let mut shared =
-        Shared { run, now: *start, searches, clients: Vec::new(), opened: 0, requested: 0, ticks: 0 };
+    let mut shared = Shared { run, now: *start, searches, clients: Vec::new(), opened: 0, requested: 0, ticks: 0 };
     for client in 0..CLIENTS {
         let opened = shared.open(client);
         shared.clients.push(opened);

@@ -9,8 +9,8 @@ use libfuzzer_sys::fuzz_target;
 use puppet::director::PuppetConfig;
 use puppet::puppet::{AttributedOrder, Puppet, PuppetRefusal};
 use server::Scenario;
-use server::serve::build_world;
 use server::protocol::EndpointKind;
+use server::serve::build_world;
 use session::{BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -56,7 +56,8 @@ fuzz_target!(|input: &[u8]| {
         let (bytes, tail) = tail.split_at(usize::from(*length).min(tail.len()));
         rest = tail;
         let index = from % (OPERATORS + 1);
-        let Some((session, buffer)) = sessions.get_mut(usize::from(index)).zip(buffers.get_mut(usize::from(index))) else {
+        let Some((session, buffer)) = sessions.get_mut(usize::from(index)).zip(buffers.get_mut(usize::from(index)))
+        else {
             for (session, index) in sessions.iter_mut().zip(0..) {
                 let mut out = Outbox::default();
                 let notice = match bytes.first() {

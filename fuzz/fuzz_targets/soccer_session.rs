@@ -8,8 +8,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
-use server::serve::build_world;
 use server::protocol::EndpointKind;
+use server::serve::build_world;
 use session::{BytesOutbox, Context, Notice, Outbox, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -92,7 +92,10 @@ fn check(out: &BytesOutbox, peer: SocketAddr) {
             // what is not finite is written as nothing
             Command::Order(order) => {
                 let order = order.to_text().expect("an order that can be recorded");
-                assert!(["[null", ",null", "x\":null", "volume\":null"].iter().all(|text| !order.contains(text)), "{order}");
+                assert!(
+                    ["[null", ",null", "x\":null", "volume\":null"].iter().all(|text| !order.contains(text)),
+                    "{order}"
+                );
             }
             _ => {}
         }

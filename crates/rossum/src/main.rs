@@ -33,6 +33,11 @@ use clap::{CommandFactory, Parser, Subcommand};
 use physics::vet;
 use server::model_check::{self, Trial};
 
+/// Also serves MuJoCo. Models of several megabytes come and go with every robot, on several threads; with the C library's
+/// allocator, the fragmentation that this leaves keeps growing for as long as the server runs.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// A simulated robot world with several robot protocols.
 ///
 /// Start with `rossum serve`: it builds a world, prints the addresses it listens on, and runs until you press ctrl-C.

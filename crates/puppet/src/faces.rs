@@ -33,9 +33,17 @@ pub const MAX_FACES: usize = 16;
 /// Error of face recognition.
 #[derive(Debug, thiserror::Error)]
 pub enum FacesError {
-    /// A file could not be read.
+    /// The file of a network could not be read.
     #[error("failed to read {}: {source}; download the networks with `scripts/fetch-puppet faces`", path.display())]
     Read {
+        /// Path of the file.
+        path: PathBuf,
+        /// Error of the operating system.
+        source: std::io::Error,
+    },
+    /// The file of names could not be read.
+    #[error("failed to read {}: {source}; `rossum oz enrol NAME PICTURE --names {}` creates it", path.display(), path.display())]
+    ReadNames {
         /// Path of the file.
         path: PathBuf,
         /// Error of the operating system.

@@ -92,7 +92,10 @@ impl Names {
 
     /// Loads names from a file.
     pub fn load(path: &Path) -> Result<Names, FacesError> {
-        let bytes = read(path, MAX_FILE_BYTES)?;
+        let bytes = read(path, MAX_FILE_BYTES).map_err(|error| match error {
+            FacesError::Read { path, source } => FacesError::ReadNames { path, source },
+            other => other,
+        })?;
         let invalid = |reason: String| FacesError::Invalid { path: path.into(), reason };
         let entries: Vec<Entry> = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
         let mut names = Names::new();
@@ -213,7 +216,9 @@ mod tests {
         names.save(&path).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
         assert!(matches!(names.save(&folder.path().join("no/names.json")), Err(FacesError::Write { .. })));
-        assert!(matches!(Names::load(&folder.path().join("none")), Err(FacesError::Read { .. })));
+        let missing = Names::load(&folder.path().join("none")).unwrap_err();
+        assert!(matches!(missing, FacesError::ReadNames { .. }));
+        assert!(missing.to_string().contains("rossum oz enrol"), "{missing}");
     }
 
     #[test]

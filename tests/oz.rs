@@ -7,7 +7,7 @@ use std::{fs, thread};
 
 use client::osp::Client;
 use operating::{Operator, Robot, Told, VERSION, float, id, servo, speech, word};
-use running::{Running, eventually};
+use running::{Running, eventually, run};
 
 /// Reads variables of the world over OSP.
 struct Variables(Client);
@@ -223,6 +223,29 @@ fn texts_of_any_length_end_once() {
 }
 
 #[test]
+fn each_operator_hears_the_end_of_its_own_text() {
+    let robot = Robot::start("");
+    let address = robot.address().to_string();
+    let (mut first, mut watcher) = (robot.join(), robot.join());
+    first.send(speech("This is a text that takes a while."));
+    first.send(word(id::GESTURE, 4));
+    // it waits for the first text, whose end is not its own
+    let said = run(&["oz", "say", "--at", &address, "[yess]Mine."]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "gesture yess\n"), "{}", said.stderr);
+    let mut heard = first.hear_until("the end of its text", |told| *told == Told::SpeakDone);
+    while heard.len() < 2 {
+        heard.push(first.hear());
+    }
+    assert!(heard.len() == 2 && heard.contains(&Told::GestureDone), "{heard:?}");
+    // a long gesture of another one does not end when this short one does
+    first.send(word(id::GESTURE, 1));
+    let played = run(&["oz", "gesture", "--at", &address, "yesl"]);
+    assert_eq!(played.code, Some(0), "{}", played.stderr);
+    assert_eq!(first.hear(), Told::GestureDone);
+    assert_eq!((first.hear_until_now(), watcher.hear_until_now()), (vec![], vec![]));
+}
+
+#[test]
 fn texts_of_old_clients_are_done_as_well() {
     let robot = Robot::start("");
     let mut operator = robot.join();
@@ -277,6 +300,7 @@ fn a_client_that_stops_reading_does_not_affect_others() {
     let mut hear = |wanted: usize| {
         let (mut seen, mut gestures) = (0, 0);
         while seen < wanted {
+            idle.send(word(id::GESTURE, 1));
             seen += frames(&witness.hear_until_now());
             gestures += 1;
         }
@@ -292,7 +316,7 @@ fn a_client_that_stops_reading_does_not_affect_others() {
     idle.send(speech(""));
     let heard = idle.hear_until("its own end", |told| *told == Told::SpeakDone);
     let ends = heard.iter().filter(|told| **told == Told::GestureDone).count();
-    assert!(ends >= gestures, "{ends} of {gestures}");
+    assert!(ends >= gestures, "{ends} of {gestures} gestures ended");
     assert!(frames(&heard) < 100, "{} pictures were kept", frames(&heard));
     idle.hear_until("a picture of now", |told| matches!(told, Told::Frame(_)));
 }

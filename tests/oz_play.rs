@@ -151,7 +151,7 @@ impl Account {
     }
 }
 
-/// Orders sent so far.
+/// What an operator has ordered so far.
 #[derive(Default)]
 struct Ordered {
     texts: usize,
@@ -160,8 +160,16 @@ struct Ordered {
     tags: Vec<u32>,
 }
 
+impl Ordered {
+    /// Whether the ends of all that was ordered have been received.
+    fn is_over(&self, account: &Account) -> bool {
+        let ends = self.gestures + account.gestures.len();
+        account.speak_done == self.texts && account.gesture_done == ends
+    }
+}
+
 /// Sends a mix of all orders, which varies with `number`.
-fn scene(number: u32, one: &mut Operator, other: &mut Operator, ordered: &mut Ordered) {
+fn scene(number: u32, one: &mut Operator, other: &mut Operator, ordered: &mut [Ordered; 3]) {
     let part = |of: u32| (number % of) as f32 / (of - 1) as f32;
     one.send(speech(format!("[braises]Take {number}, [frowns] please. [unknown] Thank you [yess].")));
     other.send(word(id::GESTURE, number % 13));
@@ -186,9 +194,14 @@ fn scene(number: u32, one: &mut Operator, other: &mut Operator, ordered: &mut Or
     other.send(word(id::VOICE_GENDER_LANGUAGE, 0));
     one.send(word(id::GESTURE, 1));
     one.send(id::NOTHING.to_be_bytes());
-    ordered.texts += 1;
-    ordered.gestures += 2;
-    ordered.tags.extend([1, 3, 5]);
+    other.send(speech("[wob]Mine."));
+    let [of_one, of_other, _] = ordered;
+    of_one.texts += 1;
+    of_one.gestures += 1;
+    of_one.tags.extend([1, 3, 5]);
+    of_other.texts += 1;
+    of_other.gestures += 1;
+    of_other.tags.push(12);
 }
 
 #[test]
@@ -205,7 +218,7 @@ fn concurrent_operators_receive_every_message() {
 
     let mut operators = [robot.join(), robot.join(), robot.join()];
     let mut accounts = [(); 3].map(|()| Account::default());
-    let mut ordered = Ordered::default();
+    let mut ordered = [(); 3].map(|()| Ordered::default());
     let begin = now();
     let mut number = 0;
     while begin.elapsed() < length {
@@ -221,29 +234,26 @@ fn concurrent_operators_receive_every_message() {
             });
             other.send(id::RESET.to_be_bytes());
         }
-        for (operator, account) in operators.iter_mut().zip(&mut accounts) {
-            operator.hear_until("the end of everything", |told| {
+        for ((operator, account), ordered) in operators.iter_mut().zip(&mut accounts).zip(&mut ordered) {
+            operator.hear_until("the end of all that it ordered", |told| {
                 account.note(told);
-                let ends = ordered.gestures + account.gestures.len();
-                account.speak_done == ordered.texts && account.gesture_done == ends
+                ordered.is_over(account)
             });
-        }
-        if is_cut {
-            ordered.tags.clone_from(&accounts[0].gestures);
-        }
-        for account in &accounts {
+            if is_cut {
+                ordered.tags.clone_from(&account.gestures);
+            }
             assert_eq!(account.gestures, ordered.tags, "in scene {number}");
         }
     }
     // nothing comes that nobody waits for
-    operators[0].send(word(id::GESTURE, 1));
-    for (operator, account) in operators.iter_mut().zip(&mut accounts) {
+    for ((operator, account), ordered) in operators.iter_mut().zip(&mut accounts).zip(&mut ordered) {
+        operator.send(word(id::GESTURE, 1));
         operator.hear_until("one more gesture", |told| {
             account.note(told);
             *told == Told::GestureDone
         });
-        assert_eq!(account.gesture_done, ordered.gestures + account.gestures.len() + 1);
-        assert_eq!(account.speak_done, ordered.texts);
+        ordered.gestures += 1;
+        assert!(ordered.is_over(account), "{} texts, {} gestures", account.speak_done, account.gesture_done);
         assert!(account.frames > 20 && account.faces > 0, "{} pictures, {} faces", account.frames, account.faces);
     }
     drop(operators);

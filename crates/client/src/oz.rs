@@ -171,7 +171,7 @@ impl Oz {
         Ok(())
     }
 
-    /// Waits until all texts have been spoken. Returns `false` on timeout. Events received meanwhile are kept for
+    /// Waits until all texts of this client have been spoken; those of others are not reported to it. Returns `false` on timeout. Events received meanwhile are kept for
     /// [`next`](Self::next): the last [`MAX_KEPT`], and only the last image.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl Oz {
         self.wait(timeout, |robot| robot.speaking == 0)
     }
 
-    /// Number of texts that have not been spoken, according to the events read so far.
+    /// Number of this client's texts that have not been spoken, according to the events read so far.
     pub fn speaking(&self) -> u32 {
         self.speaking
     }
@@ -197,7 +197,8 @@ impl Oz {
         Ok(())
     }
 
-    /// Waits until all gestures have ended, including those in texts; see [`wait_for_speak`](Self::wait_for_speak).
+    /// Waits until all gestures of this client have ended, including those in texts; see
+    /// [`wait_for_speak`](Self::wait_for_speak).
     ///
     /// # Errors
     ///
@@ -206,7 +207,7 @@ impl Oz {
         self.wait(timeout, |robot| robot.gesturing == 0)
     }
 
-    /// Number of gestures that are playing, according to the events read so far.
+    /// Number of this client's gestures that are playing, according to the events read so far.
     pub fn gesturing(&self) -> u32 {
         self.gesturing
     }

@@ -221,7 +221,7 @@ impl Director for PuppetDirector {
 
     fn apply_order(&mut self, _: &mut World, order: AttributedOrder) -> Result<Option<Infallible>, PuppetRefusal> {
         order.check_source()?;
-        self.puppet.apply(order.order)?;
+        self.puppet.apply(order)?;
         Ok(None)
     }
 

@@ -2,15 +2,13 @@
 
 use std::{collections::VecDeque, mem::discriminant, sync::Arc};
 
-use serde::{Deserialize, Serialize};
-
 use crate::{faces::Face, hearing::Hypothesis};
 
 /// Number of events that are kept for subscribers.
 pub const KEPT_EVENTS: usize = 1024;
 
 /// Kind of a [`PuppetEvent`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PuppetEventKind {
     /// A text starts to be spoken.
     SpeakBegun(u64),
@@ -26,15 +24,19 @@ pub enum PuppetEventKind {
     Faces(Vec<Face>),
 }
 
+/// Who gave the order that started a text or gesture; see [`AttributedOrder::source`](crate::puppet::AttributedOrder).
+pub type Source = Arc<str>;
+
 /// A fact about the puppet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PuppetEvent {
     /// Sequence number, from 0.
     pub number: u64,
     /// Time since the puppet was created, in s.
     pub time: f64,
+    /// Who ordered the text or gesture that it is about; `None` for what the robot perceives.
+    pub source: Option<Source>,
     /// What happened.
-    #[serde(rename = "what")]
     pub kind: PuppetEventKind,
 }
 
@@ -46,21 +48,21 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    pub(crate) fn add(&mut self, time: f64, kind: PuppetEventKind) {
-        self.kept.push_back(Arc::new(PuppetEvent { number: self.next, time, kind }));
+    pub(crate) fn add(&mut self, time: f64, source: Option<Source>, kind: PuppetEventKind) {
+        self.kept.push_back(Arc::new(PuppetEvent { number: self.next, time, source, kind }));
         self.next += 1;
         if self.kept.len() > KEPT_EVENTS {
             self.kept.pop_front();
         }
     }
 
-    /// Adds an event, replacing the last one if it has the same kind and time.
+    /// Adds a perception, replacing the last one if it has the same kind and time.
     pub(crate) fn add_latest(&mut self, time: f64, kind: PuppetEventKind) {
         match self.kept.back_mut() {
             Some(last) if last.time == time && discriminant(&last.kind) == discriminant(&kind) => {
-                *last = Arc::new(PuppetEvent { number: last.number, time, kind });
+                *last = Arc::new(PuppetEvent { number: last.number, time, source: None, kind });
             }
-            _ => self.add(time, kind),
+            _ => self.add(time, None, kind),
         }
     }
 

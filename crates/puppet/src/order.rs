@@ -98,6 +98,13 @@ impl AttributedOrder {
     }
 }
 
+impl From<PuppetOrder> for AttributedOrder {
+    /// An order of nobody in particular.
+    fn from(order: PuppetOrder) -> Self {
+        Self::new(String::new(), order)
+    }
+}
+
 /// Error of parsing a recorded order.
 #[derive(Debug, thiserror::Error)]
 pub enum OrderTextError {

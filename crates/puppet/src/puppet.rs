@@ -6,7 +6,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 pub use crate::{
-    event::{EventLog, KEPT_EVENTS, PuppetEvent, PuppetEventKind},
+    event::{EventLog, KEPT_EVENTS, PuppetEvent, PuppetEventKind, Source},
     order::{AttributedOrder, OrderTextError, PuppetOrder, PuppetRefusal},
 };
 use crate::{
@@ -69,6 +69,8 @@ pub struct Puppet {
     gestures: Gestures,
     blinks: f32,
     mixer: Mixer,
+    /// The gestures that are playing and who ordered them, oldest first. Of equal gestures the oldest ends first.
+    playing: Vec<(u32, Source)>,
     speech: SpeechQueue,
     voice: VoiceSettings,
     faces: Arc<[Face]>,
@@ -85,6 +87,7 @@ impl Puppet {
             gestures,
             blinks,
             mixer: Mixer::new(seed, blinks),
+            playing: Vec::new(),
             speech: SpeechQueue::new(),
             voice: VoiceSettings::default(),
             faces: Arc::default(),
@@ -105,16 +108,17 @@ impl Puppet {
     ///
     /// # Errors
     /// A refused order has no effect.
-    pub fn apply(&mut self, order: PuppetOrder) -> Result<(), PuppetRefusal> {
+    pub fn apply(&mut self, order: impl Into<AttributedOrder>) -> Result<(), PuppetRefusal> {
+        let AttributedOrder { source, order } = order.into();
         match order {
             PuppetOrder::Reset => self.reset(),
-            PuppetOrder::Speak(text) => self.speak(&text)?,
+            PuppetOrder::Speak(text) => self.speak(&text, source.into())?,
             // the protocol has one voice so far
             PuppetOrder::Voice(0) => self.voice.voice = 0,
             PuppetOrder::Voice(id) => return Err(PuppetRefusal::UnknownVoice { id }),
             PuppetOrder::Volume(volume) => self.voice.volume = finite("the volume", volume)?.clamp(0.0, 1.0),
             PuppetOrder::Pitch(pitch) => self.voice.pitch = finite("the pitch", pitch)?.clamp(0.5, 2.0),
-            PuppetOrder::Gesture(id) => self.play(id)?,
+            PuppetOrder::Gesture(id) => self.play(id, source.into())?,
             PuppetOrder::Expression(id) => {
                 self.mixer.expression.select(id).then_some(()).ok_or(PuppetRefusal::UnknownExpression { id })?;
             }
@@ -141,28 +145,36 @@ impl Puppet {
         Ok(())
     }
 
-    fn speak(&mut self, text: &str) -> Result<(), PuppetRefusal> {
+    fn speak(&mut self, text: &str, source: Source) -> Result<(), PuppetRefusal> {
         if self.speech.is_full() {
             return Err(PuppetRefusal::SpeechQueueFull);
         }
         let phrases = script::parse(text, |tag| self.gestures.tagged(tag));
-        self.speech.add(phrases, self.voice);
+        self.speech.add(phrases, source);
         Ok(())
     }
 
     fn reset(&mut self) {
-        for speech in self.speech.stop() {
-            self.emit(PuppetEventKind::SpeakDone(speech));
+        for (speech, source) in self.speech.stop() {
+            self.emit(Some(source), PuppetEventKind::SpeakDone(speech));
         }
         for gesture in self.mixer.reset(self.blinks) {
-            self.emit(PuppetEventKind::GestureDone(gesture));
+            self.end_gesture(gesture);
         }
         self.voice = VoiceSettings::default();
     }
 
-    fn play(&mut self, id: u32) -> Result<(), PuppetRefusal> {
+    fn play(&mut self, id: u32, source: Source) -> Result<(), PuppetRefusal> {
         let gesture = self.gestures.get(id).ok_or(PuppetRefusal::UnknownGesture { id })?;
-        self.mixer.play(gesture).then_some(()).ok_or(PuppetRefusal::TooManyGestures)
+        self.mixer.play(gesture).then_some(()).ok_or(PuppetRefusal::TooManyGestures)?;
+        self.playing.push((id, source));
+        Ok(())
+    }
+
+    fn end_gesture(&mut self, id: u32) {
+        let oldest = self.playing.iter().position(|(playing, _)| *playing == id);
+        let source = oldest.map(|oldest| self.playing.remove(oldest).1);
+        self.emit(source, PuppetEventKind::GestureDone(id));
     }
 
     fn set_all_direct(&mut self, positions: &[f32]) -> Result<(), PuppetRefusal> {
@@ -184,7 +196,7 @@ impl Puppet {
         }
         options.truncate(MAX_FOUND);
         if !options.is_empty() {
-            self.emit(PuppetEventKind::Utterance(options));
+            self.emit(None, PuppetEventKind::Utterance(options));
         }
         Ok(())
     }
@@ -211,8 +223,8 @@ impl Puppet {
         Ok(())
     }
 
-    fn emit(&mut self, kind: PuppetEventKind) {
-        Arc::make_mut(&mut self.events).add(self.time, kind);
+    fn emit(&mut self, source: Option<Source>, kind: PuppetEventKind) {
+        Arc::make_mut(&mut self.events).add(self.time, source, kind);
     }
 
     /// Advances by `dt` seconds.
@@ -220,20 +232,20 @@ impl Puppet {
         self.time += f64::from(dt);
         let mut speech_events = Vec::new();
         let mouth = self.speech.step(dt, &mut speech_events);
-        for event in speech_events {
+        for (source, event) in speech_events {
             match event {
-                SpeechEvent::Started(speech) => self.emit(PuppetEventKind::SpeakBegun(speech)),
-                SpeechEvent::Done(speech) => self.emit(PuppetEventKind::SpeakDone(speech)),
+                SpeechEvent::Started(speech) => self.emit(Some(source), PuppetEventKind::SpeakBegun(speech)),
+                SpeechEvent::Done(speech) => self.emit(Some(source), PuppetEventKind::SpeakDone(speech)),
                 SpeechEvent::Gesture(gesture) => {
-                    self.emit(PuppetEventKind::SpeakGesture(gesture));
-                    if self.play(gesture).is_err() {
-                        self.emit(PuppetEventKind::GestureDone(gesture));
+                    self.emit(Some(Arc::clone(&source)), PuppetEventKind::SpeakGesture(gesture));
+                    if self.play(gesture, Arc::clone(&source)).is_err() {
+                        self.emit(Some(source), PuppetEventKind::GestureDone(gesture));
                     }
                 }
             }
         }
         for gesture in self.mixer.step(dt, mouth) {
-            self.emit(PuppetEventKind::GestureDone(gesture));
+            self.end_gesture(gesture);
         }
     }
 
@@ -260,7 +272,7 @@ impl Puppet {
         PuppetView {
             events: Arc::clone(&self.events),
             positions: self.mixer.positions(),
-            speech_request: self.speech.request(),
+            speech_request: self.speech.request(self.voice),
             is_speaking: self.speech.is_speaking(),
             weights: self.mixer.weights,
             expression: self.mixer.expression.selected(),

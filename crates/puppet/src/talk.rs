@@ -6,11 +6,12 @@
 //! ```
 //!
 //! Audio is synthesised elsewhere: the voice takes the current [`SpeechRequest`] and answers. Time is simulated time, so
-//! that a recording can be replayed.
+//! that a recording can be replayed. Volume and pitch are the robot's, not the text's: a change is heard at once.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
+    event::Source,
     puppet::PuppetRefusal,
     speech::{Phrase, Timeline, VoiceSettings, silent_timeline},
 };
@@ -37,12 +38,12 @@ pub struct SpeechRequest {
 
 struct QueuedText {
     id: u64,
+    source: Source,
     phrases: Vec<Arc<Phrase>>,
-    settings: VoiceSettings,
 }
 
 enum State {
-    /// The queue is empty, or the next text has not started.
+    /// The queue was empty; a text added since then starts with the next step.
     Idle,
     /// Waiting for the voice, for this time in s.
     Waiting(f32),
@@ -80,17 +81,17 @@ impl SpeechQueue {
     }
 
     /// Appends a text.
-    pub(crate) fn add(&mut self, phrases: Vec<Phrase>, settings: VoiceSettings) {
+    pub(crate) fn add(&mut self, phrases: Vec<Phrase>, source: Source) {
         let id = self.next;
         self.next += 1;
-        self.queue.push_back(QueuedText { id, phrases: phrases.into_iter().map(Arc::new).collect(), settings });
+        self.queue.push_back(QueuedText { id, source, phrases: phrases.into_iter().map(Arc::new).collect() });
     }
 
-    /// Clears the queue. Returns the texts that have not been finished.
-    pub(crate) fn stop(&mut self) -> Vec<u64> {
+    /// Clears the queue. Returns the texts that have not been finished, with their sources.
+    pub(crate) fn stop(&mut self) -> Vec<(u64, Source)> {
         self.state = State::Idle;
         self.phrase = 0;
-        self.queue.drain(..).map(|speech| speech.id).collect()
+        self.queue.drain(..).map(|text| (text.id, text.source)).collect()
     }
 
     /// Whether a phrase is being spoken.
@@ -99,10 +100,10 @@ impl SpeechQueue {
     }
 
     /// The phrase that is being spoken or has to be spoken next.
-    pub(crate) fn request(&self) -> Option<SpeechRequest> {
-        let QueuedText { id, phrases, settings } = self.queue.front()?;
+    pub(crate) fn request(&self, settings: VoiceSettings) -> Option<SpeechRequest> {
+        let QueuedText { id, phrases, .. } = self.queue.front()?;
         let content = Arc::clone(phrases.get(self.phrase)?);
-        Some(SpeechRequest { speech: *id, phrase: self.phrase, content, settings: *settings })
+        Some(SpeechRequest { speech: *id, phrase: self.phrase, content, settings })
     }
 
     /// Starts the requested phrase with the timing of the voice.
@@ -118,13 +119,10 @@ impl SpeechQueue {
         Ok(())
     }
 
-    /// Advances by `dt` seconds. Returns the opening of the mouth, 0 to 1.
-    pub(crate) fn step(&mut self, dt: f32, events: &mut Vec<SpeechEvent>) -> f32 {
-        if let State::Idle = self.state
-            && let Some(front) = self.queue.front()
-        {
-            events.push(SpeechEvent::Started(front.id));
-            self.state = State::Waiting(0.0);
+    /// Advances by `dt` seconds. Adds the events, with the sources of their texts. Returns the opening of the mouth, 0 to 1.
+    pub(crate) fn step(&mut self, dt: f32, events: &mut Vec<(Source, SpeechEvent)>) -> f32 {
+        if let State::Idle = self.state {
+            self.start_next(events);
         }
         if let State::Waiting(waited) = &mut self.state {
             *waited += dt;
@@ -137,11 +135,16 @@ impl SpeechQueue {
                 None => self.state = State::Idle,
             }
         }
+        self.play(dt, events)
+    }
+
+    /// Continues the phrase that is being spoken.
+    fn play(&mut self, dt: f32, events: &mut Vec<(Source, SpeechEvent)>) -> f32 {
         let State::Playing { timeline, time, passed } = &mut self.state else { return 0.0 };
         while let Some(&(at, gesture)) = timeline.marks.get(*passed)
             && at <= *time + LEAD
         {
-            events.push(SpeechEvent::Gesture(gesture));
+            events.extend(self.queue.front().map(|text| (Arc::clone(&text.source), SpeechEvent::Gesture(gesture))));
             *passed += 1;
         }
         let mouth = timeline.opening(*time);
@@ -157,9 +160,20 @@ impl SpeechQueue {
         mouth
     }
 
-    fn finish(&mut self, events: &mut Vec<SpeechEvent>) {
-        events.extend(self.queue.pop_front().map(|text| SpeechEvent::Done(text.id)));
+    fn finish(&mut self, events: &mut Vec<(Source, SpeechEvent)>) {
+        events.extend(self.queue.pop_front().map(|text| (text.source, SpeechEvent::Done(text.id))));
         self.phrase = 0;
-        self.state = State::Idle;
+        self.start_next(events);
+    }
+
+    /// Starts the next text. What is requested of the voice has always started, so that its answer never comes too early.
+    fn start_next(&mut self, events: &mut Vec<(Source, SpeechEvent)>) {
+        self.state = match self.queue.front() {
+            Some(text) => {
+                events.push((Arc::clone(&text.source), SpeechEvent::Started(text.id)));
+                State::Waiting(0.0)
+            }
+            None => State::Idle,
+        };
     }
 }

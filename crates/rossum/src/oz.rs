@@ -52,8 +52,8 @@ const EXAMPLES: &str = "Examples:
   rossum oz snapshot now.jpg                       save an image of the robot's camera
   rossum oz enrol Ada ada.jpg --names names.json   enrol a face
   rossum oz export study.mcap --eaf study.eaf      export the session for annotation in ELAN
-Several operators can be connected at the same time. Settings stay in effect after an operator
-disconnects.";
+Several operators can be connected at the same time, and each is told the ends of its own texts and
+gestures. Settings stay in effect after an operator disconnects.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -121,7 +121,7 @@ enum Command {
     },
     /// Stop speech and gestures, and restore the defaults
     Reset,
-    /// Print the robot's events until interrupted: ends of texts and gestures, utterances, faces
+    /// Print what the robot perceives until interrupted: utterances, faces, and the rate of images
     Watch(watch::WatchOptions),
     /// Save the next image of the robot's camera
     Snapshot {

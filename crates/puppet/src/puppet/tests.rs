@@ -82,6 +82,57 @@ fn a_reset_stops_at_once_and_reports_all_ends() {
 }
 
 #[test]
+fn texts_and_gestures_have_their_sources() {
+    use PuppetEventKind::{GestureDone, SpeakBegun, SpeakDone, SpeakGesture};
+    let mut puppet = puppet();
+    let give = |puppet: &mut Puppet, source: &str, order: PuppetOrder| {
+        puppet.apply(AttributedOrder::new(source, order)).unwrap();
+    };
+    give(&mut puppet, "ada", PuppetOrder::Gesture(5));
+    give(&mut puppet, "ada", PuppetOrder::Speak("[nos]One.".to_owned()));
+    give(&mut puppet, "bob", PuppetOrder::Speak("Two.".to_owned()));
+    run(&mut puppet, 0.1);
+    // the same gesture as that of another one which began before it, and a longer one which is cut short
+    give(&mut puppet, "bob", PuppetOrder::Gesture(5));
+    run(&mut puppet, 0.8);
+    give(&mut puppet, "bob", PuppetOrder::Gesture(4));
+    puppet.apply(PuppetOrder::Hear(vec![Hypothesis { confidence: 1.0, text: "Hi".to_owned() }])).unwrap();
+    give(&mut puppet, "eve", PuppetOrder::Speak("Three.".to_owned()));
+    give(&mut puppet, "ada", PuppetOrder::Reset);
+    let told: Vec<_> = puppet.events().since(0).unwrap().map(|event| (event.source.as_deref(), &event.kind)).collect();
+    let of = |name| told.iter().filter(|(source, _)| *source == name).map(|(_, kind)| *kind).collect::<Vec<_>>();
+    let ada = [SpeakBegun(0), SpeakGesture(9), GestureDone(5), SpeakDone(0), GestureDone(9)];
+    assert_eq!(of(Some("ada")), ada.iter().collect::<Vec<_>>());
+    let bob = [SpeakBegun(1), GestureDone(5), SpeakDone(1), GestureDone(4)];
+    assert_eq!(of(Some("bob")), bob.iter().collect::<Vec<_>>());
+    assert_eq!(of(Some("eve")), [&SpeakDone(2)]);
+    assert!(matches!(of(None)[..], [PuppetEventKind::Utterance(_)]), "perceptions are for all");
+}
+
+#[test]
+fn a_voice_that_answers_once_speaks_every_text() {
+    let mut puppet = puppet();
+    for text in ["One. Two.", "", "Three.", "[wob]", "Four."] {
+        puppet.apply(PuppetOrder::Speak(text.to_owned())).unwrap();
+    }
+    let (mut spoken, mut last) = (Vec::new(), None);
+    for _ in 0..(5.0 / DT) as usize {
+        puppet.step(DT);
+        let Some(request) = puppet.view().speech_request else { continue };
+        let place = (request.speech, request.phrase);
+        if last.replace(place) != Some(place) && !request.content.text.is_empty() {
+            let timeline = Timeline { seconds: 0.5, ..Timeline::default() };
+            // the same instant in which it was requested
+            puppet.apply(PuppetOrder::Say { speech: place.0, phrase: place.1, timeline }).unwrap();
+            spoken.push(request.content.text.clone());
+        }
+    }
+    assert_eq!(spoken, ["One. Two.", "Three.", "Four."]);
+    let ended = |event: &&PuppetEvent| matches!(event.kind, PuppetEventKind::SpeakDone(_));
+    assert_eq!(puppet.events().since(0).unwrap().filter(ended).count(), 5);
+}
+
+#[test]
 fn the_jaw_moves_with_the_voice_and_without_one() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::Speak("Hello there.".to_owned())).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use puppet::{
     director::PuppetDirector,
     mixer::Subsystem,
-    puppet::{AttributedOrder, PuppetEventKind, PuppetOrder, PuppetRefusal, PuppetView},
+    puppet::{AttributedOrder, PuppetEvent, PuppetEventKind, PuppetOrder, PuppetRefusal, PuppetView},
 };
 use wire::oz::{Event, Face, Faces, Hypothesis, Reply, Request, Text, Utterance, Welcome, is_supported_version};
 use world::{Answer, Command, CommandRefusal, Snapshot};
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{Context, Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
 
-/// Texts and gestures that an operator may order at once. The end of each is sent to all operators.
+/// Texts and gestures that an operator may order at once. The end of each is an event.
 const ORDERS_AT_ONCE: u32 = 512;
 /// Texts and gestures per tick in the long run.
 const ORDERS_PER_TICK: u32 = 64;
@@ -76,6 +76,8 @@ enum State {
 #[derive(Debug)]
 struct Operator {
     presence: Presence,
+    /// Source of its orders.
+    name: String,
     /// The first event that has not been sent.
     next_event: u64,
     /// Number of the last camera frame sent.
@@ -129,7 +131,8 @@ impl OperatorSession {
             // a frame from before it connected is outdated
             let frame = self.panel.frame().map_or(0, |frame| frame.number);
             let presence = self.panel.enter(self.peer);
-            self.state = State::Puppeteering(Operator { presence, next_event, frame, orders_left: ORDERS_AT_ONCE });
+            let (name, orders_left) = (self.peer.to_string(), ORDERS_AT_ONCE);
+            self.state = State::Puppeteering(Operator { presence, name, next_event, frame, orders_left });
         }
     }
 
@@ -177,7 +180,7 @@ impl OperatorSession {
             if !is_finite(&order) {
                 return out.refuse(Some(self.peer), "number is not finite");
             }
-            let order = AttributedOrder::new(self.peer.to_string(), order);
+            let order = AttributedOrder::new(operator.name.clone(), order);
             out.command(Command::order::<PuppetDirector>(order));
         }
     }
@@ -187,9 +190,16 @@ impl OperatorSession {
         let Some(events) = view.events.since(operator.next_event) else {
             return out.close("too far behind the robot's events");
         };
-        for event in events.take(EVENTS_PER_TICK) {
+        let mut left = EVENTS_PER_TICK;
+        for event in events {
+            if left == 0 {
+                break;
+            }
             operator.next_event = event.number + 1;
-            event_from_kind(&event.kind).into_iter().for_each(|event| out.send(self.peer, Reply::Event(event)));
+            if let Some(event) = message_for(&operator.name, event) {
+                left -= 1;
+                out.send(self.peer, Reply::Event(event));
+            }
         }
         operator.orders_left = (operator.orders_left + ORDERS_PER_TICK).min(ORDERS_AT_ONCE);
         if let Some(frame) = self.panel.frame().filter(|frame| frame.number != operator.frame) {
@@ -238,9 +248,13 @@ pub fn is_finite(order: &PuppetOrder) -> bool {
     }
 }
 
-/// The message that reports an event, if operators are notified of it.
-fn event_from_kind(kind: &PuppetEventKind) -> Option<Event> {
-    Some(match kind {
+/// The message that reports an event to an operator, if it concerns it: all are told what the robot perceives, but only the
+/// one who ordered a text or a gesture what becomes of it.
+fn message_for(operator: &str, event: &PuppetEvent) -> Option<Event> {
+    if event.source.as_deref().is_some_and(|source| source != operator) {
+        return None;
+    }
+    Some(match &event.kind {
         PuppetEventKind::SpeakBegun(_) => return None,
         PuppetEventKind::SpeakGesture(gesture) => Event::SpeakGesture(*gesture),
         PuppetEventKind::SpeakDone(_) => Event::SpeakDone,

@@ -7,6 +7,7 @@ use std::{fs, thread};
 
 use client::osp::Client;
 use operating::{Operator, Robot, Told, VERSION, float, id, servo, speech, word};
+use puppet::hearing::wav;
 use running::{Running, eventually, run};
 
 /// Reads variables of the world over OSP.
@@ -401,6 +402,37 @@ fn a_killed_voice_is_restarted() {
     assert_eq!(robot.condition("voice").as_deref(), Some("espeak-ng"), "it works again");
     let log = robot.end();
     assert!(log.contains("speech process failed"), "{log}");
+}
+
+#[test]
+fn volume_and_reset_act_within_a_text() {
+    const TEXT: &str =
+        "Well, [nos]this is a sentence that takes quite a while as it goes on and on and on without an end";
+    operating::fetched("voice");
+    let robot = Robot::start("voice = \"espeak\"\nsound = \"said.wav\"");
+    let file = robot.folder.path().join("said.wav");
+    let sound = || wav::read(&fs::read(&file).expect("a file")).expect("a sound").samples;
+    let mut operator = robot.join();
+    operator.send(speech(TEXT));
+    operator.hear_until("its beginning", |told| *told == Told::SpeakGesture(9));
+    operator.send(float(id::VOICE_VOLUME, 0.0));
+    operator.hear_until("its end", |told| *told == Told::SpeakDone);
+    let said = sound();
+    let (begin, end) = (&said[..said.len() / 8], &said[said.len() - said.len() / 8..]);
+    assert!(begin.iter().any(|sample| sample.abs() > 0.05), "it begins aloud");
+    assert!(end.iter().all(|sample| *sample == 0.0), "it ends silently");
+
+    operator.send(id::RESET.to_be_bytes());
+    operator.send(speech(TEXT));
+    operator.hear_until("its beginning", |told| *told == Told::SpeakGesture(9));
+    operator.send(id::RESET.to_be_bytes());
+    operator.hear_until("its end", |told| *told == Told::SpeakDone);
+    let length = eventually("the rest is not spoken", || {
+        let length = sound().len() - said.len();
+        (length < said.len() * 3 / 4).then_some(length)
+    });
+    let spoken = &sound()[said.len()..][..length];
+    assert!(spoken.iter().any(|sample| sample.abs() > 0.05), "the volume is back at its default");
 }
 
 #[test]

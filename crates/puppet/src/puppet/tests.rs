@@ -133,6 +133,52 @@ fn a_voice_that_answers_once_speaks_every_text() {
 }
 
 #[test]
+fn a_text_begins_at_once_and_ends_with_its_sound() {
+    let mut puppet = puppet();
+    run(&mut puppet, 1.0);
+    puppet.apply(PuppetOrder::Speak("Hello.".to_owned())).unwrap();
+    puppet.step(DT);
+    let request = puppet.view().speech_request.expect("requested in the first step");
+    let mouth = vec![(0.0, 1.0)];
+    let timeline = Timeline { seconds: 0.75, marks: Vec::new(), mouth };
+    puppet.apply(PuppetOrder::Say { speech: request.speech, phrase: request.phrase, timeline }).unwrap();
+    let (next, closed) = (puppet.events().next(), rest()[index::JAW]);
+    let mut steps = 0;
+    while puppet.events().next() == next {
+        puppet.step(DT);
+        steps += 1;
+        assert!(puppet.positions()[index::JAW] > closed, "the mouth moves from the first step on");
+    }
+    let last = puppet.events().since(next).unwrap().next().unwrap();
+    assert_eq!(last.kind, PuppetEventKind::SpeakDone(0));
+    let seconds = steps as f32 * DT;
+    assert!((0.75..0.75 + 2.0 * DT).contains(&(seconds + 1e-4)), "reported after {seconds} s");
+}
+
+#[test]
+fn volume_and_pitch_are_those_of_now() {
+    let mut puppet = puppet();
+    let settings = |puppet: &mut Puppet| {
+        puppet.step(DT);
+        puppet.view().speech_request.map(|request| (request.speech, request.settings.volume, request.settings.pitch))
+    };
+    puppet.apply(PuppetOrder::Speak("One.".to_owned())).unwrap();
+    puppet.apply(PuppetOrder::Speak("Two.".to_owned())).unwrap();
+    assert_eq!(settings(&mut puppet), Some((0, 1.0, 1.0)), "the defaults");
+    puppet.apply(PuppetOrder::Volume(0.25)).unwrap();
+    puppet.apply(PuppetOrder::Pitch(1.5)).unwrap();
+    assert_eq!(settings(&mut puppet), Some((0, 0.25, 1.5)), "within a text");
+    let timeline = Timeline { seconds: 0.1, ..Timeline::default() };
+    puppet.apply(PuppetOrder::Say { speech: 0, phrase: 0, timeline }).unwrap();
+    assert_eq!(settings(&mut puppet), Some((0, 0.25, 1.5)), "while it is spoken");
+    (0..20).for_each(|_| puppet.step(DT));
+    assert_eq!(settings(&mut puppet), Some((1, 0.25, 1.5)), "in the one that waited");
+    puppet.apply(PuppetOrder::Reset).unwrap();
+    puppet.apply(PuppetOrder::Speak("Three.".to_owned())).unwrap();
+    assert_eq!(settings(&mut puppet), Some((2, 1.0, 1.0)), "the defaults again");
+}
+
+#[test]
 fn the_jaw_moves_with_the_voice_and_without_one() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::Speak("Hello there.".to_owned())).unwrap();

@@ -9,7 +9,7 @@ use std::{
 use puppet::{
     puppet::{PuppetOrder, PuppetRefusal, PuppetView},
     speech::{
-        SilentVoice, SpokenPhrase, Voice,
+        SilentVoice, SpokenPhrase, Voice, VoiceSettings,
         espeak::Espeak,
         find_espeak,
         sink::{AudioOutput, MuteSink, Sink},
@@ -40,6 +40,8 @@ const DEADLINE: Duration = Duration::from_millis(1_200);
 const SUSPENSION: Duration = Duration::from_secs(10);
 /// A phrase with at most this much time left is not stopped.
 const NEARLY_DONE: Duration = Duration::from_millis(60);
+/// Shortest time between two changes of volume, pitch or voice within a phrase: each interrupts the sound for a moment.
+const SETTLE: Duration = Duration::from_millis(150);
 
 /// The hidden subcommand of this program that runs the speech engine.
 pub const HELPER: &str = "speak-for-oz";
@@ -63,14 +65,13 @@ pub(super) fn start(Setup { config, panel, sim, health, existing }: Setup<'_>) -
             sink,
             sink_state,
             has_spoken: false,
-            puppet,
             panel,
             health,
+            now: Box::new(now),
+            epoch: now(),
             current: None,
-            began: now(),
-            ends: now(),
         };
-        speaker.run();
+        speaker.run(puppet);
     })
 }
 
@@ -113,37 +114,59 @@ struct Speaker {
     sink: Box<dyn Sink>,
     sink_state: Result<String, String>,
     has_spoken: bool,
-    puppet: PuppetConnection,
     /// Distributes the audio to browsers.
     panel: Arc<OperatorPanel>,
     health: Health,
-    /// Text and phrase that are being spoken.
-    current: Option<(u64, usize)>,
+    /// The clock, and the zero of the sink's time.
+    now: Box<dyn Fn() -> Instant + Send>,
+    epoch: Instant,
+    current: Option<Playing>,
+}
+
+/// The phrase that is being spoken.
+#[derive(Debug)]
+struct Playing {
+    /// Number of the text.
+    speech: u64,
+    /// Index of the phrase in the text.
+    phrase: usize,
+    settings: VoiceSettings,
     began: Instant,
-    /// End of the audio of the current phrase.
     ends: Instant,
+    /// When it was first heard with these settings.
+    changed: Instant,
+}
+
+impl Playing {
+    fn is(&self, request: &SpeechRequest) -> bool {
+        (self.speech, self.phrase) == (request.speech, request.phrase)
+    }
+
+    /// Whether there is sound left that would have to be stopped.
+    fn sounds(&self, now: Instant) -> bool {
+        now + NEARLY_DONE < self.ends
+    }
 }
 
 impl Speaker {
     /// Speaks until the world ends.
-    fn run(&mut self) {
-        while let Some(delivery) = self.puppet.next() {
+    fn run(&mut self, mut puppet: PuppetConnection) {
+        while let Some(delivery) = puppet.next() {
             match delivery {
                 Delivery::Tick(snapshot) => {
                     let Some(view) = snapshot.view::<PuppetView>() else { continue };
                     if let Err(error) = self.sink.check() {
                         note(&self.health, LOUDSPEAKER, false, error.to_string());
                     }
-                    if !self.handle_request(view.speech_request.as_ref()) {
+                    let order = self.handle_request(view.speech_request.as_ref());
+                    if order.is_some_and(|order| !puppet.send(order)) {
                         break;
                     }
                 }
                 // the answer was late; another phrase may have been requested already
                 Delivery::Answer(Answer::Refused(refusal)) => {
-                    if let Some(&PuppetRefusal::TooLate { speech, phrase }) = refusal.by_director()
-                        && self.current == Some((speech, phrase))
-                    {
-                        self.fall_silent();
+                    if let Some(&PuppetRefusal::TooLate { speech, phrase }) = refusal.by_director() {
+                        self.give_up(speech, phrase);
                     }
                 }
                 Delivery::Answer(_) => {}
@@ -152,32 +175,61 @@ impl Speaker {
         self.fall_silent();
     }
 
-    /// Handles a change of the requested phrase. Returns false if the world has ended.
-    fn handle_request(&mut self, request: Option<&SpeechRequest>) -> bool {
-        let next = request.map(|request| (request.speech, request.phrase));
-        if next == self.current {
-            return true;
+    /// Speaks what is requested. Returns the answer to a new request.
+    fn handle_request(&mut self, request: Option<&SpeechRequest>) -> Option<PuppetOrder> {
+        if let (Some(current), Some(request)) = (&self.current, request)
+            && current.is(request)
+        {
+            let now = (self.now)();
+            if current.settings != request.settings && current.sounds(now) && now >= current.changed + SETTLE {
+                self.change(request);
+            }
+            return None;
         }
-        let continues = matches!((self.current, next), (Some((before, _)), Some((now, _))) if before == now);
+        let continues = matches!((&self.current, request), (Some(before), Some(now)) if before.speech == now.speech);
         if !continues {
             self.fall_silent();
         }
-        self.current = next;
-        let Some(request) = request.filter(|request| !request.content.text.is_empty()) else { return true };
-        let SpokenPhrase { timeline, rate, samples } = self.synthesise(request);
-        let (speech, phrase) = (request.speech, request.phrase);
-        self.ends = now() + Duration::from_secs_f32(timeline.seconds.max(0.0));
-        if !self.puppet.send(PuppetOrder::Say { speech, phrase, timeline }) {
-            return false;
+        self.current = None;
+        let request = request?;
+        // the puppet does not wait for a phrase without words
+        let spoken = (!request.content.text.is_empty()).then(|| self.synthesise(request));
+        let (speech, phrase, settings, now) = (request.speech, request.phrase, request.settings, (self.now)());
+        let seconds = spoken.as_ref().map_or(0.0, |spoken| spoken.timeline.seconds.max(0.0));
+        let ends = now + Duration::from_secs_f32(seconds);
+        self.current = Some(Playing { speech, phrase, settings, began: now, ends, changed: now });
+        let SpokenPhrase { timeline, rate, samples } = spoken?;
+        self.play(!continues, rate, samples, now);
+        Some(PuppetOrder::Say { speech, phrase, timeline })
+    }
+
+    /// Speaks the rest of the current phrase with other settings. It still ends when the puppet expects it.
+    fn change(&mut self, request: &SpeechRequest) {
+        let SpokenPhrase { rate, samples, .. } = self.synthesise(request);
+        let now = (self.now)();
+        let Some(current) = &mut self.current else { return };
+        (current.settings, current.changed) = (request.settings, now);
+        let sample = |at: Instant| (at.duration_since(current.began).as_secs_f64() * f64::from(rate)) as usize;
+        let end = sample(current.ends).min(samples.len());
+        let rest = samples.get(sample(now)..end).unwrap_or_default().to_vec();
+        self.stop(now);
+        self.play(true, rate, rest, now);
+    }
+
+    /// Starts the sound of a phrase, if it has any; `cuts` interrupts the one before in browsers.
+    fn play(&mut self, cuts: bool, rate: u32, samples: Vec<i16>, now: Instant) {
+        if samples.is_empty() {
+            return;
         }
-        if !samples.is_empty() {
-            match self.sink.start(rate, &samples, now().duration_since(self.began).as_secs_f64()) {
-                Err(error) => note(&self.health, LOUDSPEAKER, false, error.to_string()),
-                Ok(()) => self.report_sink(),
-            }
-            self.panel.sound(!continues, rate, samples.into());
+        match self.sink.start(rate, &samples, self.clock(now)) {
+            Err(error) => note(&self.health, LOUDSPEAKER, false, error.to_string()),
+            Ok(()) => self.report_sink(),
         }
-        true
+        self.panel.sound(cuts, rate, samples.into());
+    }
+
+    fn clock(&self, now: Instant) -> f64 {
+        now.duration_since(self.epoch).as_secs_f64()
     }
 
     /// Synthesises a phrase; a silent one if the voice fails.
@@ -217,15 +269,31 @@ impl Speaker {
         }
     }
 
+    /// The puppet does not wait for this phrase any more.
+    fn give_up(&mut self, speech: u64, phrase: usize) {
+        if self.current.as_ref().is_some_and(|current| (current.speech, current.phrase) == (speech, phrase)) {
+            self.fall_silent();
+        }
+    }
+
     /// Stops the audio, unless it is about to end by itself; the loudspeaker has some latency.
     fn fall_silent(&mut self) {
-        if self.ends < now() + NEARLY_DONE {
-            return;
+        let now = (self.now)();
+        if let Some(current) = &mut self.current
+            && current.sounds(now)
+        {
+            current.ends = now;
+            self.stop(now);
         }
-        self.ends = now();
+    }
+
+    fn stop(&mut self, now: Instant) {
         self.panel.sound(true, 0, Arc::default());
-        if let Err(error) = self.sink.stop(now().duration_since(self.began).as_secs_f64()) {
+        if let Err(error) = self.sink.stop(self.clock(now)) {
             warn!(protocol = "oz", part = PART, "failed to stop the audio: {error}");
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -247,6 +247,33 @@ fn each_operator_hears_the_end_of_its_own_text() {
 }
 
 #[test]
+fn a_reset_raises_a_fallen_robot() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("fall.mcap");
+    let robot = Robot::start_as("", |command| command.arg("--record").arg(&recording));
+    let mut motion = Client::connect(robot.server.address("OSP")).expect("it answers");
+    let mut height = || {
+        let values = motion.values("^/Sim/Alice/Position$").expect("it answers");
+        let [value] = &values[..] else { panic!("{values:?}") };
+        let text = motion.get(value.value).expect("it answers").expect("it can be read");
+        let last = text.trim_matches(['(', ')']).rsplit(',').next().expect("three numbers");
+        last.trim().parse::<f64>().unwrap_or_else(|_| panic!("{text}"))
+    };
+    let standing = height();
+    let mut operator = robot.join();
+    operator.send(float(id::DIRECT_WEIGHT, 1.0));
+    operator.send([&id::ALL_SERVOS.to_be_bytes()[..], &0.5_f32.to_be_bytes().repeat(36)].concat());
+    eventually("a robot on the ground", || (height() < 0.5 * standing).then_some(()));
+    operator.send(id::RESET.to_be_bytes());
+    eventually("a robot on her feet", || (height() > 0.95 * standing).then_some(()));
+    operator.hear_until_now();
+    assert!(height() > 0.95 * standing, "she stays up");
+    robot.end();
+    let replayed = run(&["replay", "--verify", recording.to_str().expect("a name")]);
+    assert!(replayed.code == Some(0) && replayed.stdout.contains("all equal"), "{replayed:?}");
+}
+
+#[test]
 fn texts_of_old_clients_are_done_as_well() {
     let robot = Robot::start("");
     let mut operator = robot.join();

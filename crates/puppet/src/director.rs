@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, sync::Arc};
 
+use physics::Pose;
 use serde::{Deserialize, Serialize};
 use world::{
     Action, AgentId, Value, World,
@@ -10,9 +11,14 @@ use world::{
 
 use crate::{
     gesture::{GestureError, Gestures},
-    puppet::{AttributedOrder, Puppet, PuppetParameters, PuppetRefusal},
+    puppet::{AttributedOrder, Puppet, PuppetOrder, PuppetParameters, PuppetRefusal},
     servo::{COUNT, Positions, SERVOS},
 };
+
+/// A robot that stands is tilted less than this, in rad; beyond it her weight is no longer above her feet.
+const MAX_TILT: f64 = 0.25;
+/// A robot that stands has at least this part of the height of its start.
+const MIN_HEIGHT: f64 = 0.8;
 
 /// A set of servos: those of the simulated robot, or real ones.
 pub trait Hardware: Send {
@@ -124,6 +130,8 @@ pub struct PuppetDirector {
     puppet: Puppet,
     robot: String,
     joints: Option<Joints>,
+    /// Whether a reset was ordered in this tick.
+    resets: bool,
     hardware: Vec<Box<dyn Hardware>>,
     view: View,
 }
@@ -133,7 +141,17 @@ impl PuppetDirector {
     pub fn new(config: &PuppetConfig) -> Result<Self, GestureError> {
         let puppet = config.puppet()?;
         let view = Arc::new(puppet.view());
-        Ok(Self { puppet, robot: config.robot.clone(), joints: None, hardware: Vec::new(), view })
+        Ok(Self { puppet, robot: config.robot.clone(), joints: None, resets: false, hardware: Vec::new(), view })
+    }
+
+    /// Puts a robot that does not stand back to its start pose.
+    fn stand_up(&mut self, world: &mut World) {
+        let Some(joints) = &mut self.joints else { return };
+        if world.root_poses(joints.agent).is_some_and(|[now, start]| !is_standing(&now, &start)) {
+            world.restart_agent(joints.agent);
+            joints.ordered = [None; COUNT];
+            self.puppet.settle();
+        }
     }
 
     /// Also moves real servos, after each tick.
@@ -147,6 +165,13 @@ impl PuppetDirector {
     pub fn check(world: &world::Catalogue, robot: &str) -> Result<(), NotAPuppet> {
         Joints::find(world, robot).map(|_| ())
     }
+}
+
+/// Whether a robot that stands at `start` still does so at `now`.
+fn is_standing(now: &Pose, start: &Pose) -> bool {
+    let up = |pose: &Pose| pose.turn([0.0, 0.0, 1.0]);
+    let cosine: f64 = up(now).iter().zip(up(start)).map(|(now, start)| now * start).sum();
+    cosine > MAX_TILT.cos() && now.pos[2] > MIN_HEIGHT * start.pos[2]
 }
 
 impl Director for PuppetDirector {
@@ -198,7 +223,11 @@ impl Director for PuppetDirector {
         }
     }
 
-    fn before_physics(&mut self, _: &mut World) {}
+    fn before_physics(&mut self, world: &mut World) {
+        if std::mem::take(&mut self.resets) {
+            self.stand_up(world);
+        }
+    }
 
     fn before_step(&mut self, world: &mut World) {
         self.puppet.step(world.sim().timestep() as f32);
@@ -221,7 +250,9 @@ impl Director for PuppetDirector {
 
     fn apply_order(&mut self, _: &mut World, order: AttributedOrder) -> Result<Option<Infallible>, PuppetRefusal> {
         order.check_source()?;
+        let resets = order.order == PuppetOrder::Reset;
         self.puppet.apply(order)?;
+        self.resets |= resets;
         Ok(None)
     }
 

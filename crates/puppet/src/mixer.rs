@@ -145,6 +145,11 @@ impl Mixer {
         cut
     }
 
+    /// The servos are at rest at once.
+    pub(crate) fn settle(&mut self) {
+        self.motions = rest().map(Motion::at);
+    }
+
     /// Starts a gesture. Returns false if [`MAX_PLAYING`] gestures are playing.
     pub(crate) fn play(&mut self, gesture: &Arc<Gesture>) -> bool {
         let has_room = self.playing.len() < MAX_PLAYING;

@@ -104,6 +104,11 @@ impl Puppet {
         self.head_history.clear();
     }
 
+    /// The servos are at rest at once: the robot was put back to its start pose.
+    pub fn settle(&mut self) {
+        self.mixer.settle();
+    }
+
     /// Carries out an order.
     ///
     /// # Errors

@@ -368,6 +368,13 @@ impl World {
         self.structure.resident(agent).map(|resident| resident.start)
     }
 
+    /// Poses of the agent's root body: now, and at its start.
+    pub fn root_poses(&self, agent: AgentId) -> Option<[Pose; 2]> {
+        let sim = &self.structure.sim;
+        let root = self.structure.resident(agent)?.root(sim.model())?;
+        Some([sim.body_pose(root), sim.start_pose(root)])
+    }
+
     // --- snapshots ---------------------------------------------------------------------------------------------------
 
     /// The state after a tick or a reset, with the events that were raised since the last call.

@@ -88,6 +88,53 @@ fn the_robot_stands_and_its_joints_follow_the_mixer() {
     assert!(eye.pos[2] > 0.8, "she stands: {:?}", eye.pos);
 }
 
+/// Height of her eyes, in m.
+fn eye_height(world: &World) -> f64 {
+    let snapshot = world.snapshot();
+    snapshot.site_pose(snapshot.catalogue.site_named("Alice:eye").unwrap()).unwrap().pos[2]
+}
+
+#[test]
+fn a_reset_raises_a_robot_that_has_fallen() {
+    let mut world = stage();
+    run(&mut world, 1.0);
+    let standing = eye_height(&world);
+    tell(&mut world, PuppetOrder::Weigh(crate::mixer::Subsystem::Direct, 1.0));
+    tell(&mut world, PuppetOrder::Servos(vec![0.5; COUNT]));
+    run(&mut world, 6.0);
+    assert!(eye_height(&world) < 0.5 * standing, "{} is not fallen", eye_height(&world));
+    tell(&mut world, PuppetOrder::Reset);
+    world.tick();
+    assert!((eye_height(&world) - standing).abs() < 0.02, "{} after a tick", eye_height(&world));
+    let snapshot = world.snapshot();
+    assert_eq!(snapshot.view::<PuppetView>().unwrap().positions, rest());
+    for _ in 0..10 {
+        run(&mut world, 0.5);
+        assert!((eye_height(&world) - standing).abs() < 0.02, "she stays up: {}", eye_height(&world));
+    }
+    // and can be used
+    tell(&mut world, PuppetOrder::Gesture(4));
+    run(&mut world, 1.0);
+    assert!(angles(&world)[index::NECK_PITCH] < -0.35);
+}
+
+#[test]
+fn a_reset_does_not_move_a_robot_that_stands() {
+    let mut world = stage();
+    run(&mut world, 1.0);
+    tell(&mut world, PuppetOrder::Weigh(crate::mixer::Subsystem::Direct, 1.0));
+    tell(&mut world, PuppetOrder::Servo(0, 1.0));
+    run(&mut world, 2.0);
+    let (waist, height) = (angles(&world)[0], eye_height(&world));
+    assert!(waist > 0.5, "{waist}");
+    tell(&mut world, PuppetOrder::Reset);
+    world.tick();
+    assert!((angles(&world)[0] - waist).abs() < 0.05, "the servos return at their own speed");
+    assert!((eye_height(&world) - height).abs() < 0.01);
+    run(&mut world, 3.0);
+    assert!(angles(&world)[0].abs() < 0.05, "back at rest");
+}
+
 #[test]
 fn targets_of_others_stay_until_the_mixer_moves_the_servo() {
     let mut world = stage();

@@ -81,10 +81,7 @@ impl World {
             _ => self.agents.keys().copied().collect(),
         };
         for agent in affected {
-            if let Some(robot) = self.agents.get_mut(&agent) {
-                robot.release();
-                robot.update_sim(&mut self.structure.sim);
-            }
+            self.release(agent);
             if remedy > 0 {
                 self.put_back(agent);
             }
@@ -93,6 +90,20 @@ impl World {
         if culprit.is_none() && remedy + 1 == REMEDIES {
             self.structure.sim.reset();
             self.return_placed();
+        }
+    }
+
+    /// Releases the motors of an agent and puts its robot back to its start pose, at rest. For directors: it is not recorded,
+    /// as the order that it follows from is.
+    pub fn restart_agent(&mut self, agent: AgentId) {
+        self.release(agent);
+        self.put_back(agent);
+    }
+
+    fn release(&mut self, agent: AgentId) {
+        if let Some(robot) = self.agents.get_mut(&agent) {
+            robot.release();
+            robot.update_sim(&mut self.structure.sim);
         }
     }
 

@@ -179,6 +179,23 @@ fn volume_and_pitch_are_those_of_now() {
 }
 
 #[test]
+fn a_reset_restores_gaze_blinking_and_voice() {
+    let mut puppet = Puppet::new(PuppetParameters { gestures: Gestures::shipped().unwrap(), blinks: 0.5, seed: 1 });
+    let state = |puppet: &Puppet| {
+        let PuppetView { look_at, blinks, voice, .. } = puppet.view();
+        (look_at, blinks, voice)
+    };
+    let before = state(&puppet);
+    assert_eq!(before, (LookAt::Forward, 0.5, VoiceSettings { pitch: 1.0, volume: 1.0, voice: 0 }));
+    for order in [PuppetOrder::LookAt(5), PuppetOrder::Blink(3.0), PuppetOrder::Volume(0.5), PuppetOrder::Pitch(2.0)] {
+        puppet.apply(order).unwrap();
+    }
+    assert_eq!(state(&puppet), (LookAt::Away, 3.0, VoiceSettings { pitch: 2.0, volume: 0.5, voice: 0 }));
+    puppet.apply(PuppetOrder::Reset).unwrap();
+    assert_eq!(state(&puppet), before);
+}
+
+#[test]
 fn the_jaw_moves_with_the_voice_and_without_one() {
     let mut puppet = puppet();
     puppet.apply(PuppetOrder::Speak("Hello there.".to_owned())).unwrap();

@@ -23,6 +23,19 @@ fn files_are_relative_to_the_scenario_and_print_as_text() {
 }
 
 #[test]
+fn the_port_is_that_of_the_document() {
+    for (section, expected) in [("", 7331), ("port = 7400", 7400)] {
+        let text = format!("[[robot]]\nname = \"Alice\"\nmodel = \"alice\"\n[oz]\n{section}\n");
+        let scenario = Scenario::parse("test", &text, Path::new("")).unwrap();
+        let (_, world) = build_world(&scenario).unwrap();
+        let (_, service) = scenario.services.iter().find(|(name, _)| *name == "oz").unwrap();
+        let endpoints = service.endpoints(world.catalogue(), Pace::Realtime).unwrap();
+        let ports: Vec<u16> = endpoints.iter().map(|endpoint| endpoint.port).collect();
+        assert_eq!(ports, [expected], "{section}");
+    }
+}
+
+#[test]
 fn a_section_has_its_limits() {
     for (section, expected) in [
         ("robot = \"Bob\"", "Bob"),

@@ -1,10 +1,12 @@
 //! ODCP over sockets, against the built program.
 
+mod playing;
 mod running;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, io::ErrorKind, path::Path, time::Duration};
 
-use client::odcp::Client;
+use client::{odcp::Client, osp};
+use playing::{AGENTS, Agent};
 use running::{Running, bytes_from_hex, eventually, peer_of, receive};
 use serde_json::Value;
 use wire::{
@@ -122,6 +124,61 @@ fn two_clients_share_an_agent() {
     eventually("both see it drive", || (drives(&mut one) && drives(&mut other)).then_some(()));
     one.disconnect().expect("it answers");
     eventually("it drives on", || drives(&mut other).then_some(()));
+}
+
+/// A client disturbs a robot that an OSP client controls, and the OSP client takes it back.
+#[test]
+fn a_client_disturbs_a_robot_that_another_controls() {
+    let server = Running::serve(&["--scenario", "small"]);
+    let mut disturber = Client::connect(server.address("ODCP of Rover")).expect("it answers");
+    let mut controller = osp::Client::connect(server.address("OSP")).expect("it answers");
+    let rover = controller.agents().expect("agents")[0].agent;
+    assert!(controller.register(rover).expect("an answer"));
+    let mut drive = |inputs: &[f32], disturber: &mut Client| {
+        for _ in 0..50 {
+            controller.step(&[(rover, inputs)]).expect("a step");
+        }
+        disturber.motors().expect("it answers")
+    };
+    let is_near = |speeds: &[f64], wanted: f64| speeds.len() == 2 && speeds.iter().all(|v| (v - wanted).abs() < 0.05);
+    let driven = drive(&[0.2, 0.2], &mut disturber);
+    assert!(is_near(&driven, 0.2), "{driven:?} by the controller");
+    disturber.set_motors(&[(-0.5, 1.0), (-0.5, 1.0)]).expect("sent");
+    // the answer shows that the setting has arrived
+    disturber.motors().expect("it answers");
+    let disturbed = drive(&[], &mut disturber);
+    assert!(is_near(&disturbed, -0.5), "{disturbed:?} by the other client");
+    let driven = drive(&[0.2, 0.2], &mut disturber);
+    assert!(is_near(&driven, 0.2), "{driven:?} by the controller again");
+}
+
+#[test]
+fn an_agent_that_joins_later_is_served_while_it_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("game.toml");
+    let text = "[world]\nfield = \"fifa7vs7\"\n[soccer]\n[odcp.joining]\n\"Left 7\" = 0\n";
+    fs::write(&scenario, text).expect("written");
+    let server = Running::serve(&["--scenario", scenario.to_str().expect("a path")]);
+    let peer = peer_of(server.address("ODCP of Left 7"));
+    peer.set_read_timeout(Some(Duration::from_millis(200))).expect("a deadline");
+    let motors = || {
+        peer.send(GET_MOTORS).expect("sent");
+        let mut buffer = [0; 200];
+        match peer.recv(&mut buffer) {
+            Ok(length) => Some((length - 1) / 4),
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+                None
+            }
+        }
+    };
+    assert_eq!(motors(), None, "nobody plays");
+    let player = Agent::join(server.address(AGENTS), "T1 Reds 7");
+    eventually("its motors", || (motors() == Some(23)).then_some(()));
+    drop(player);
+    eventually("no answer", || motors().is_none().then_some(()));
+    let _player = Agent::join(server.address(AGENTS), "ant Reds 7");
+    eventually("the motors of another robot", || (motors() == Some(8)).then_some(()));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use std::{fs, io, net::Ipv4Addr, time::Duration};
 
 use session::osp::Osp;
+use tokio::time::timeout;
 use world::{Command, Value, clock::Pace};
 
 use super::*;
@@ -86,6 +87,22 @@ async fn receive(client: &UdpSocket, id: u8) -> Vec<u8> {
     }
 }
 
+/// Whether nobody is at the other end any more. A request that arrives while it closes is lost, and sent again.
+async fn is_closed(client: &UdpSocket) -> bool {
+    let is_refused = |error: io::Error| {
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused, "{error}");
+        true
+    };
+    loop {
+        if let Err(error) = client.send(OVERVIEW).await {
+            return is_refused(error);
+        }
+        if let Ok(received) = timeout(Duration::from_millis(100), client.recv(&mut [0; 2_000])).await {
+            return received.is_err_and(is_refused);
+        }
+    }
+}
+
 async fn register(client: &UdpSocket) -> u8 {
     ask(client, OVERVIEW, 92).await;
     ask(client, REGISTER, 101).await[5]
@@ -162,6 +179,7 @@ async fn a_client_can_reset_communication_but_a_stranger_cannot() {
     one.send(&[10]).await.unwrap();
     for client in [&one, &other] {
         assert_eq!(receive(client, 11).await, [11, 120]);
+        assert!(is_closed(client).await, "the conversation goes on");
     }
     // immediately again: no conversation is left, and the interval has not passed
     let (again, from) = server.greet().await;

@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer repeat soak chaos attacks compare-soccer console-pictures fuzz clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -69,6 +69,9 @@ console-pictures: setup browser ## take the screenshots in docs/console
 
 fuzz: ## fuzz each decoder and session for a minute
 	scripts/fuzz
+
+fuzz-campaign: ## fuzz each decoder 100 million times, each session and file format a million times (hours)
+	scripts/fuzz --campaign
 
 .PHONY: setup puppet browser
 setup:

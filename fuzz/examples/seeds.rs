@@ -116,7 +116,8 @@ fn run_folder(algorithm: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
     let config = RunConfig { algorithm, settings, seed: 1, parameters, generations: 2, target: None, site };
     let folder = std::env::temp_dir().join(format!("rossum-seeds-{}-{algorithm}", std::process::id()));
     let mut run = Run::begin(&folder, config)?;
-    let evaluations: Vec<_> = run.ask().iter().map(|_| Evaluation { fitness: 1.0, behaviour: vec![0.5; 2] }).collect();
+    let evaluation = || Evaluation { fitness: 1.0, behaviour: vec![0.5; 2], figures: Vec::new() };
+    let evaluations: Vec<_> = run.ask().iter().map(|_| evaluation()).collect();
     run.tell(&evaluations)?;
     drop(run);
     let mut seed = Vec::new();

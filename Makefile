@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer test-clients repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -13,7 +13,7 @@ run: setup puppet ## build, and serve the playground
 build: setup ## build the program
 	$(CARGO) build --release
 
-test: setup browser check ## everything CI runs: the checks and all tests
+test: setup browser toolchains check ## everything CI runs: the checks and all tests
 	$(CARGO) test --workspace
 
 check: setup ## stray files, format, lints, documentation, dependency audit
@@ -47,6 +47,9 @@ bench-console: setup browser ## benchmark the console: bundle size, traffic, cos
 puppeteer: setup ## run a scripted five-minute session with the puppet and account for every message
 	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play
 
+test-clients: setup toolchains ## test the Oz clients in all languages, and print and update the table of the results
+	ROSSUM_GENERATE=1 $(CARGO) test --package rossum --test clients -- --nocapture
+
 repeat: setup ## repeat a game, OSP steps and an evolution N times (100) on a busy machine, and compare them to the bit
 	ROSSUM_REPEAT=$(or $(N),100) $(CARGO) test --package rossum --test repeat -- --nocapture --test-threads 1
 
@@ -73,7 +76,7 @@ fuzz: ## fuzz each decoder and session for a minute
 fuzz-campaign: ## fuzz each decoder 100 million times, each session and file format a million times (hours)
 	scripts/fuzz --campaign
 
-.PHONY: setup puppet browser
+.PHONY: setup puppet browser toolchains
 setup:
 	@scripts/fetch-mujoco >/dev/null
 
@@ -84,6 +87,10 @@ puppet:
 # Chromium for the console's browser tests, which are skipped without it
 browser:
 	@scripts/fetch-browser >/dev/null
+
+# compilers and interpreters of the Oz clients; those that are missing are skipped, or installed in CI
+toolchains:
+	@scripts/fetch-toolchains
 
 clean: ## remove build outputs
 	$(CARGO) clean

@@ -10,7 +10,7 @@ fn root() -> PathBuf {
 }
 
 /// Folders that hold documentation, besides the root itself.
-const FOLDERS: [&str; 7] = ["bench", "docs", "examples", "fuzz", "models", "protocols", "scripts"];
+const FOLDERS: [&str; 8] = ["bench", "clients", "docs", "examples", "fuzz", "models", "protocols", "scripts"];
 
 fn pages() -> Vec<PathBuf> {
     fn collect(folder: &Path, deep: bool, found: &mut Vec<PathBuf>) {
@@ -74,7 +74,7 @@ fn links_lead_to_files() {
 /// Paths below one of the source folders, such as `crates/wire/src`; those with placeholders or globs are skipped.
 #[test]
 fn paths_lead_to_files() {
-    const SOURCES: [&str; 7] = ["crates/", "docs/", "examples/", "protocols/", "scenarios/", "scripts/", "tests/"];
+    const SOURCES: [&str; 8] = ["clients/", "crates/", "docs/", "examples/", "protocols/", "scenarios/", "scripts/", "tests/"];
     check_pages(|_, text| {
         let paths = between(text, "`", '`').filter(|path| SOURCES.iter().any(|folder| path.starts_with(folder)));
         let files = paths.filter_map(|path| path.split([' ', ':']).next());

@@ -1,0 +1,144 @@
+//! The clients in all languages, held to the conformance suite in `protocols/oz/conformance`.
+//!
+//! `ROSSUM_CLIENTS=python,c` and `ROSSUM_CASES=TEXT` select languages, and cases whose names contain the text.
+
+mod conforming;
+mod operating;
+mod running;
+
+use std::{collections::BTreeSet, fs, sync::Mutex, thread};
+
+use conforming::{
+    case::Case,
+    generate,
+    harness::{self, Built, Contestant, Harness},
+    player, scene, streams,
+    table::{self, Column, MORE, Verdict},
+};
+
+/// How many clients are tested at the same time.
+const AT_ONCE: usize = 2;
+
+#[test]
+fn the_cases_are_up_to_date() {
+    generate::check_files();
+}
+
+#[test]
+fn cases_have_names_of_their_own_and_cite_requirements() {
+    let coverage = fs::read_to_string(generate::folder().join("../coverage.md")).expect("the requirements");
+    let mut names = BTreeSet::new();
+    for case in generate::groups().into_iter().flat_map(|(_, cases)| cases) {
+        assert!(names.insert(case.name.clone()), "{} is there twice", case.name);
+        assert!(!case.cites.is_empty(), "{} cites nothing", case.name);
+        for requirement in &case.cites {
+            assert!(coverage.contains(&format!("\n| {requirement} | ")), "{}: no requirement {requirement}", case.name);
+        }
+    }
+}
+
+#[test]
+fn every_client_conforms() {
+    let chosen = std::env::var("ROSSUM_CLIENTS").ok();
+    let is_chosen =
+        |language: &String| chosen.as_ref().is_none_or(|chosen| chosen.split(',').any(|one| one == language));
+    let (mut contestants, mut missing) = (Vec::new(), Vec::new());
+    for language in harness::languages().into_iter().filter(is_chosen) {
+        match harness::build(&language) {
+            Built::Contestants(built) => contestants.extend(built),
+            Built::Missing(what) => missing.push(format!("{language} is skipped: {what}")),
+        }
+    }
+    let columns = test(&contestants);
+    let table = table::table(&columns);
+    report(&table, &missing);
+    let is_complete = chosen.is_none() && case_filter().is_empty() && missing.is_empty();
+    let failures = table::failures(&columns);
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    if std::env::var_os("CI").is_some() {
+        assert!(missing.is_empty(), "{}", missing.join("\n"));
+    }
+    if is_complete {
+        check_page(&table);
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "`make test-clients` shows it")]
+fn report(table: &str, missing: &[String]) {
+    println!("{table}");
+    missing.iter().for_each(|missing| println!("{missing}"));
+}
+
+/// Writes the page with the results if `ROSSUM_GENERATE` is set. In CI it has to be that of this run.
+fn check_page(table: &str) {
+    const HEAD: &str = "# Results\n\nEach case of the suite with each client, as `make test-clients` found it. It writes this page.\n\n";
+    let path = generate::folder().join("results.md");
+    let page = format!("{HEAD}{table}");
+    if std::env::var_os("ROSSUM_GENERATE").is_some() {
+        fs::write(&path, &page).expect("it can be written");
+    }
+    let is_current = fs::read_to_string(&path).is_ok_and(|found| found == page) || std::env::var_os("CI").is_none();
+    assert!(is_current, "{} is out of date; run make test-clients", path.display());
+}
+
+fn case_filter() -> String {
+    std::env::var("ROSSUM_CASES").unwrap_or_default()
+}
+
+/// Tests some clients at a time, and returns a column for each in the given order.
+fn test(contestants: &[Contestant]) -> Vec<Column> {
+    let cases: Vec<Case> = generate::groups().into_iter().flat_map(|(_, cases)| cases).collect();
+    let next = Mutex::new(contestants.iter().enumerate());
+    let columns = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let taken = next.lock().expect("no test panics").next();
+                    let Some((number, contestant)) = taken else { return };
+                    let column = test_one(contestant, &cases);
+                    columns.lock().expect("no test panics").push((number, column));
+                }
+            });
+        }
+    });
+    let mut columns = columns.into_inner().expect("no test panics");
+    columns.sort_by_key(|(number, _)| *number);
+    columns.into_iter().map(|(_, column)| column).collect()
+}
+
+fn test_one(contestant: &Contestant, cases: &[Case]) -> Column {
+    let filter = case_filter();
+    let mut column = Column { name: contestant.name.clone(), verdicts: Default::default() };
+    let mut harness = None;
+    let mut judge = |name: &str, play: &mut dyn FnMut(&mut Harness) -> Result<(), String>| {
+        if !name.contains(&filter) {
+            return;
+        }
+        if let Some(reason) = contestant.unsupported.get(name) {
+            column.verdicts.insert(name.to_owned(), Verdict::Unsupported(reason.clone()));
+            return;
+        }
+        let result = play(harness.get_or_insert_with(|| Harness::start(contestant)));
+        // after a failure nobody knows what state it is in
+        let verdict = match result {
+            Ok(()) => Verdict::Passed,
+            Err(what) => {
+                harness = None;
+                Verdict::Failed(what)
+            }
+        };
+        column.verdicts.insert(name.to_owned(), verdict);
+    };
+    for case in cases {
+        judge(&case.name, &mut |harness| player::play(case, harness));
+    }
+    let [(_, damaged), (_, scene), (_, end)] = MORE;
+    judge(damaged, &mut streams::play);
+    judge(scene, &mut scene::play);
+    if let Some(harness) = harness.take() {
+        let verdict = harness.end().map_or_else(Verdict::Failed, |()| Verdict::Passed);
+        column.verdicts.insert(end.to_owned(), verdict);
+    }
+    column
+}

@@ -1,0 +1,243 @@
+//! Harnesses: programs that do with a client what they are told in JSON lines.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fs,
+    io::{BufRead, BufReader, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Far longer than anything takes, even under valgrind.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A client in a language, and perhaps in one of several styles or builds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Contestant {
+    /// The head of its column.
+    pub(crate) name: String,
+    pub(crate) command: Vec<String>,
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Cases that it cannot pass, with the reasons.
+    #[serde(skip)]
+    pub(crate) unsupported: BTreeMap<String, String>,
+}
+
+/// What became of a folder in `clients/`.
+pub(crate) enum Built {
+    Contestants(Vec<Contestant>),
+    /// What is missing on this machine.
+    Missing(String),
+}
+
+/// The languages that have a harness, by the names of their folders.
+pub(crate) fn languages() -> Vec<String> {
+    let folder = clients();
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let names = entries.map(|entry| entry.expect("readable").file_name().into_string().expect("a name"));
+    let mut names: Vec<_> = names.filter(|name| folder.join(name).join("conformance/build").exists()).collect();
+    names.sort();
+    names
+}
+
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients").canonicalize().expect("the folder of the clients")
+}
+
+/// Builds the harnesses of a language in a folder beside the other build outputs.
+///
+/// # Panics
+///
+/// If the build fails for another reason than a toolchain that is missing.
+pub(crate) fn build(language: &str) -> Built {
+    const MISSING: i32 = 77;
+    let folder = clients().join(language).join("conformance");
+    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients").join(language);
+    fs::create_dir_all(&output).expect("a folder for the build");
+    let built = Command::new(folder.join("build")).arg(&output).output().expect("the build can be started");
+    let (stdout, stderr) = (String::from_utf8_lossy(&built.stdout), String::from_utf8_lossy(&built.stderr));
+    if built.status.code() == Some(MISSING) {
+        return Built::Missing(stderr.lines().last().unwrap_or("something").to_owned());
+    }
+    assert!(built.status.success(), "building the client for {language} failed:\n{stdout}{stderr}");
+    let unsupported = fs::read_to_string(folder.join("unsupported.json")).map_or_else(
+        |_| BTreeMap::new(),
+        |text| serde_json::from_str(&text).unwrap_or_else(|error| panic!("{language}: unsupported.json: {error}")),
+    );
+    let contestant = |line: &str| {
+        let contestant = serde_json::from_str::<Contestant>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        Contestant { unsupported: unsupported.clone(), ..contestant }
+    };
+    Built::Contestants(stdout.lines().map(contestant).collect())
+}
+
+/// A running harness.
+pub(crate) struct Harness {
+    child: Child,
+    input: Option<BufWriter<std::process::ChildStdin>>,
+    lines: Receiver<String>,
+    /// The end of what it wrote to its standard error.
+    said: Arc<Mutex<String>>,
+    /// What clients were told and nobody has looked at yet.
+    events: BTreeMap<String, VecDeque<Value>>,
+    last_command: u64,
+}
+
+impl Harness {
+    pub(crate) fn start(contestant: &Contestant) -> Self {
+        let (program, arguments) = contestant.command.split_first().expect("a command");
+        let mut command = Command::new(program);
+        command.args(arguments).envs(&contestant.env);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{program}: {error}"));
+        let input = child.stdin.take().expect("it is piped");
+        let (sender, lines) = sync_channel(64);
+        let output = child.stdout.take().expect("it is piped");
+        thread::spawn(move || forward(output, &sender));
+        let said = Arc::new(Mutex::new(String::new()));
+        let (errors, to) = (child.stderr.take().expect("it is piped"), Arc::clone(&said));
+        thread::spawn(move || keep_end(errors, &to));
+        Self { child, input: Some(BufWriter::new(input)), lines, said, events: BTreeMap::new(), last_command: 0 }
+    }
+
+    /// Tells it to call a method.
+    pub(crate) fn command(&mut self, client: &str, name: &str, args: &[Value]) -> Result<(), String> {
+        self.last_command += 1;
+        let line = json!({"id": self.last_command, "client": client, "call": name, "args": args});
+        let input = self.input.as_mut().expect("it is open until the end");
+        writeln!(input, "{line}")
+            .and_then(|()| input.flush())
+            .map_err(|error| format!("the harness has ended: {error}"))
+    }
+
+    /// What the last command has returned, or the error with which it failed.
+    pub(crate) fn answer(&mut self) -> Result<Result<Value, Value>, String> {
+        let begin = now();
+        loop {
+            let line = self.line(begin)?;
+            if line["id"] == self.last_command {
+                return match (line.get("returns"), line.get("fails")) {
+                    (Some(value), None) => Ok(Ok(value.clone())),
+                    (None, Some(error)) => Ok(Err(error.clone())),
+                    _ => Err(format!("neither `returns` nor `fails` in {line}")),
+                };
+            }
+            self.keep(line)?;
+        }
+    }
+
+    /// The next event of a client.
+    pub(crate) fn event(&mut self, client: &str) -> Result<Value, String> {
+        let begin = now();
+        loop {
+            if let Some(event) = self.events.get_mut(client).and_then(VecDeque::pop_front) {
+                return Ok(event);
+            }
+            let line = self.line(begin)?;
+            self.keep(line)?;
+        }
+    }
+
+    /// Events that nobody has looked at; they are forgotten.
+    pub(crate) fn rest(&mut self) -> Result<Vec<(String, Value)>, String> {
+        while let Ok(line) = self.lines.try_recv() {
+            self.keep(parse(&line)?)?;
+        }
+        let rest = std::mem::take(&mut self.events);
+        Ok(rest
+            .into_iter()
+            .flat_map(|(client, events)| events.into_iter().map(move |event| (client.clone(), event)))
+            .collect())
+    }
+
+    fn keep(&mut self, mut line: Value) -> Result<(), String> {
+        let Some(Value::String(client)) = line.as_object_mut().and_then(|fields| fields.remove("client")) else {
+            return Err(format!("neither an event nor the answer to command {}: {line}", self.last_command));
+        };
+        self.events.entry(client).or_default().push_back(line);
+        Ok(())
+    }
+
+    fn line(&mut self, begin: Instant) -> Result<Value, String> {
+        let left = PATIENCE.saturating_sub(begin.elapsed());
+        match self.lines.recv_timeout(left) {
+            Ok(line) => parse(&line),
+            Err(RecvTimeoutError::Timeout) => Err(format!("the harness says nothing for {PATIENCE:?}{}", self.said())),
+            Err(RecvTimeoutError::Disconnected) => Err(format!("the harness has ended{}", self.said())),
+        }
+    }
+
+    fn said(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.is_empty() { String::new() } else { format!("; standard error:\n{said}") }
+    }
+
+    /// Has it exit, which must leave no error behind.
+    pub(crate) fn end(mut self) -> Result<(), String> {
+        self.input = None;
+        let begin = now();
+        while self.lines.recv_timeout(PATIENCE.saturating_sub(begin.elapsed())).is_ok() {}
+        match self.child.try_wait().expect("waited for") {
+            Some(status) if status.success() => Ok(()),
+            // it has closed its output, and ends
+            None if begin.elapsed() < PATIENCE => {
+                let status = self.child.wait().expect("waited for");
+                if status.success() { Ok(()) } else { Err(format!("the harness ends with {status}{}", self.said())) }
+            }
+            Some(status) => Err(format!("the harness ends with {status}{}", self.said())),
+            None => Err("the harness does not end when its input does".to_owned()),
+        }
+    }
+}
+
+impl Drop for Harness {
+    fn drop(&mut self) {
+        // it may have ended
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn parse(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|error| {
+        let begin: String = line.chars().take(200).collect();
+        format!("not JSON ({error}): {begin}")
+    })
+}
+
+fn forward(output: impl Read, sender: &SyncSender<String>) {
+    for line in BufReader::new(output).lines() {
+        let Ok(line) = line else { return };
+        if sender.send(line).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_end(mut errors: impl Read, to: &Mutex<String>) {
+    const KEPT: usize = 16 * 1024;
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = errors.read(&mut buffer) {
+        let mut said = to.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        let superfluous = said.len().saturating_sub(KEPT);
+        let cut = said.ceil_char_boundary(superfluous);
+        said.drain(..cut);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "deadlines are in wall time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}

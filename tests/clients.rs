@@ -52,7 +52,7 @@ fn every_client_conforms() {
     let columns = test(&contestants);
     let table = table::table(&columns);
     report(&table, &missing);
-    let is_complete = chosen.is_none() && case_filter().is_empty() && missing.is_empty();
+    let is_complete = std::env::var_os("ROSSUM_CLIENTS").is_none() && case_filter().is_empty() && missing.is_empty();
     let failures = table::failures(&columns);
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     if std::env::var_os("CI").is_some() {

@@ -55,22 +55,13 @@ fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients").canonicalize().expect("the folder of the clients")
 }
 
-/// Builds the harnesses of a language in a folder beside the other build outputs.
-///
-/// # Panics
-///
-/// If the build fails for another reason than a toolchain that is missing.
+/// Builds the harnesses of a language.
 pub(crate) fn build(language: &str) -> Built {
-    const MISSING: i32 = 77;
     let folder = clients().join(language).join("conformance");
-    let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients").join(language);
-    fs::create_dir_all(&output).expect("a folder for the build");
-    let built = Command::new(folder.join("build")).arg(&output).output().expect("the build can be started");
-    let (stdout, stderr) = (String::from_utf8_lossy(&built.stdout), String::from_utf8_lossy(&built.stderr));
-    if built.status.code() == Some(MISSING) {
-        return Built::Missing(stderr.lines().last().unwrap_or("something").to_owned());
-    }
-    assert!(built.status.success(), "building the client for {language} failed:\n{stdout}{stderr}");
+    let stdout = match run(language, "build") {
+        Ok(stdout) => stdout,
+        Err(missing) => return Built::Missing(missing),
+    };
     let unsupported = fs::read_to_string(folder.join("unsupported.json")).map_or_else(
         |_| BTreeMap::new(),
         |text| serde_json::from_str(&text).unwrap_or_else(|error| panic!("{language}: unsupported.json: {error}")),
@@ -80,6 +71,33 @@ pub(crate) fn build(language: &str) -> Built {
         Contestant { unsupported: unsupported.clone(), ..contestant }
     };
     Built::Contestants(stdout.lines().map(contestant).collect())
+}
+
+/// Runs the tests that a client has besides the suite, if it has any.
+pub(crate) fn own_tests(language: &str) {
+    if clients().join(language).join("conformance/test").exists() {
+        // a toolchain that is missing is reported with the suite
+        _ = run(language, "test");
+    }
+}
+
+/// Runs a program of a client with a folder beside the other build outputs. Returns its output, or what is missing.
+///
+/// # Panics
+///
+/// If it fails for another reason than a toolchain that is missing.
+fn run(language: &str, program: &str) -> Result<String, String> {
+    const MISSING: i32 = 77;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients").join(language).join(program);
+    fs::create_dir_all(&folder).expect("a folder for the build");
+    let path = clients().join(language).join("conformance").join(program);
+    let ended = Command::new(&path).arg(&folder).output().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let (stdout, stderr) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    if ended.status.code() == Some(MISSING) {
+        return Err(stderr.lines().last().unwrap_or("something").to_owned());
+    }
+    assert!(ended.status.success(), "{} fails:\n{stdout}{stderr}", path.display());
+    Ok(stdout.into_owned())
 }
 
 /// A running harness.

@@ -79,7 +79,6 @@ def _word(what: str, value: int, count: Optional[int]) -> int:
 
 
 def _float(what: str, value: float) -> bytes:
-    value = float(value)
     if math.isfinite(value):
         try:
             return struct.pack(">f", value)

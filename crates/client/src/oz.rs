@@ -19,14 +19,16 @@
 //! # }
 //! ```
 //!
-//! The methods are those of the specification's C++ class. Nothing runs in the background: messages of the robot are read
-//! by [`Oz::next`], [`Oz::wait_for_speak`] and [`Oz::wait_for_gesture`] only. The robot sends images continuously, and closes
-//! the connection of a client that does not read for long.
+//! The methods are those of the specification's C++ class, and its signals are the [`Event`]s; `disconnected` is an error. Nothing
+//! runs in the background: messages of the robot are read by [`Oz::next`] and the methods that wait only. The robot sends
+//! images continuously, and closes the connection of a client that does not read for long.
 
 mod connection;
+mod event;
 mod settings;
 
-pub use wire::oz::{EXPRESSIONS, Event, Face, Faces, GESTURES, Hypothesis, Jpeg, LOOKATS, SERVOS, Text, Utterance};
+pub use event::Event;
+pub use wire::oz::{EXPRESSIONS, Face, Faces, GESTURES, Hypothesis, Jpeg, LOOKATS, SERVOS, Text, Utterance};
 
 use connection::Connection;
 use settings::Settings;
@@ -38,7 +40,7 @@ use std::{
 };
 use wire::{
     DecodeError,
-    oz::{Request, SERVO_COUNT, TextTooLong, VERSION, Welcome},
+    oz::{self, Request, SERVO_COUNT, TextTooLong, VERSION, Welcome},
 };
 
 /// Maximum number of events kept while waiting for the end of speech or gestures; the oldest are dropped.
@@ -56,6 +58,9 @@ pub enum ClientError {
     /// The robot closed the connection, or a request could be sent only in part.
     #[error("the connection is closed; see the robot's log for the reason")]
     Closed,
+    /// The connection was closed in the middle of a message.
+    #[error("the connection was closed in the middle of a message; see the robot's log for the reason")]
+    Truncated,
     /// The version request was not answered in time.
     #[error("no answer to the version request within {} ms", within.as_millis())]
     NoAnswer {
@@ -101,9 +106,11 @@ pub struct Oz {
     connection: Connection,
     welcome: Welcome,
     settings: Settings,
+    /// Number of texts sent.
+    spoken: u64,
     speaking: u32,
     gesturing: u32,
-    /// Events received while waiting for the end of speech or gestures.
+    /// Events received while waiting for the end of speech or gestures, and those of this client itself.
     kept: VecDeque<Event>,
     skips_video: bool,
 }
@@ -119,17 +126,20 @@ impl Oz {
         let deadline = deadline(timeout);
         let mut connection = Connection::connect(address, timeout, deadline)?;
         connection.send(&Request::RequestVersion(VERSION))?;
-        let welcome: Welcome = connection.receive(deadline)?.ok_or(ClientError::NoAnswer { within: timeout })?;
-        if welcome.version() != VERSION {
-            return Err(ClientError::WrongVersion { theirs: welcome.version() });
+        // the rest may look different in another version
+        let version = connection.first_word(deadline)?.ok_or(ClientError::NoAnswer { within: timeout })?;
+        if version > VERSION {
+            return Err(ClientError::WrongVersion { theirs: version });
         }
+        let welcome: Welcome = connection.receive(deadline)?.ok_or(ClientError::NoAnswer { within: timeout })?;
         Ok(Self {
             connection,
             welcome,
             settings: Settings::default(),
+            spoken: 0,
             speaking: 0,
             gesturing: 0,
-            kept: VecDeque::new(),
+            kept: VecDeque::from([Event::Connected]),
             skips_video: false,
         })
     }
@@ -160,19 +170,31 @@ impl Oz {
         Ok(())
     }
 
-    /// Queues a text for speech. Gesture tags in it (`[nos]`) start gestures.
+    /// Queues a text for speech. Gesture tags in it (`[nos]`) start gestures. Returns the number of the text, which is 1 for
+    /// the first one of this client.
     ///
     /// # Errors
     ///
     /// If the text has more than 65,535 bytes, or the connection is closed.
-    pub fn speak(&mut self, text: &str) -> Result<(), ClientError> {
+    pub fn speak(&mut self, text: &str) -> Result<u64, ClientError> {
         self.connection.send(&Request::Speak(Text::new(text)?))?;
         self.speaking = self.speaking.saturating_add(1);
-        Ok(())
+        self.spoken += 1;
+        self.keep(Event::SpeakStart);
+        Ok(self.spoken)
     }
 
-    /// Waits until all texts of this client have been spoken; those of others are not reported to it. Returns `false` on timeout. Events received meanwhile are kept for
-    /// [`next`](Self::next): the last [`MAX_KEPT`], and only the last image.
+    /// Waits until the text with this number has been spoken; see [`wait_for_speak`](Self::wait_for_speak).
+    ///
+    /// # Errors
+    ///
+    /// See [`next`](Self::next).
+    pub fn wait_for_text(&mut self, number: u64, timeout: Duration) -> Result<bool, ClientError> {
+        self.wait(timeout, |robot| robot.spoken.saturating_sub(robot.speaking.into()) >= number)
+    }
+
+    /// Waits until all texts of this client have been spoken; those of others are not reported to it. Returns `false` on
+    /// timeout. Events received meanwhile are kept for [`next`](Self::next): the last [`MAX_KEPT`], and only the last image.
     ///
     /// # Errors
     ///
@@ -181,9 +203,10 @@ impl Oz {
         self.wait(timeout, |robot| robot.speaking == 0)
     }
 
-    /// Number of this client's texts that have not been spoken, according to the events read so far.
+    /// Number of this client's texts that have not been spoken, according to the events read so far; 0 once the connection has
+    /// ended.
     pub fn speaking(&self) -> u32 {
-        self.speaking
+        if self.is_connected() { self.speaking } else { 0 }
     }
 
     /// Starts a gesture: an index into [`GESTURES`], or the number of an additional gesture of the robot.
@@ -194,11 +217,12 @@ impl Oz {
     pub fn gesture(&mut self, id: u32) -> Result<(), ClientError> {
         self.connection.send(&Request::Gesture(id))?;
         self.gesturing = self.gesturing.saturating_add(1);
+        self.keep(Event::GestureStart(id));
         Ok(())
     }
 
     /// Waits until all gestures of this client have ended, including those in texts; see
-    /// [`wait_for_speak`](Self::wait_for_speak).
+    /// [`wait_for_speak`](Self::wait_for_speak). The robot does not tell which of several gestures has ended.
     ///
     /// # Errors
     ///
@@ -207,9 +231,9 @@ impl Oz {
         self.wait(timeout, |robot| robot.gesturing == 0)
     }
 
-    /// Number of this client's gestures that are playing, according to the events read so far.
+    /// Number of this client's gestures that are playing, according to the events read so far; 0 once the connection has ended.
     pub fn gesturing(&self) -> u32 {
-        self.gesturing
+        if self.is_connected() { self.gesturing } else { 0 }
     }
 
     /// Sets whether images are dropped. Default: false.
@@ -237,7 +261,15 @@ impl Oz {
         self.connection.close();
     }
 
+    /// Whether the connection is open, as far as is known from the calls so far.
+    pub fn is_connected(&self) -> bool {
+        !self.connection.is_broken()
+    }
+
     fn wait(&mut self, timeout: Duration, is_done: impl Fn(&Self) -> bool) -> Result<bool, ClientError> {
+        if !self.is_connected() {
+            return Err(ClientError::Closed);
+        }
         let deadline = deadline(timeout);
         while !is_done(self) {
             let Some(event) = self.receive(deadline)? else { return Ok(false) };
@@ -248,13 +280,14 @@ impl Oz {
 
     /// Reads an event and updates the counters.
     fn receive(&mut self, deadline: Instant) -> Result<Option<Event>, ClientError> {
-        while let Some(event) = self.connection.receive::<Event>(deadline)? {
+        while let Some(event) = self.connection.receive::<oz::Event>(deadline)? {
+            let event = Event::from(event);
             match event {
                 Event::SpeakDone => self.speaking = self.speaking.saturating_sub(1),
                 Event::GestureDone => self.gesturing = self.gesturing.saturating_sub(1),
                 Event::SpeakGesture(_) => self.gesturing = self.gesturing.saturating_add(1),
                 Event::VideoFrame(_) if self.skips_video => continue,
-                Event::Utterance(_) | Event::Faces(_) | Event::VideoFrame(_) => {}
+                _ => {}
             }
             return Ok(Some(event));
         }

@@ -24,7 +24,7 @@ pub(super) struct Connection {
     buffer: Vec<u8>,
     /// Number of bytes consumed.
     taken: usize,
-    /// A request was sent only in part, so the stream is out of sync.
+    /// The stream has ended or is out of sync.
     is_broken: bool,
 }
 
@@ -51,6 +51,11 @@ impl Connection {
         Err(failure)
     }
 
+    /// Whether the stream has ended or is out of sync.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
     /// Sends a request in one piece.
     pub(super) fn send(&mut self, message: &impl StreamMessage) -> Result<(), ClientError> {
         if self.is_broken {
@@ -59,10 +64,23 @@ impl Connection {
         let mut bytes = Vec::new();
         message.encode_in_stream(&mut bytes);
         self.stream.write_all(&bytes).map_err(|error| {
-            self.is_broken = true;
-            _ = self.stream.shutdown(Shutdown::Both);
+            self.give_up();
             failure(error)
         })
+    }
+
+    /// The first word of the stream, which remains in it; `None` if it has not arrived by the deadline.
+    pub(super) fn first_word(&mut self, deadline: Instant) -> Result<Option<u32>, ClientError> {
+        loop {
+            if let Some(&word) = self.buffer.first_chunk() {
+                return Ok(Some(u32::from_be_bytes(word)));
+            }
+            let left = deadline.saturating_duration_since(now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            self.fill(left)?;
+        }
     }
 
     /// The next message; `None` if it is not complete by the deadline. Received bytes are kept.
@@ -81,6 +99,12 @@ impl Connection {
         }
     }
 
+    /// Nothing more can be sent or received.
+    fn give_up(&mut self) {
+        self.is_broken = true;
+        _ = self.stream.shutdown(Shutdown::Both);
+    }
+
     /// Closes the connection after the robot has read all requests: closing a socket with unread images would reset the
     /// connection and discard them. Errors are ignored.
     pub(super) fn close(&mut self) {
@@ -97,7 +121,15 @@ impl Connection {
 
     fn take<M: StreamMessage>(&mut self) -> Result<Option<M>, DecodeError> {
         let rest = self.buffer.get(self.taken..).unwrap_or_default();
-        let Some(split) = M::split(rest)? else { return Ok(None) };
+        let split = match M::split(rest) {
+            Ok(Some(split)) => split,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                self.give_up();
+                return Err(error);
+            }
+        };
+        let rest = self.buffer.get(self.taken..).unwrap_or_default();
         let message = M::decode(rest.get(split.message).unwrap_or_default());
         self.taken += split.consumed;
         message.map(Some)
@@ -113,12 +145,18 @@ impl Connection {
         let read = self.stream.read(self.buffer.get_mut(begin..).unwrap_or_default());
         self.buffer.truncate(begin + read.as_ref().map_or(0, |&length| length));
         match read {
-            Ok(0) => Err(ClientError::Closed),
-            Ok(_) => Ok(()),
-            Err(error) => match error.kind() {
-                ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut => Ok(()),
-                _ => Err(failure(error)),
-            },
+            Ok(1..) => Ok(()),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+            {
+                Ok(())
+            }
+            end => {
+                self.give_up();
+                let error = end.map_or_else(failure, |_| ClientError::Closed);
+                let is_closed = matches!(error, ClientError::Closed);
+                Err(if is_closed && !self.buffer.is_empty() { ClientError::Truncated } else { error })
+            }
         }
     }
 }

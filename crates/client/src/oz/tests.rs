@@ -4,7 +4,10 @@ use std::{
     net::{SocketAddr, TcpListener, TcpStream},
     thread::{self, JoinHandle},
 };
-use wire::{Message, oz::Reply};
+use wire::{
+    Message,
+    oz::{self, Reply},
+};
 
 /// Far longer than anything here takes: a test that waits so long has failed.
 const LONG: Duration = Duration::from_secs(30);
@@ -41,7 +44,9 @@ impl FakeRobot {
     }
 
     fn connect(&self) -> Oz {
-        Oz::connect(self.address, LONG).unwrap()
+        let mut client = Oz::connect(self.address, LONG).unwrap();
+        assert_eq!(client.next(LONG).unwrap(), Some(Event::Connected));
+        client
     }
 
     fn finish(self) {
@@ -56,7 +61,7 @@ fn expect(stream: &mut TcpStream, request: &Request) {
     assert_eq!(bytes, expected, "{request:?}");
 }
 
-fn tell(stream: &mut TcpStream, events: &[Event]) {
+fn tell(stream: &mut TcpStream, events: &[oz::Event]) {
     let bytes: Vec<u8> = events.iter().flat_map(Message::to_bytes).collect();
     stream.write_all(&bytes).unwrap();
 }
@@ -70,13 +75,13 @@ fn linger(stream: &mut TcpStream) {
     }
 }
 
-fn picture(byte: u8) -> Event {
-    Event::VideoFrame(Jpeg::new(vec![byte; 100_000]).unwrap())
+fn picture(byte: u8) -> oz::Event {
+    oz::Event::VideoFrame(Jpeg::new(vec![byte; 100_000]).unwrap())
 }
 
-fn heard(words: &str) -> Event {
+fn heard(words: &str) -> oz::Event {
     let option = Hypothesis { confidence: 0.5, text: Text::new(words).unwrap() };
-    Event::Utterance(Utterance::new([option]).unwrap())
+    oz::Event::Utterance(Utterance::new([option]).unwrap())
 }
 
 #[test]
@@ -93,11 +98,11 @@ fn replies_may_come_byte_by_byte() {
     let face = Face { confidence: 1.0, x: 0.0, y: 0.5, width: 0.25, height: 0.5, name: Text::new("Zoë").unwrap() };
     let events = [
         heard("how are you"),
-        Event::Faces(Faces::new([face])),
-        Event::VideoFrame(Jpeg::new(vec![0xFF, 0xD8, 0xFF, 0xD9]).unwrap()),
-        Event::Faces(Faces::default()),
-        Event::SpeakGesture(3),
-        Event::SpeakDone,
+        oz::Event::Faces(Faces::new([face])),
+        oz::Event::VideoFrame(Jpeg::new(vec![0xFF, 0xD8, 0xFF, 0xD9]).unwrap()),
+        oz::Event::Faces(Faces::default()),
+        oz::Event::SpeakGesture(3),
+        oz::Event::SpeakDone,
     ];
     let told = events.clone();
     let robot = FakeRobot::start(move |stream| {
@@ -112,7 +117,7 @@ fn replies_may_come_byte_by_byte() {
     });
     let mut client = robot.connect();
     for event in events {
-        assert_eq!(client.next(LONG).unwrap(), Some(event));
+        assert_eq!(client.next(LONG).unwrap(), Some(event.into()));
     }
     assert_eq!(client.next(Duration::ZERO).unwrap(), None);
     client.disconnect();
@@ -131,7 +136,11 @@ fn bad_handshakes() {
     }
     check(b"\x02\0\0\0\0\x01a\0\x01b", "the robot uses protocol version 0x02000000, this client 0x01000000");
     check(b"", "the connection is closed; see the robot's log for the reason");
-    check(b"\x01\0\0\0\0\x05al", "the connection is closed; see the robot's log for the reason");
+    check(
+        b"\x01\0\0\0\0\x05al",
+        "the connection was closed in the middle of a message; see the robot's log for the reason",
+    );
+    check(b"\x02\0\0\0", "the robot uses protocol version 0x02000000, this client 0x01000000");
     check(b"\0\0\0\x14", "the robot sent an invalid message: `version` is 20, outside 16777216..=4294967295");
     check(b"\x01\0\0\0\0\x01\xFF\0\0", "the robot sent an invalid message: missing or malformed `name`");
 }
@@ -165,7 +174,7 @@ fn every_method_sends_its_message() {
     type Act = fn(&mut Oz) -> Result<(), ClientError>;
     let acts: [(Act, Request); 19] = [
         (|oz| oz.reset(), Request::Reset),
-        (|oz| oz.speak("[nos]Nope."), Request::Speak(Text::new("[nos]Nope.").unwrap())),
+        (|oz| oz.speak("[nos]Nope.").map(drop), Request::Speak(Text::new("[nos]Nope.").unwrap())),
         (|oz| oz.set_voice_gender_language(0), Request::VoiceGenderLanguage(0)),
         (|oz| oz.set_voice_volume(0.5), Request::VoiceVolume(0.5)),
         (|oz| oz.set_voice_pitch(1.5), Request::VoicePitch(1.5)),
@@ -264,7 +273,7 @@ fn nonsense_is_not_sent() {
     check(client.set_all_servos(positions), "the position of a servo is not finite");
     check(client.set_expression(5), "expression 5 is out of range 0..=4");
     check(client.set_look_at(6), "lookat mode 6 is out of range 0..=5");
-    check(client.speak(&"a".repeat(65_536)), "text of 65536 bytes exceeds the maximum of 65535");
+    check(client.speak(&"a".repeat(65_536)).map(drop), "text of 65536 bytes exceeds the maximum of 65535");
     assert_eq!((client.voice_volume(), client.expression(), client.servo(0)), (1.0, 0, None));
     assert_eq!((client.speaking(), client.gesturing()), (0, 0));
     client.disconnect();
@@ -277,23 +286,27 @@ fn speech_and_gestures_are_counted() {
         expect(stream, &Request::Speak(Text::new("[nos]No.").unwrap()));
         expect(stream, &Request::Speak(Text::new("Never.").unwrap()));
         expect(stream, &Request::Gesture(4));
-        tell(stream, &[Event::SpeakGesture(9), heard("why"), picture(1), Event::SpeakDone, picture(2)]);
-        tell(stream, &[Event::GestureDone, Event::SpeakDone, Event::GestureDone, Event::SpeakDone]);
+        tell(stream, &[oz::Event::SpeakGesture(9), heard("why"), picture(1), oz::Event::SpeakDone, picture(2)]);
+        tell(stream, &[oz::Event::GestureDone, oz::Event::SpeakDone, oz::Event::GestureDone, oz::Event::SpeakDone]);
         linger(stream);
     });
     let mut client = robot.connect();
     assert!(client.wait_for_speak(SHORT).unwrap(), "nothing is said");
-    client.speak("[nos]No.").unwrap();
-    client.speak("Never.").unwrap();
+    assert_eq!([client.speak("[nos]No.").unwrap(), client.speak("Never.").unwrap()], [1, 2]);
     client.gesture(4).unwrap();
     assert_eq!((client.speaking(), client.gesturing()), (2, 1));
 
+    assert!(client.wait_for_text(1, LONG).unwrap());
+    assert_eq!((client.speaking(), client.gesturing()), (1, 2));
     assert!(client.wait_for_speak(LONG).unwrap());
     assert_eq!((client.speaking(), client.gesturing()), (0, 1));
     assert!(client.wait_for_gesture(LONG).unwrap());
     assert_eq!(client.gesturing(), 0);
     // nothing got lost meanwhile but the older picture
-    let kept = [Event::SpeakGesture(9), heard("why"), Event::SpeakDone, picture(2), Event::GestureDone];
+    for event in [Event::SpeakStart, Event::SpeakStart, Event::GestureStart(4), Event::SpeakGesture(9)] {
+        assert_eq!(client.next(LONG).unwrap(), Some(event));
+    }
+    let kept = [heard("why").into(), Event::SpeakDone, picture(2).into(), Event::GestureDone];
     for event in kept.into_iter().chain([Event::SpeakDone, Event::GestureDone]) {
         assert_eq!(client.next(LONG).unwrap(), Some(event));
     }
@@ -310,7 +323,7 @@ fn a_reset_ends_what_went_on() {
         expect(stream, &Request::Speak(Text::new("A long story.").unwrap()));
         expect(stream, &Request::Gesture(0));
         expect(stream, &Request::Reset);
-        tell(stream, &[Event::SpeakDone, Event::GestureDone]);
+        tell(stream, &[oz::Event::SpeakDone, oz::Event::GestureDone]);
         linger(stream);
     });
     let mut client = robot.connect();
@@ -327,7 +340,7 @@ fn a_reset_ends_what_went_on() {
 fn pictures_can_be_skipped() {
     let robot = FakeRobot::welcoming(|stream| {
         expect(stream, &Request::Gesture(0));
-        tell(stream, &[picture(1), Event::GestureDone]);
+        tell(stream, &[picture(1), oz::Event::GestureDone]);
         expect(stream, &Request::Reset);
         tell(stream, &[picture(2), picture(3), heard("one"), picture(4), heard("two")]);
         linger(stream);
@@ -337,7 +350,7 @@ fn pictures_can_be_skipped() {
     assert!(client.wait_for_gesture(LONG).unwrap());
     client.skip_video(true);
     client.reset().unwrap();
-    for event in [Event::GestureDone, heard("one"), heard("two")] {
+    for event in [Event::GestureStart(0), Event::GestureDone, heard("one").into(), heard("two").into()] {
         assert_eq!(client.next(LONG).unwrap(), Some(event));
     }
     client.disconnect();
@@ -348,7 +361,7 @@ fn pictures_can_be_skipped() {
 fn not_everything_is_kept_for_ever() {
     let robot = FakeRobot::welcoming(|stream| {
         expect(stream, &Request::Speak(Text::default()));
-        let talk: Vec<_> = (0..300).map(|number| heard(&number.to_string())).chain([Event::SpeakDone]).collect();
+        let talk: Vec<_> = (0..300).map(|number| heard(&number.to_string())).chain([oz::Event::SpeakDone]).collect();
         tell(stream, &talk);
         linger(stream);
     });
@@ -356,7 +369,7 @@ fn not_everything_is_kept_for_ever() {
     client.speak("").unwrap();
     assert!(client.wait_for_speak(LONG).unwrap());
     let kept: Vec<_> = (0..MAX_KEPT).map(|_| client.next(LONG).unwrap().unwrap()).collect();
-    assert_eq!((kept.first(), kept.last()), (Some(&heard("45")), Some(&Event::SpeakDone)));
+    assert_eq!((kept.first(), kept.last()), (Some(&heard("45").into()), Some(&Event::SpeakDone)));
     client.disconnect();
     robot.finish();
 }
@@ -365,9 +378,9 @@ fn not_everything_is_kept_for_ever() {
 fn a_bad_text_costs_one_message_and_a_bad_id_the_stream() {
     let robot = FakeRobot::welcoming(|stream| {
         stream.write_all(b"\0\0\0\x17\0\0\0\x01\0\0\0\0\0\x01\xFF").unwrap();
-        tell(stream, &[Event::SpeakDone]);
+        tell(stream, &[oz::Event::SpeakDone]);
         stream.write_all(b"\0\0\0\x02").unwrap();
-        tell(stream, &[Event::SpeakDone]);
+        tell(stream, &[oz::Event::SpeakDone]);
         linger(stream);
     });
     let mut client = robot.connect();
@@ -384,16 +397,19 @@ fn a_bad_text_costs_one_message_and_a_bad_id_the_stream() {
 fn the_robot_may_leave() {
     let robot = FakeRobot::welcoming(|stream| {
         expect(stream, &Request::Speak(Text::new("Stay!").unwrap()));
-        tell(stream, &[Event::SpeakDone]);
+        tell(stream, &[oz::Event::SpeakDone]);
     });
     let mut client = robot.connect();
     client.speak("Stay!").unwrap();
-    assert_eq!(client.next(LONG).unwrap(), Some(Event::SpeakDone));
+    client.speak("Please!").unwrap();
+    for event in [Event::SpeakStart, Event::SpeakStart, Event::SpeakDone] {
+        assert_eq!(client.next(LONG).unwrap(), Some(event));
+    }
+    assert!(client.is_connected() && client.speaking() == 1);
     assert!(matches!(client.next(LONG), Err(ClientError::Closed)));
+    assert!(!client.is_connected() && client.speaking() == 0);
     robot.finish();
-    // the system may take what nobody reads any more, but not for ever
-    let failed = (0..1000).find_map(|_| client.speak("Come back!").err());
-    assert!(matches!(failed, Some(ClientError::Closed)), "{failed:?}");
+    assert!(matches!(client.speak("Come back!"), Err(ClientError::Closed)));
     assert!(matches!(client.reset(), Err(ClientError::Closed)));
     assert!(matches!(client.wait_for_speak(LONG), Err(ClientError::Closed)));
 }

@@ -61,11 +61,12 @@ pub(super) fn run(mut robot: Oz, options: &WatchOptions, out: &mut dyn Write) ->
                 pictures.count += 1;
                 pictures.bytes += picture.as_bytes().len();
             }
+            // what this program itself has done
+            None | Some(Event::Connected | Event::SpeakStart | Event::GestureStart(_)) => {}
             Some(event) => {
                 events += 1;
                 say(at, describe(&event))?;
             }
-            None => {}
         }
         if at >= told {
             if pictures.count > 0 {
@@ -92,6 +93,12 @@ fn with_time(time: f64, mut facts: Value) -> Value {
 /// The event as text and as JSON.
 fn describe(event: &Event) -> (String, Value) {
     match event {
+        Event::Connected => ("connected".to_owned(), json!({ "event": "connected" })),
+        Event::SpeakStart => ("speak start".to_owned(), json!({ "event": "speak_start" })),
+        Event::GestureStart(gesture) => {
+            let tag = names::tag_of(*gesture);
+            (format!("gesture start {tag}"), json!({ "event": "gesture_start", "gesture": gesture, "tag": tag }))
+        }
         Event::SpeakDone => ("speak done".to_owned(), json!({ "event": "speak_done" })),
         Event::GestureDone => ("gesture done".to_owned(), json!({ "event": "gesture_done" })),
         Event::SpeakGesture(gesture) => {

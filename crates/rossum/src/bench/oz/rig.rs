@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use client::oz::Oz;
+use client::oz::{Event, Oz};
 use puppet::{
     servo::index,
     speech::{Voice, VoiceSettings, espeak::Espeak, find_espeak, script},
@@ -22,7 +22,6 @@ use server::{
     sim_thread::{Delivery, Ticks},
 };
 use tokio::{runtime::Runtime, sync::watch};
-use wire::oz::Event;
 
 use super::super::{Figure, Goal, now};
 

@@ -74,7 +74,8 @@ fn links_lead_to_files() {
 /// Paths below one of the source folders, such as `crates/wire/src`; those with placeholders or globs are skipped.
 #[test]
 fn paths_lead_to_files() {
-    const SOURCES: [&str; 8] = ["clients/", "crates/", "docs/", "examples/", "protocols/", "scenarios/", "scripts/", "tests/"];
+    const SOURCES: [&str; 8] =
+        ["clients/", "crates/", "docs/", "examples/", "protocols/", "scenarios/", "scripts/", "tests/"];
     check_pages(|_, text| {
         let paths = between(text, "`", '`').filter(|path| SOURCES.iter().any(|folder| path.starts_with(folder)));
         let files = paths.filter_map(|path| path.split([' ', ':']).next());

@@ -3,14 +3,14 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     fs,
-    io::{BufRead, BufReader, BufWriter, Read, Write},
+    io::{BufRead, BufReader, BufWriter, Read, Write, pipe},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -26,6 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) struct Contestant {
     /// The head of its column.
     pub(crate) name: String,
+    /// Empty for our own client.
     pub(crate) command: Vec<String>,
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
@@ -39,6 +40,12 @@ pub(crate) enum Built {
     Contestants(Vec<Contestant>),
     /// What is missing on this machine.
     Missing(String),
+}
+
+/// Our own client.
+pub(crate) fn ours() -> Contestant {
+    let (command, env) = (Vec::new(), BTreeMap::new());
+    Contestant { name: "Rust".to_owned(), command, env, unsupported: super::rust::unsupported() }
 }
 
 /// The languages that have a harness, by the names of their folders.
@@ -100,33 +107,56 @@ fn run(language: &str, program: &str) -> Result<String, String> {
     Ok(stdout.into_owned())
 }
 
+/// Where a harness runs.
+enum Place {
+    Process(Child),
+    /// `None` once it has ended.
+    Thread(Option<JoinHandle<()>>),
+}
+
 /// A running harness.
 pub(crate) struct Harness {
-    child: Child,
-    input: Option<BufWriter<std::process::ChildStdin>>,
+    place: Place,
+    input: Option<Box<dyn Write + Send>>,
     lines: Receiver<String>,
     /// The end of what it wrote to its standard error.
     said: Arc<Mutex<String>>,
     /// What clients were told and nobody has looked at yet.
     events: BTreeMap<String, VecDeque<Value>>,
     last_command: u64,
+    /// The answer to it, if it has come while an event was waited for.
+    answer: Option<Value>,
 }
 
 impl Harness {
     pub(crate) fn start(contestant: &Contestant) -> Self {
-        let (program, arguments) = contestant.command.split_first().expect("a command");
+        let Some((program, arguments)) = contestant.command.split_first() else { return Self::start_ours() };
         let mut command = Command::new(program);
         command.args(arguments).envs(&contestant.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{program}: {error}"));
         let input = child.stdin.take().expect("it is piped");
-        let (sender, lines) = sync_channel(64);
         let output = child.stdout.take().expect("it is piped");
+        let errors = child.stderr.take().expect("it is piped");
+        let harness = Self::new(Place::Process(child), BufWriter::new(input), output);
+        let said = Arc::clone(&harness.said);
+        thread::spawn(move || keep_end(errors, &said));
+        harness
+    }
+
+    /// That of our own client is a thread.
+    fn start_ours() -> Self {
+        let (its_input, input) = pipe().expect("a pipe");
+        let (output, its_output) = pipe().expect("a pipe");
+        let thread = thread::spawn(move || super::rust::serve(its_input, its_output));
+        Self::new(Place::Thread(Some(thread)), input, output)
+    }
+
+    fn new(place: Place, input: impl Write + Send + 'static, output: impl Read + Send + 'static) -> Self {
+        let (sender, lines) = sync_channel(64);
         thread::spawn(move || forward(output, &sender));
-        let said = Arc::new(Mutex::new(String::new()));
-        let (errors, to) = (child.stderr.take().expect("it is piped"), Arc::clone(&said));
-        thread::spawn(move || keep_end(errors, &to));
-        Self { child, input: Some(BufWriter::new(input)), lines, said, events: BTreeMap::new(), last_command: 0 }
+        let (said, events) = (Arc::default(), BTreeMap::new());
+        Self { place, input: Some(Box::new(input)), lines, said, events, last_command: 0, answer: None }
     }
 
     /// Tells it to call a method.
@@ -143,14 +173,14 @@ impl Harness {
     pub(crate) fn answer(&mut self) -> Result<Result<Value, Value>, String> {
         let begin = now();
         loop {
-            let line = self.line(begin)?;
-            if line["id"] == self.last_command {
-                return match (line.get("returns"), line.get("fails")) {
+            if let Some(answer) = self.answer.take() {
+                return match (answer.get("returns"), answer.get("fails")) {
                     (Some(value), None) => Ok(Ok(value.clone())),
                     (None, Some(error)) => Ok(Err(error.clone())),
-                    _ => Err(format!("neither `returns` nor `fails` in {line}")),
+                    _ => Err(format!("neither `returns` nor `fails` in {answer}")),
                 };
             }
+            let line = self.line(begin)?;
             self.keep(line)?;
         }
     }
@@ -179,7 +209,12 @@ impl Harness {
             .collect())
     }
 
+    /// Keeps an answer or an event until somebody looks at it.
     fn keep(&mut self, mut line: Value) -> Result<(), String> {
+        if line["id"] == self.last_command && self.answer.is_none() {
+            self.answer = Some(line);
+            return Ok(());
+        }
         let Some(Value::String(client)) = line.as_object_mut().and_then(|fields| fields.remove("client")) else {
             return Err(format!("neither an event nor the answer to command {}: {line}", self.last_command));
         };
@@ -205,25 +240,31 @@ impl Harness {
     pub(crate) fn end(mut self) -> Result<(), String> {
         self.input = None;
         let begin = now();
+        // its output ends when it does
         while self.lines.recv_timeout(PATIENCE.saturating_sub(begin.elapsed())).is_ok() {}
-        match self.child.try_wait().expect("waited for") {
-            Some(status) if status.success() => Ok(()),
-            // it has closed its output, and ends
-            None if begin.elapsed() < PATIENCE => {
-                let status = self.child.wait().expect("waited for");
-                if status.success() { Ok(()) } else { Err(format!("the harness ends with {status}{}", self.said())) }
+        if begin.elapsed() >= PATIENCE {
+            return Err("the harness does not end when its input does".to_owned());
+        }
+        match &mut self.place {
+            Place::Process(child) => match child.wait().expect("waited for") {
+                status if status.success() => Ok(()),
+                status => Err(format!("the harness ends with {status}{}", self.said())),
+            },
+            Place::Thread(thread) => {
+                let ended = thread.take().map(JoinHandle::join);
+                ended.transpose().map(drop).map_err(|_| "the harness panics".to_owned())
             }
-            Some(status) => Err(format!("the harness ends with {status}{}", self.said())),
-            None => Err("the harness does not end when its input does".to_owned()),
         }
     }
 }
 
 impl Drop for Harness {
     fn drop(&mut self) {
-        // it may have ended
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Place::Process(child) = &mut self.place {
+            // it may have ended
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

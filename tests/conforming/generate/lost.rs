@@ -159,7 +159,11 @@ fn found_again() -> Vec<Case> {
             "settings stay, and what was going on has ended",
             &["12.2-30", "12.2-11", "12.2-17"],
             [
-                vec![connect_again_after(LONGER_DELAY), call("set_voice_pitch", json!([1.5])), receive(&Request::VoicePitch(1.5))],
+                vec![
+                    connect_again_after(LONGER_DELAY),
+                    call("set_voice_pitch", json!([1.5])),
+                    receive(&Request::VoicePitch(1.5)),
+                ],
                 speak("Hello").to_vec(),
                 gesture(0).to_vec(),
                 vec![fails("wait_for_speak", json!([LONG]), "closed", &[]).during([close()])],

@@ -156,7 +156,7 @@ fn choose(choice: &Choice) -> Case {
         steps.push(receive(&(choice.request)(id)));
         steps.push(returns(choice.name, json!([]), id));
         for &bad in choice.refused {
-            steps.push(fails(&setter(choice.name), json!([bad]), "out_of_range", &[&bad.to_string()]));
+            steps.push(fails(&setter(choice.name), json!([bad]), "out_of_range", &[]));
         }
         steps.push(returns(choice.name, json!([]), id));
     }
@@ -219,8 +219,7 @@ fn all_servos() -> Case {
 fn refused_servos() -> Case {
     let mut positions = vec![json!(0.5); SERVO_COUNT];
     positions[35] = json!("NaN");
-    let outside =
-        [36, -1, 2_147_483_647].map(|id| fails("set_servo", json!([id, 0.5]), "out_of_range", &[&id.to_string()]));
+    let outside = [36, -1, 2_147_483_647].map(|id: i64| fails("set_servo", json!([id, 0.5]), "out_of_range", &[]));
     let bad = ["NaN", "inf", "-inf"].map(|position| fails("set_servo", json!([0, position]), "not_finite", &[]));
     let steps = std::iter::once(connect()).chain(outside).chain(bad).chain([
         fails("set_all_servos", json!([positions]), "not_finite", &[]),

@@ -39,7 +39,9 @@ pub(crate) fn table(columns: &[Column]) -> String {
     text.push_str("\n|---|");
     text.push_str(&"---|".repeat(columns.len()));
     let mut last = String::new();
-    for (group, name) in rows() {
+    // only some cases may have been played
+    let is_played = |name: &String| columns.iter().any(|column| column.verdicts.contains_key(name));
+    for (group, name) in rows().into_iter().filter(|(_, name)| is_played(name)) {
         if group != last {
             _ = write!(text, "\n| **{group}** |{}", " |".repeat(columns.len()));
             last.clone_from(&group);

@@ -50,7 +50,7 @@ pub(super) fn samples() -> Vec<(&'static str, &'static [&'static str], Event)> {
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<_> = samples()
         .into_iter()
-        .map(|(name, cites, event)| case(name, cites, [connect(), send(&[event.clone()]), told_of(&event)]))
+        .map(|(name, cites, event)| case(name, cites, [connect(), send(std::slice::from_ref(&event)), told_of(&event)]))
         .collect();
     cases.extend(split());
     cases.extend(unusual());

@@ -253,10 +253,10 @@ void TestClient::nothingBlocks()
     OClient1 client;
     client.setTimeout(100);
     QSignalSpy failed(&client, &OClient1::connectFailed);
-    QElapsedTimer timer;
-    timer.start();
     client.connectToHost(silent.server.serverAddress(), silent.server.serverPort());
-    QVERIFY(timer.elapsed() < 50);
+    // no event loop has run
+    QVERIFY(!silent.socket);
+    QCOMPARE(failed.size(), 0);
     QVERIFY(failed.wait(Long));
     QCOMPARE(client.error().kind(), oz::Error::Timeout);
 }

@@ -60,7 +60,7 @@ public class Harness {
     }
 
     /** Disconnects it. */
-    protected void disconnect(OzClient robot) {
+    protected void disconnect(OzClient robot) throws Exception {
         robot.disconnect();
     }
 

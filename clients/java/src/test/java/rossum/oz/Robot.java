@@ -9,7 +9,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** Welcomes one client, and then does as it is told. */
+/** Welcomes clients, one after another, and does with each as it is told. */
 public final class Robot implements Closeable {
     /** What it does. */
     public interface Act {
@@ -22,7 +22,7 @@ public final class Robot implements Closeable {
     private final ServerSocket listener;
 
     private Robot(Act act) throws IOException {
-        listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
         Thread thread = new Thread(() -> run(act), "robot");
         thread.setDaemon(true);
         thread.start();
@@ -64,21 +64,23 @@ public final class Robot implements Closeable {
     }
 
     private void run(Act act) {
-        try (Socket socket = listener.accept()) {
-            socket.setSoTimeout(PATIENCE_MILLIS);
-            DataInputStream in = new DataInputStream(socket.getInputStream());
-            DataOutputStream out = new DataOutputStream(socket.getOutputStream());
-            in.readLong();
-            byte[] name = "alice".getBytes(StandardCharsets.UTF_8);
-            out.writeInt(Protocol.VERSION);
-            for (int i = 0; i < 2; i++) {
-                out.writeShort(name.length);
-                out.write(name);
+        while (!listener.isClosed()) {
+            try (Socket socket = listener.accept()) {
+                socket.setSoTimeout(PATIENCE_MILLIS);
+                DataInputStream in = new DataInputStream(socket.getInputStream());
+                DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+                in.readLong();
+                byte[] name = "alice".getBytes(StandardCharsets.UTF_8);
+                out.writeInt(Protocol.VERSION);
+                for (int i = 0; i < 2; i++) {
+                    out.writeShort(name.length);
+                    out.write(name);
+                }
+                out.flush();
+                act.perform(in, out);
+            } catch (IOException end) {
+                // the client has gone, and the test says whether it should have
             }
-            out.flush();
-            act.perform(in, out);
-        } catch (IOException end) {
-            // the client has gone, and the test says whether it should have
         }
     }
 }

@@ -1,0 +1,4 @@
+package android.os;
+
+/** A stand-in for Android's class, with as much of it as the client and its tests need. */
+public final class Bundle {}

@@ -169,7 +169,7 @@ fn many() -> Vec<Case> {
     let times = Action::ExpectTimes(1000, json!({"event": "gesture_done"})).into();
     let skipped: Vec<Step> = [
         vec![connect(), super::step::call("skip_video", json!([true]))],
-        vec![send(&[picture(&[1, 2]), Event::SpeakGesture(1), picture(&[3])]), told_of(&Event::SpeakGesture(1))],
+        vec![send(&[picture(&[1, 2]), picture(&[3]), Event::SpeakGesture(1)]), told_of(&Event::SpeakGesture(1))],
         vec![super::step::call("skip_video", json!([false]))],
         vec![send(&[picture(&[4]), Event::SpeakGesture(2)]), told_of(&picture(&[4])), told_of(&Event::SpeakGesture(2))],
     ]

@@ -14,6 +14,7 @@ use std::{
 use playing::{AGENTS, Agent, MAX_FRAME, Witness, cycle_of};
 use running::{Running, eventually, run};
 use serde_json::Value;
+use wire::soccer::{Dialect, Perception};
 
 fn serve() -> (Running, SocketAddr) {
     let server = Running::serve(&["--scenario", "soccer"]);
@@ -72,6 +73,30 @@ fn two_teams_play_and_a_third_is_rejected() {
     let heard = eventually("a word", || blues.next().expect("it plays").heard);
     assert_eq!(heard.len(), 1);
     assert_eq!(heard[0].text, b"hello");
+}
+
+#[test]
+fn with_document_perceptions_have_the_format_of_the_page() {
+    let options = ["soccer", "--free-ports", "--json", "--document", "--no-realtime"];
+    let server = Running::start(running::rossum().args(options));
+    let mut agent = Agent::init(server.address(AGENTS), "T1 Reds 2");
+    let mut first = None;
+    for cycle in 0..200_u32 {
+        let text = agent.next_text().expect("it plays");
+        let begin = *first.get_or_insert_with(|| {
+            Perception::decode_in(Dialect::Document, text.as_bytes()).expect("valid").time.get()
+        });
+        // the time has no rounding errors, and no digits that it does not need
+        let time = format!("{:?}", ((begin * 50.0).round() + f64::from(cycle)) / 50.0);
+        let start = format!(
+            "(time (now {time})) (GS (t 0.0) (pm BeforeKickOff) (tl Reds) (sl 0) (sr 0)) (quat (n torso_quat) (q "
+        );
+        assert!(text.starts_with(&start), "{start}: {text}");
+        for part in [" (pos (n torso_pos) (pos ", " (HJ (n hj1) (ax "] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        agent.send("(syn)");
+    }
 }
 
 #[test]

@@ -318,6 +318,8 @@ mod tests {
             ("--logfile", "soccer.logfile", "\"rcssservermj_monitor.log\""),
             ("--logfile a/b.log --sync", "soccer.logfile", "\"a/b.log\""),
             ("--host localhost", "server.bind", "\"127.0.0.1\""),
+            ("", "soccer.dialect", "\"reference\""),
+            ("--document", "soccer.dialect", "\"document\""),
         ] {
             let config = config(flags, 0);
             let (section, key) = key.split_once('.').unwrap();

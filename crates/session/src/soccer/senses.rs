@@ -226,7 +226,7 @@ fn game_state(game: &GameView) -> GameState {
     let name = |team: &Option<String>| team.as_deref().and_then(|team| Name::new(team).ok());
     let [score_left, score_right] = game.score.map(|score| score.try_into().unwrap_or(u16::MAX));
     GameState {
-        time: Hundredths::truncated(game.play_time.as_secs_f64()),
+        time: Thousandths::rounded(game.play_time.as_secs_f64()),
         play_mode: PlayMode::from_name(game.mode.name()).unwrap_or(PlayMode::BeforeKickOff),
         team_left: name(left),
         team_right: name(right),

@@ -3,6 +3,7 @@
 use soccer::{PlayerId, RuleBook, Side, field::BALL_RADIUS, game::GameView, scene::Foul};
 use wire::soccer::{
     self as msg, Environment, FoulKind, Graph, Hundredths, MonitorGame, MonitorUpdate, Name, PlayMode, Teams,
+    Thousandths,
 };
 use world::Snapshot;
 
@@ -86,7 +87,7 @@ fn teams(game: &GameView) -> Teams {
 fn state(game: &GameView, fouls: Vec<msg::Foul>) -> MonitorGame {
     let [score_left, score_right] = game.score.map(|score| score.try_into().unwrap_or(u16::MAX));
     MonitorGame {
-        time: Hundredths::rounded(game.play_time.as_secs_f64()),
+        time: Thousandths::rounded(game.play_time.as_secs_f64()),
         half: game.half,
         score_left,
         score_right,

@@ -3,7 +3,7 @@
 use super::number::{put_int, put_short_float};
 use super::scene::Node;
 use super::sexp::{self, Item, List};
-use super::{FoulKind, Hundredths, MAX_UPDATE_DEPTH, Name, PlayMode, Side, malformed};
+use super::{FoulKind, Hundredths, MAX_UPDATE_DEPTH, Name, PlayMode, Side, Thousandths, malformed};
 use crate::{DecodeError, Message};
 
 /// Placeholders for teams that have not joined yet.
@@ -82,7 +82,7 @@ pub struct Teams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitorGame {
     /// Time played, in s.
-    pub time: Hundredths,
+    pub time: Thousandths,
     /// The current half: 1 or 2.
     pub half: u8,
     /// Goals of the left team.
@@ -273,7 +273,7 @@ impl MonitorGame {
         let play_mode = list.find("play_mode")?.value("play_mode")?.int("play_mode")?;
         let fouls = list.lists().filter(|foul| foul.head() == Some(b"foul"));
         Ok(Self {
-            time: Hundredths::from_written(time),
+            time: Thousandths::from_written(time),
             half: list.find("half")?.value("half")?.int("half")?,
             score_left: list.find("score_left")?.value("score_left")?.int("score_left")?,
             score_right: list.find("score_right")?.value("score_right")?.int("score_right")?,
@@ -490,7 +490,7 @@ mod tests {
                 number,
             };
             let fouls = fouls.into_iter().map(foul).collect();
-            let game = MonitorGame { time: Hundredths::truncated(played), half, score_left, score_right, play_mode, fouls };
+            let game = MonitorGame { time: Thousandths::truncated(played), half, score_left, score_right, play_mode, fouls };
             MonitorUpdate { time: Hundredths::rounded(time), graph, game }
         }
     }

@@ -7,6 +7,8 @@ use crate::{DecodeError, Message};
 
 /// Prefix of joint names on the league's server; the page has none.
 const JOINT_PREFIX: &str = "q_";
+/// More than the rounding error of a sum of time steps after days, and less than a time step; in s.
+const TIME_ERROR: f64 = 1e-4;
 
 /// The encoding of perceptions where the league's server and its page differ (D7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -19,11 +21,12 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The time as encoded in a perception: truncated to two digits by the server, to three on the page.
+    /// The time as encoded in a perception: truncated to two digits by the server, to three on the page. The server
+    /// truncates a sum of time steps with its rounding error, the page the time itself (D9).
     pub fn time(self, seconds: f64) -> Thousandths {
         match self {
             Self::Reference => Hundredths::truncated(seconds).widened(),
-            Self::Document => Thousandths::truncated(seconds),
+            Self::Document => Thousandths::truncated(seconds + TIME_ERROR),
         }
     }
 
@@ -79,7 +82,7 @@ pub struct Perception {
 #[derive(Debug, Clone, PartialEq)]
 pub struct GameState {
     /// Time played, in s.
-    pub time: Hundredths,
+    pub time: Thousandths,
     /// The play mode.
     pub play_mode: PlayMode,
     /// The left team's name, once it has one.
@@ -268,7 +271,7 @@ impl GameState {
         let play_mode = list.find("pm")?.value("pm")?.text().and_then(PlayMode::from_name);
         let team = |key, field| list.find_any(key).map(|team| team.value(field)?.name(field)).transpose();
         Ok(Self {
-            time: Hundredths::from_written(time),
+            time: Thousandths::from_written(time),
             play_mode: play_mode.ok_or(malformed("pm"))?,
             team_left: team("tl", "tl")?,
             team_right: team("tr", "tr")?,
@@ -424,8 +427,27 @@ mod tests {
         );
         let reference = Perception::decode(format!("(time (now 1.239)){GAME}").as_bytes()).unwrap();
         assert_eq!(reference.time.get(), 1.23);
-        assert_eq!(Dialect::Reference.time(33.679_999_99).get(), 33.67);
-        assert_eq!(Dialect::Document.time(33.679_999_99).get(), 33.679);
+    }
+
+    #[test]
+    fn times_of_a_day_in_both_dialects() {
+        // as the physics counts: steps of 5 ms, four a cycle
+        let (mut seconds, mut behind) = (0.0, 0);
+        for cycle in 1..=24 * 60 * 60 * 50_u32 {
+            for _ in 0..4 {
+                seconds += 0.005;
+            }
+            let time = f64::from(cycle * 2) / 100.0;
+            assert_eq!(Dialect::Document.time(seconds).get(), time, "{seconds}");
+            let reference = Dialect::Reference.time(seconds).get();
+            assert!((time - reference).abs() < 0.0101, "{reference} for {seconds}");
+            behind += u32::from(reference < time);
+        }
+        assert!(behind > 0, "the server's error is kept");
+        for (seconds, reference, page) in [(0.0, 0.0, 0.0), (1.234_5, 1.23, 1.234), (33.679_999_99, 33.67, 33.68)] {
+            assert_eq!(Dialect::Reference.time(seconds).get(), reference);
+            assert_eq!(Dialect::Document.time(seconds).get(), page);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use wire::{
     console::{Frame, VisualShape},
     soccer::{
         Graph, Hundredths, Mesh, MonitorGame, MonitorMessage, MonitorUpdate, Name, Node, NodeKind, PlayMode, Surface,
-        Teams, Transform,
+        Teams, Thousandths, Transform,
     },
 };
 use world::{
@@ -170,8 +170,8 @@ fn changed(robot: f64, arm: Option<f64>) -> Node {
 }
 
 fn line(time: f64, graph: Graph, play_mode: PlayMode, score_left: u16) -> Vec<u8> {
-    let time = Hundredths::rounded(time);
-    let game = MonitorGame { time, half: 1, score_left, score_right: 0, play_mode, fouls: Vec::new() };
+    let (time, played) = (Hundredths::rounded(time), Thousandths::rounded(time));
+    let game = MonitorGame { time: played, half: 1, score_left, score_right: 0, play_mode, fouls: Vec::new() };
     let mut line = Vec::new();
     MonitorMessage::Update(Box::new(MonitorUpdate { time, graph, game })).encode(&mut line);
     line.push(b'\n');

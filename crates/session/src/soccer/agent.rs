@@ -131,12 +131,16 @@ impl AgentSession {
     fn joined(&mut self, agent: AgentId, world: &Snapshot, out: &mut StreamOutbox<Perception>) {
         let turn = if self.options.sync { Turn::Awaited } else { Turn::Any(0) };
         self.state = State::Playing(Box::new(Playing { agent, senses: None, turn }));
-        if self.options.sync {
-            // the world waits for this agent already, which has no perception to answer yet
-            return self.take_turn(false, world, out);
-        }
-        for message in self.waiting.drain(..) {
-            execute(agent, self.peer, &message, world, out);
+        match self.options {
+            // the last cycle is over: it perceives its spawn, and the next one waits for the answer
+            AgentOptions { sequential: true, .. } => self.tick(world, out),
+            // it perceives its spawn when the next cycle begins, which must not wait for an answer
+            AgentOptions { sync: true, .. } => self.take_turn(false, world, out),
+            AgentOptions { sync: false, .. } => {
+                for message in self.waiting.drain(..) {
+                    execute(agent, self.peer, &message, world, out);
+                }
+            }
         }
     }
 

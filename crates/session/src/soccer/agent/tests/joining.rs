@@ -6,6 +6,7 @@ use super::*;
 fn an_agent_that_joins_a_running_game_is_in_lockstep_immediately() {
     let mut game = TestGame::sync(true);
     let a = game.join("T1 Reds 2");
+    game.send(a, "(syn)");
     game.cycles(1);
     let b = game.connect();
     let world = game.run.world().snapshot();
@@ -17,17 +18,44 @@ fn an_agent_that_joins_a_running_game_is_in_lockstep_immediately() {
     assert!(!game.cycle_only(), "no cycle runs while its robot is being built");
     game.run.install(blueprint.build(), game.now);
     game.latest = game.run.world().snapshot();
-    assert!(!game.cycle_only(), "nor before its first message");
     game.deliver();
-    assert_eq!(game.cycles_while_open(), 1);
     assert_eq!((game.received(a), game.received(b)), (2, 1));
+    assert_eq!(game.cycles_while_open(), 0, "nor before its first message");
     game.send(b, "(syn)");
     for count in 1..5 {
-        game.send(a, "(syn)");
         game.cycles(1);
         assert_eq!(game.cycles_while_open(), 0);
         assert_eq!(game.received(b), count + 1);
         game.send(b, "(syn)");
+        game.send(a, "(syn)");
+    }
+}
+
+/// Compares with the first message of the league's server, which shows a robot where it spawns in either order.
+#[test]
+fn the_first_perception_shows_the_spawn() {
+    let games: [(&str, fn() -> TestGame); 3] =
+        [("real time", TestGame::new), ("sync", || TestGame::sync(false)), ("sequential", || TestGame::sync(true))];
+    for (what, new) in games {
+        for (init, height) in [("T1 Reds 2", 0.673), ("K1 Reds 2", 1.0), ("ant Reds 2", 0.0)] {
+            let mut game = new();
+            let agent = game.join(init);
+            if what != "sequential" {
+                assert_eq!(game.received(agent), 0, "{what}: it is sent when the next cycle begins");
+                game.cycles(1);
+            }
+            assert_eq!(game.received(agent), 1, "{what}");
+            let first = game.last(agent);
+            assert_eq!(first.time.get(), 0.0, "{what}: {init}");
+            assert_eq!(game.position(agent), [-5.0, 37.0, height], "{what}: {init}");
+            assert_eq!(first.orientations[0].values.map(|value| value.get()), [0.707, 0.0, 0.0, -0.707]);
+            assert_eq!(first.gyros[0].values.map(|value| value.get()), [0.0; 3], "{what}: {init}");
+            for joint in &first.joints {
+                let state = [joint.angle_deg, joint.velocity_deg].map(|value| value.get());
+                assert_eq!(state, [0.0; 2], "{what}: {init}: {}", joint.name.as_str());
+            }
+            assert!(first.see.is_some(), "{what}: {init}");
+        }
     }
 }
 
@@ -211,7 +239,9 @@ fn a_killed_agent_is_gone_within_a_second_and_nobody_misses_a_cycle() {
             let hash = game.run.world().state_hash();
             let next = game.join("T1 Reds 2");
             assert_eq!(game.closed(next), None, "{what}: its number is free");
-            assert_eq!(game.received(witness) as u64, game.tick(), "{what}: the witness missed a cycle");
+            // in sequential order, it has also perceived its spawn before the first cycle
+            let cycles = game.tick() + u64::from(is_sync);
+            assert_eq!(game.received(witness) as u64, cycles, "{what}: the witness missed a cycle");
             assert_eq!(game.closed(witness), None);
             hash
         };

@@ -98,6 +98,9 @@ pub struct InterfaceValue {
     /// The motor or sensor behind it.
     #[serde(skip)]
     pub port: Port,
+    /// What the sensor measures; none for motors.
+    #[serde(skip)]
+    pub measures: Option<SensorKind>,
 }
 
 impl InterfaceValue {
@@ -383,6 +386,7 @@ fn inputs(index: usize, motor: &Motor) -> Vec<InterfaceValue> {
         physical,
         normalized,
         port,
+        measures: None,
     };
     let target = |what: &str, unit| {
         let normalized = if motor.range.min < 0.0 { Bounds::symmetric(1.0) } else { Bounds::positive(1.0) };
@@ -432,6 +436,7 @@ fn sensed(model: &Model, sensor: SensorId, name: &str, role: Role) -> Vec<Interf
             physical,
             normalized,
             port: port(start + axis),
+            measures: Some(spec.kind),
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use super::VisionModel;
 use glam::{DQuat, DVec3};
-use physics::Pose;
+use physics::{Pose, SensorKind};
 use soccer::{
     PlayerId, Side,
     field::Landmark,
@@ -16,7 +16,11 @@ use wire::soccer::{
     self as message, Dialect, GameState, HeardSpeech, Hundredths, Joint, Name, Perception, PlayMode, See, SeenPlayer,
     Sensor, Thousandths, Touch,
 };
-use world::{AgentId, Catalogue, Snapshot, interface::Port, interface::Role, snapshot::SiteCard};
+use world::{
+    AgentId, Catalogue, Snapshot,
+    interface::{InterfaceValue, Port, Role},
+    snapshot::SiteCard,
+};
 
 /// Number of cycles per visual perception.
 const SEE_EVERY: u64 = 2;
@@ -28,8 +32,8 @@ const MARKER: &str = "-vismarker";
 pub(super) struct Senses {
     generation: u64,
     vectors: Vec<(VectorKind, Name, usize)>,
-    joints: Vec<(Name, usize, usize)>,
     touches: Vec<(Name, usize)>,
+    joints: Vec<(Name, usize, usize)>,
     camera: Option<SiteCard>,
     ball: Option<usize>,
     landmarks: Vec<Landmark>,
@@ -56,24 +60,16 @@ impl Senses {
         let mut senses = Self {
             generation: catalogue.generation,
             vectors: Vec::new(),
-            joints: Vec::new(),
             touches: Vec::new(),
+            joints: Vec::new(),
             camera: catalogue.site_named(&format!("{}:camera", card.name)).cloned(),
             ball: catalogue.bodies.iter().position(|name| name == "ball"),
             landmarks: game.field.landmarks().to_vec(),
             players: Vec::new(),
         };
-        let sensors: Vec<(&str, usize)> = card
-            .values
-            .iter()
-            .filter(|value| value.role == Role::Output)
-            .filter_map(|value| match value.port {
-                Port::Sensor(index) => Some((value.name.trim_start_matches('/'), index)),
-                _ => None,
-            })
-            .collect();
-        for &(name, index) in &sensors {
-            senses.add(name, index, &sensors);
+        let sensors: Vec<_> = card.values.iter().filter(|value| value.role == Role::Output).collect();
+        for sensor in &sensors {
+            senses.add(sensor, &sensors);
         }
         for (player, agent) in &game.players {
             let Some(card) = catalogue.agent(*agent) else { continue };
@@ -87,29 +83,26 @@ impl Senses {
         Some(senses)
     }
 
-    /// Adds a sensor according to its name: `torso_quat`, `q_hj1` with its `dq_hj1`, or a touch sensor.
-    fn add(&mut self, name: &str, index: usize, all: &[(&str, usize)]) {
-        let (base, axis) = name.split_once('/').unwrap_or((name, ""));
-        let Ok(sensor) = Name::new(base) else { return };
-        let kind = match base.rsplit('_').next() {
-            Some("quat") => Some(VectorKind::Orientation),
-            Some("pos") => Some(VectorKind::Position),
-            Some("gyro") => Some(VectorKind::Gyro),
-            Some("acc") => Some(VectorKind::Accelerometer),
-            _ => None,
+    /// Adds a sensor according to what it measures. A joint has two: `q_hj1` and `dq_hj1`. The league has no perceptors for
+    /// others (D11).
+    fn add(&mut self, value: &InterfaceValue, all: &[&InterfaceValue]) {
+        let (Some(measures), Port::Sensor(index)) = (value.measures, value.port) else { return };
+        let name = sensor_name(value);
+        let vector = match measures {
+            SensorKind::FrameQuat => VectorKind::Orientation,
+            SensorKind::FramePos => VectorKind::Position,
+            SensorKind::Gyro => VectorKind::Gyro,
+            SensorKind::Accelerometer => VectorKind::Accelerometer,
+            SensorKind::Touch => return self.touches.extend(Name::new(name).map(|name| (name, index))),
+            SensorKind::JointPos => return self.joints.extend(joint(name, index, all)),
+            _ => return,
         };
-        if let Some(kind) = kind {
-            // only the first axis: the others follow it
-            if self.vectors.iter().all(|(_, other, _)| *other != sensor) {
-                self.vectors.push((kind, sensor, index));
-            }
-        } else if let Some(joint) = base.strip_prefix("q_") {
-            let velocity = all.iter().find(|(other, _)| other.strip_prefix("dq_") == Some(joint));
-            if let (Some((_, velocity)), Ok(name)) = (velocity, Name::new(joint)) {
-                self.joints.push((name, index, *velocity));
-            }
-        } else if !base.starts_with("dq_") && axis.is_empty() {
-            self.touches.push((sensor, index));
+        let sensor = name.rsplit_once('/').map_or(name, |(sensor, _axis)| sensor);
+        // only the first axis: the others follow it
+        if let Ok(sensor) = Name::new(sensor)
+            && self.vectors.iter().all(|(_, other, _)| *other != sensor)
+        {
+            self.vectors.push((vector, sensor, index));
         }
     }
 
@@ -137,6 +130,11 @@ impl Senses {
                 }
             }
         }
+        perception.touches = self
+            .touches
+            .iter()
+            .map(|(name, index)| Touch { name: name.clone(), is_active: value(world, *index) > 0.0 })
+            .collect();
         let degrees = |index: usize| Hundredths::truncated(value(world, index).to_degrees());
         perception.joints = self
             .joints
@@ -146,11 +144,6 @@ impl Senses {
                 angle_deg: degrees(*angle),
                 velocity_deg: degrees(*velocity),
             })
-            .collect();
-        perception.touches = self
-            .touches
-            .iter()
-            .map(|(name, index)| Touch { name: name.clone(), is_active: value(world, *index) > 0.0 })
             .collect();
         perception.heard = game.heard.get(&player).map(|words| {
             words
@@ -198,6 +191,23 @@ impl Senses {
         }
         Some(see)
     }
+}
+
+/// Name of a sensor within the robot, with that of the axis if it has several.
+fn sensor_name(value: &InterfaceValue) -> &str {
+    value.name.trim_start_matches('/')
+}
+
+/// The joint whose angle a sensor of this name measures: its name, and the indices of its angle and its velocity.
+fn joint(angle_sensor: &str, angle: usize, all: &[&InterfaceValue]) -> Option<(Name, usize, usize)> {
+    let joint = angle_sensor.strip_prefix("q_")?;
+    let velocity = all.iter().find_map(|value| match (value.measures, value.port) {
+        (Some(SensorKind::JointVel), Port::Sensor(index)) => {
+            (sensor_name(value).strip_prefix("dq_") == Some(joint)).then_some(index)
+        }
+        _ => None,
+    });
+    Some((Name::new(joint).ok()?, angle, velocity?))
 }
 
 fn seen_player(game: &GameView, id: PlayerId, markers: &[(&str, soccer::vision::Polar)]) -> Option<SeenPlayer> {

@@ -68,10 +68,10 @@ pub struct Perception {
     pub gyros: Vec<Gyro>,
     /// Accelerometers: `torso_acc`.
     pub accelerometers: Vec<Accelerometer>,
-    /// Joints, in the order of the model.
-    pub joints: Vec<Joint>,
     /// Bumpers, in the order of the model (D11).
     pub touches: Vec<Touch>,
+    /// Joints, in the order of the model.
+    pub joints: Vec<Joint>,
     /// Speech heard in this cycle; empty if something was heard but not understood (D12).
     pub heard: Option<Vec<HeardSpeech>>,
     /// Detections of the camera, every second cycle.
@@ -167,15 +167,15 @@ impl Message for Perception {
         put_sensors(out, &mut gap, "pos", position, &self.positions);
         put_sensors(out, &mut gap, "GYR", "rt", &self.gyros);
         put_sensors(out, &mut gap, "ACC", "a", &self.accelerometers);
-        for joint in &self.joints {
-            gap.put(out);
-            joint.put(out, dialect);
-        }
         for Touch { name, is_active } in &self.touches {
             gap.put(out);
             out.extend_from_slice(b"(TCH n ");
             name.put(out);
             out.extend_from_slice(if *is_active { b" val 1)" } else { b" val 0)" });
+        }
+        for joint in &self.joints {
+            gap.put(out);
+            joint.put(out, dialect);
         }
         if let Some(heard) = &self.heard {
             gap.put(out);
@@ -199,8 +199,8 @@ impl Perception {
             positions: Vec::new(),
             gyros: Vec::new(),
             accelerometers: Vec::new(),
-            joints: Vec::new(),
             touches: Vec::new(),
+            joints: Vec::new(),
             heard: None,
             see: None,
         }
@@ -402,15 +402,15 @@ mod tests {
     fn both_dialects_of_one_perception() {
         let reference = "(time (now 1.28))(GS (t 231.52)(pm PlayOn)(tl teamBlue)(tr teamRed)(sl 2)(sr 1))\
             (quat (n torso_quat) (q 1.0 -0.0 0.707 0.0))(pos (n torso_pos) (p -0.122 24.575 0.762))\
-            (GYR (n torso_gyro) (rt -6.97 -3.31 25.16))(ACC (n torso_acc) (a 0.13 0.41 9.75))\
-            (HJ (n q_hj1)(ax 1.43)(vx 0.03))(HJ (n q_hj2)(ax 16.92)(vx 1.44))(TCH n bumper val 1)\
+            (GYR (n torso_gyro) (rt -6.97 -3.31 25.16))(ACC (n torso_acc) (a 0.13 0.41 -9.75))\
+            (TCH n bumper val 1)(HJ (n q_hj1)(ax 1.43)(vx 0.03))(HJ (n q_hj2)(ax 16.92)(vx 1.44))\
             (MIC hear (1 aGVsbG8=)(-170 eA==))\
             (See (l_ruf (pol 18.52 18.94 1.54))(x_cuc (pol 5.0 0.0 -1.0))(B (pol 8.51 -0.21 -0.17))\
             (P (team teamRed)(id 1)(head (pol 16.98 -0.21 3.19))(rfoot (pol 17.0 0.29 1.68)))(P (team teamRed)(id 7)))";
         let document = "(time (now 1.28)) (GS (t 231.52) (pm PlayOn) (tl teamBlue) (tr teamRed) (sl 2) (sr 1)) \
             (quat (n torso_quat) (q 1.0 -0.0 0.707 0.0)) (pos (n torso_pos) (pos -0.122 24.575 0.762)) \
-            (GYR (n torso_gyro) (rt -6.97 -3.31 25.16)) (ACC (n torso_acc) (a 0.13 0.41 9.75)) \
-            (HJ (n hj1) (ax 1.43) (vx 0.03)) (HJ (n hj2) (ax 16.92) (vx 1.44)) (TCH n bumper val 1) \
+            (GYR (n torso_gyro) (rt -6.97 -3.31 25.16)) (ACC (n torso_acc) (a 0.13 0.41 -9.75)) \
+            (TCH n bumper val 1) (HJ (n hj1) (ax 1.43) (vx 0.03)) (HJ (n hj2) (ax 16.92) (vx 1.44)) \
             (MIC hear (1 aGVsbG8=) (-170 eA==)) \
             (See (F1R (pol 18.94 1.54 18.52)) (x_cuc (pol 0.0 -1.0 5.0)) (B (pol -0.21 -0.17 8.51)) \
             (P (team teamRed) (id 1) (head (pol -0.21 3.19 16.98)) (rfoot (pol 0.29 1.68 17.0))) (P (team teamRed) (id 7)))";

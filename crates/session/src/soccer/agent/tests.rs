@@ -1,4 +1,5 @@
 mod joining;
+mod mechanics;
 
 use std::{fs, path::Path};
 

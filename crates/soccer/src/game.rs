@@ -19,7 +19,7 @@ use crate::{
     calls::{CallKind, RecentCalls},
     field::Field,
     orders::{GameAnswer, GameOrder, GameRefusal, JoinRequest},
-    referee::Referee,
+    referee::{Referee, Timing},
     rules::{Phase, PlayMode, RuleBook, Side},
     scene::{Ball, Decision, Foul, Placement, PlayerId, Scene},
     teams::{Teams, beam_placement, spawn_placement},
@@ -46,6 +46,9 @@ pub struct GameConfig {
     /// Whether a team without players gives its name back before the kick-off. Games of older recordings did not.
     #[serde(default)]
     pub releases_names: bool,
+    /// The arithmetic of time limits. That of older recordings was exact.
+    #[serde(default)]
+    pub timing: Timing,
 }
 
 /// An order of a player.
@@ -299,7 +302,7 @@ impl Game {
 
 fn new_referee(config: &GameConfig, field: Field) -> Referee {
     let time = config.time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    Referee::new(config.rules, field, config.phase, time)
+    Referee::new(config.rules, field, config.phase, time).with_timing(config.timing)
 }
 
 fn initial_view(referee: &Referee) -> GameView {
@@ -446,19 +449,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn games_of_older_recordings_keep_the_names_of_empty_teams() {
+    fn games_of_older_recordings_stay_as_they_were() {
         let config = GameConfig {
             rules: RuleBook::Ssim,
             field: "fifa7vs7".to_owned(),
             phase: Phase::default(),
             time: None,
             releases_names: true,
+            timing: Timing::Rounded,
         };
         let game = Game::new(config.clone()).unwrap();
         assert_eq!(Game::from_description(&game.description()).unwrap().config, config);
         let mut older: serde_json::Value = serde_json::from_str(&game.description()).unwrap();
-        older.as_object_mut().unwrap().remove("releases_names").unwrap();
+        for key in ["releases_names", "timing"] {
+            older.as_object_mut().unwrap().remove(key).unwrap();
+        }
         let older = Game::from_description(&older.to_string()).unwrap();
-        assert_eq!(older.config, GameConfig { releases_names: false, ..config });
+        assert_eq!(older.config, GameConfig { releases_names: false, timing: Timing::Exact, ..config });
     }
 }

@@ -24,7 +24,7 @@ pub use crate::{
     field::Field,
     game::Game,
     orders::{GameAnswer, GameOrder, GameRefusal, JoinRequest},
-    referee::Referee,
+    referee::{Referee, Timing},
     rules::{Phase, PlayMode, RuleBook, Side},
     scene::{Decision, Foul, Placement, PlayerId, Scene},
     teams::Teams,

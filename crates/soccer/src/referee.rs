@@ -10,6 +10,7 @@ mod falls;
 mod fouls;
 mod misplacement;
 mod set_plays;
+mod timing;
 mod touches;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -24,12 +25,14 @@ use crate::{
     teams,
 };
 
+pub use self::timing::Timing;
 use self::{defence::AreaOccupancy, falls::FallTimers, touches::Touches};
 
 /// The state of a game.
 #[derive(Clone, Debug)]
 pub struct Referee {
     rules: &'static Rules,
+    timing: Timing,
     field: Field,
     phase: Phase,
     /// Simulated time since the start of the game.
@@ -97,6 +100,7 @@ impl Referee {
         let play_time = time.unwrap_or(rules.span(phase).0);
         Self {
             rules,
+            timing: Timing::Rounded,
             field,
             phase,
             now: Duration::ZERO,
@@ -113,6 +117,12 @@ impl Referee {
             restarted: false,
             ball_moved: None,
         }
+    }
+
+    /// The same with another arithmetic of time limits.
+    #[must_use]
+    pub fn with_timing(self, timing: Timing) -> Self {
+        Self { timing, ..self }
     }
 
     /// Judges the cycle that has just ended. Adds to `out` the decisions to carry out before the next.
@@ -197,11 +207,6 @@ impl Referee {
     /// The play mode.
     pub fn mode(&self) -> PlayMode {
         self.mode
-    }
-
-    /// How long the mode has lasted in play time.
-    pub fn mode_age(&self) -> Duration {
-        self.play_time.saturating_sub(self.mode_since)
     }
 
     /// The game clock.

@@ -7,6 +7,7 @@ use std::{path::PathBuf, sync::Arc};
 use ::session::soccer::{AgentOptions, Agents, MonitorLog, Monitors, VisionModel};
 use serde::{Deserialize, Serialize};
 use soccer::{
+    Timing,
     game::{Game, GameConfig},
     rules::{Phase, RuleBook},
 };
@@ -104,8 +105,8 @@ impl Service for Config {
 
     fn director(&self, field: &str) -> Result<Option<DirectorSetup>, String> {
         let (rules, field, phase, time) = (self.rules, field.to_owned(), self.phase, self.time);
-        let game = Game::new(GameConfig { rules, field, phase, time, releases_names: true })
-            .map_err(|error| error.to_string())?;
+        let config = GameConfig { rules, field, phase, time, releases_names: true, timing: Timing::Rounded };
+        let game = Game::new(config).map_err(|error| error.to_string())?;
         Ok(Some(DirectorSetup { description: game.description(), director: Box::new(game) }))
     }
 

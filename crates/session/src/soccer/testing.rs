@@ -17,7 +17,7 @@ use world::{
 };
 
 use soccer::{
-    RuleBook,
+    RuleBook, Timing,
     game::{Game, GameConfig},
     rules::Phase,
 };
@@ -102,9 +102,11 @@ impl TestGame {
     pub(super) fn on(field: &str, config: Config, pace: Pace) -> Self {
         let rules = if field == "fifa" { RuleBook::Fifa } else { RuleBook::Ssim };
         let phase = Phase::default();
-        let config_of_game = GameConfig { rules, field: field.to_owned(), phase, time: None, releases_names: true };
+        let (field, timing) = (field.to_owned(), Timing::Rounded);
+        let config_of_game =
+            GameConfig { rules, field: field.clone(), phase, time: None, releases_names: true, timing };
         let game = Game::new(config_of_game).unwrap();
-        let mut setup = setup_with(field, None);
+        let mut setup = setup_with(&field, None);
         setup.directors.push(format!("soccer {}", game.description()));
         let world = World::with_directors(&setup, vec![Box::new(game)]).unwrap();
         let now = Instant::now();

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{CycleView, Referee};
+use super::{
+    CycleView, Referee,
+    timing::{Elapsed, Timing},
+};
 use crate::{
     rules::{FallLimit, PlayMode, Rules},
     scene::{Foul, PlayerId},
@@ -20,34 +23,34 @@ const OFF_FIELD: f64 = 0.1;
 /// How long a player has been lying, down and standing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FallTimers {
-    lying: Duration,
-    down: Duration,
-    standing: Duration,
+    lying: Elapsed,
+    down: Elapsed,
+    standing: Elapsed,
 }
 
 impl FallTimers {
-    fn update(&mut self, torso_height: f64, cycle: Duration) {
+    fn update(&mut self, torso_height: f64, cycle: Duration, timing: Timing) {
         if torso_height < DOWN {
-            self.standing = Duration::ZERO;
-            self.down += cycle;
+            self.standing = Elapsed::default();
+            self.down.add(cycle);
             if torso_height < LYING {
-                self.lying += cycle;
+                self.lying.add(cycle);
             }
         } else {
-            self.lying = Duration::ZERO;
-            self.standing += cycle;
-            if self.standing > STEADY {
-                self.down = Duration::ZERO;
+            self.lying = Elapsed::default();
+            self.standing.add(cycle);
+            if self.standing.exceeds(STEADY, timing) {
+                self.down = Elapsed::default();
             }
         }
     }
 
     /// Whether a limit has passed, and restarts its timer. The other timer continues: only standing or leaving the field
     /// stops it, and the player is taken off the field now.
-    fn take_expired(&mut self, rules: &Rules, player: PlayerId) -> bool {
+    fn take_expired(&mut self, rules: &Rules, player: PlayerId, timing: Timing) -> bool {
         let clocks = [(&mut self.lying, rules.lying), (&mut self.down, rules.down)];
-        let spent = clocks.into_iter().find(|(clock, limit)| **clock > limit.for_player(player));
-        spent.map(|(clock, _)| *clock = Duration::ZERO).is_some()
+        let spent = clocks.into_iter().find(|(clock, limit)| clock.exceeds(limit.for_player(player), timing));
+        spent.map(|(clock, _)| *clock = Elapsed::default()).is_some()
     }
 }
 
@@ -72,8 +75,8 @@ impl Referee {
                 *falls = FallTimers::default();
                 continue;
             }
-            falls.update(player.torso.position.z, cycle);
-            if falls.take_expired(self.rules, player.id) {
+            falls.update(player.torso.position.z, cycle, self.timing);
+            if falls.take_expired(self.rules, player.id, self.timing) {
                 self.call(player.id, Foul::Incapable);
                 self.penalise(player.id, view);
             }
@@ -97,9 +100,9 @@ mod tests {
         let cycle = Duration::from_millis(20);
         let mut falls = FallTimers::default();
         for &(cycles, height) in story {
-            (0..cycles).for_each(|_| falls.update(height, cycle));
+            (0..cycles).for_each(|_| falls.update(height, cycle, Timing::Rounded));
         }
-        assert_eq!((falls.lying, falls.down), (lying * cycle, down * cycle), "{story:?}");
+        assert_eq!((falls.lying.exact(), falls.down.exact()), (lying * cycle, down * cycle), "{story:?}");
     }
 
     #[test]
@@ -111,8 +114,8 @@ mod tests {
         check(&[(700, 0.1), (100, 0.2), (51, 0.1)], 751, 851);
         check(&[(700, 0.1), (1, 0.3)], 0, 700);
         check(&[(700, 0.1), (1, 0.3), (700, 0.1)], 700, 1400);
-        check(&[(10, 0.2), (25, 0.3)], 0, 10);
-        check(&[(10, 0.2), (26, 0.3)], 0, 0);
+        check(&[(10, 0.2), (24, 0.3)], 0, 10);
+        check(&[(10, 0.2), (25, 0.3)], 0, 0);
         check(&[(10, 0.2), (20, 0.3), (1, 0.2), (20, 0.3)], 0, 11);
     }
 }

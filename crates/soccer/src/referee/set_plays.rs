@@ -86,11 +86,11 @@ impl Referee {
 // Checks: leave a mode.
 impl Referee {
     pub(super) fn check_timeouts(&mut self, view: &mut CycleView<'_>) {
-        let age = self.mode_age();
+        let is_over = |limit| self.timing.has_passed(limit, self.mode_since, self.play_time);
         match self.mode {
-            PlayMode::Goal(scorer) if age > self.rules.goal_pause => self.award_kick_off(scorer.other(), view),
-            PlayMode::GoalKick(side) if age > self.rules.set_play => self.drop_at_goalie_area(side, view),
-            mode if mode.taker().is_some() && age > self.rules.set_play => self.enter_mode(PlayMode::PlayOn),
+            PlayMode::Goal(scorer) if is_over(self.rules.goal_pause) => self.award_kick_off(scorer.other(), view),
+            PlayMode::GoalKick(side) if is_over(self.rules.set_play) => self.drop_at_goalie_area(side, view),
+            mode if mode.taker().is_some() && is_over(self.rules.set_play) => self.enter_mode(PlayMode::PlayOn),
             _ => {}
         }
     }

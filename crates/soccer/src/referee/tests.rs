@@ -159,7 +159,7 @@ fn the_clock_waits_for_the_kick_off() {
     assert_eq!((pitch.mode(), pitch.referee.play_time()), (PlayMode::BeforeKickOff, Duration::ZERO));
     pitch.set_mode(PlayMode::KickOff(Left));
     pitch.cycle(None);
-    assert_eq!((pitch.referee.play_time(), pitch.referee.mode_age()), (CYCLE, CYCLE));
+    assert_eq!((pitch.referee.play_time(), pitch.referee.mode_since), (CYCLE, Duration::ZERO));
 }
 
 #[test]
@@ -198,6 +198,15 @@ fn set_plays_wait_for_15_s_and_goals_for_3() {
         assert_eq!(pitch.mode(), mode);
         pitch.cycle(None);
         assert_eq!((pitch.mode(), pitch.ball_placed()), (next, ball), "after {mode:?}");
+    }
+    // play times of goals, in ms: as on the server, the rounding of its clock decides the last cycle
+    for (goal, cycles) in [(1_380, 151), (1_400, 150), (1_420, 151), (1_440, 150)] {
+        let mut pitch = Pitch::at(Phase::FirstHalf, Some(Duration::from_millis(goal)), &[]);
+        pitch.set_mode(Goal(Right));
+        pitch.cycles(cycles - 1, None);
+        assert_eq!((pitch.mode(), pitch.ball_placed()), (Goal(Right), None), "a goal at {goal} ms");
+        pitch.cycle(None);
+        assert_eq!((pitch.mode(), pitch.ball_placed()), (KickOff(Left), Some((0.0, 0.0))), "a goal at {goal} ms");
     }
     for mode in [PenaltyKick(Left), PenaltyShoot(Right), Offside(Left), PlayOn, BeforeKickOff] {
         let mut pitch = Pitch::in_mode(mode, (5.0, 5.0));
@@ -401,7 +410,7 @@ fn hands() {
 fn players_that_stay_down() {
     // number, height of the torso, cycles until it has to go
     for (player, z, cycles) in
-        [(L2, 0.149, Some(751)), (L2, 0.15, Some(1501)), (L2, 0.25, None), (L1, 0.1, Some(1501)), (L1, 0.2, Some(3001))]
+        [(L2, 0.149, Some(751)), (L2, 0.15, Some(1501)), (L2, 0.25, None), (L1, 0.1, Some(1501)), (L1, 0.2, Some(3000))]
     {
         let mut pitch = Pitch::new(&[(player, -5.0, 0.0)]);
         pitch.set_mode(PlayMode::PlayOn);

@@ -114,6 +114,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn small_messages_are_sent_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (endpoint, allow) = (Admission::default().endpoint("echo"), AllowList::default());
+        let (stop, nodelay) = (CancellationToken::new(), std::sync::OnceLock::new());
+        let _client = TcpStream::connect(address).await.unwrap();
+        let serve = |stream: TcpStream, _, _| {
+            nodelay.set(stream.nodelay().unwrap()).unwrap();
+            stop.cancel();
+            Ok(std::future::ready(()))
+        };
+        accept(listener, endpoint, &allow, stop.clone(), serve).await;
+        assert_eq!(nodelay.get(), Some(&true), "Nagle's algorithm is off");
+    }
+
+    #[tokio::test]
     async fn vanished_peers_are_detected_within_half_a_minute() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (_client, accepted) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), async {

@@ -125,10 +125,8 @@ fn a_refused_agent_is_closed_with_the_reason() {
         game.send(agent, "");
         assert_eq!(game.closed(agent), None, "an empty message has no effect");
         game.send(agent, message);
-        match game.closed(agent) {
-            Some(reason) => assert!(reason.contains(wanted), "{message}: {reason}"),
-            None => assert_eq!(message, "hello", "{message} is accepted"),
-        }
+        let reason = game.closed(agent).unwrap_or_else(|| panic!("{message} is accepted"));
+        assert!(reason.contains(wanted), "{message}: {reason}");
     }
     // a robot that is not part of the game
     let rover = game.join("rover Reds 5");
@@ -363,4 +361,28 @@ fn garbage_before_init_closes_the_connection() {
     game.send(agent, "hello");
     game.cycles(2);
     assert_eq!(game.closed(agent), None);
+}
+
+#[test]
+fn nothing_is_sent_to_connections_that_have_not_joined() {
+    for config in [Config::default(), Config::sync(false), Config::sync(true)] {
+        let mut game = TestGame::on("fifa", config, Pace::Fast);
+        let [silent, empty, refused, garbage] = std::array::from_fn(|_| game.connect());
+        let player = game.join("T1 Reds 2");
+        game.send(refused, "(init T2 Reds 3)");
+        game.send(garbage, "(beam -3 0 0)");
+        for _ in 0..10 {
+            game.send(empty, "");
+            game.send(player, "(syn)");
+            game.cycles(1);
+        }
+        assert!(game.received(player) >= 10, "{config:?}");
+        for connection in [silent, empty, refused, garbage] {
+            assert_eq!(game.received(connection), 0, "{config:?}: {connection}");
+        }
+        // and the silent one may still join
+        game.send(silent, "(init T1 Blues 2)");
+        game.cycle();
+        assert_eq!(game.received(silent), 1, "{config:?}");
+    }
 }

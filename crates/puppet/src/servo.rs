@@ -149,12 +149,15 @@ impl Motion {
         Self { position, velocity: 0.0 }
     }
 
-    /// Advances by `dt` seconds. Overshoots a constant target by less than 0.002 of the travel; stops at 0 and 1.
+    /// Advances by `dt` seconds. Does not overshoot a constant target; stops at 0 and 1.
     pub fn step(&mut self, servo: &Servo, target: f32, dt: f32) {
         let (away, change) = (target - self.position, servo.acceleration * dt);
-        // the highest speed from which it can still brake in time, in whole steps
-        let stopping = 0.5 * ((change * change + 8.0 * servo.acceleration * away.abs()).sqrt() - change);
-        let wanted = stopping.min(servo.speed).min(away.abs() / dt).copysign(away);
+        // the highest speed from which it can still brake in time: braking in `n` steps covers n(n + 1)/2 times what the
+        // last one does
+        let distance = away.abs() / (change * dt);
+        let steps = (0.5 * ((1.0 + 8.0 * distance).sqrt() - 1.0)).floor();
+        let stopping = change * (steps + (distance - steps * (steps + 1.0) / 2.0) / (steps + 1.0));
+        let wanted = stopping.min(servo.speed).copysign(away);
         self.velocity += (wanted - self.velocity).clamp(-change, change);
         self.position += self.velocity * dt;
         let (low, high) = (0.0, 1.0);
@@ -202,7 +205,7 @@ mod tests {
                 motion.step(servo, target, dt);
                 prop_assert!(motion.velocity.abs() <= servo.speed * 1.001);
                 prop_assert!((motion.velocity - before.velocity).abs() <= servo.acceleration * dt * 1.01);
-                prop_assert!((motion.position - target) * toward < 2e-3, "it overshot to {}", motion.position);
+                prop_assert!((motion.position - target) * toward < 1e-5, "it overshot to {}", motion.position);
             }
             prop_assert!((motion.position - target).abs() < 1e-3 && motion.velocity.abs() < 1e-2, "{motion:?}");
         }

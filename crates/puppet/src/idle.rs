@@ -9,6 +9,11 @@ use crate::servo::{Positions, index};
 const PAUSE: (f32, f32) = (0.5, 2.5);
 /// Longest duration of a blink, in s.
 const BLINK: f32 = 0.16;
+/// Parts of a blink in which the lids close and open; in between they are shut, so that they are seen to be.
+const CLOSING: f32 = 0.25;
+const OPENING: f32 = 0.375;
+/// Part of the time to the next blink that a blink may take, so that the lids open before it.
+const BUSY: f32 = 0.8;
 /// Maximum blink rate, in blinks per second.
 pub(crate) const MAX_BLINKS: f32 = 10.0;
 
@@ -113,20 +118,28 @@ impl Blink {
     pub(crate) fn step(&mut self, random: &mut ChaCha8Rng, dt: f32) -> f32 {
         if self.rate > 0.0 {
             if self.wait.is_infinite() {
-                // irregular intervals look natural; the mean is the rate
-                self.wait = random.random_range(0.5..1.5) / self.rate;
+                self.wait = self.interval(random);
             }
             self.wait -= dt;
             if self.wait <= 0.0 {
                 self.time = 0.0;
-                self.wait += random.random_range(0.5..1.5) / self.rate;
+                self.wait += self.interval(random);
             }
         }
-        let length = if self.rate > 0.0 { BLINK.min(0.6 / self.rate) } else { BLINK };
-        let part = self.time / length;
+        let part = self.time / BLINK.min(BUSY * self.shortest_interval());
         self.time += dt;
-        // closes in a third of the time, then opens
-        (part * 3.0).min((1.0 - part) * 1.5).clamp(0.0, 1.0)
+        (part / CLOSING).min((1.0 - part) / OPENING).clamp(0.0, 1.0)
+    }
+
+    /// Time from one blink to the next, in s: irregular, which looks natural, with the mean of the rate.
+    fn interval(&self, random: &mut ChaCha8Rng) -> f32 {
+        let shortest = self.shortest_interval();
+        random.random_range(shortest..=(2.0 / self.rate - shortest).max(shortest))
+    }
+
+    /// The highest rate leaves no room for irregularity. Infinite at a rate of 0.
+    fn shortest_interval(&self) -> f32 {
+        (0.5 / self.rate).max(1.0 / MAX_BLINKS)
     }
 }
 
@@ -139,14 +152,22 @@ mod tests {
 
     #[test]
     fn blinks_keep_the_rate() {
-        for rate in [0.1f32, 2.0, 10.0] {
+        for (rate, tolerance) in [(0.1f32, 0.15), (2.0, 0.03), (5.0, 0.02), (9.0, 0.01), (10.0, 0.001)] {
             let mut random = ChaCha8Rng::seed_from_u64(3);
             let mut blink = Blink::new(0.0);
             blink.set_rate(rate);
             let seconds = 600.0;
-            let shut: Vec<bool> = (0..(seconds / 0.01) as usize).map(|_| blink.step(&mut random, 0.01) > 0.5).collect();
-            let count = shut.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f32;
-            assert!((count / seconds / rate - 1.0).abs() < 0.15, "{rate}: {count} in {seconds} s");
+            // shut and open in turn
+            let (mut shut, mut count) = (false, 0.0);
+            for _ in 0..(seconds / 0.005) as usize {
+                let closed = blink.step(&mut random, 0.005);
+                assert!((0.0..=1.0).contains(&closed), "{closed}");
+                if (!shut && closed == 1.0) || (shut && closed == 0.0) {
+                    shut = !shut;
+                    count += 0.5;
+                }
+            }
+            assert!((count / seconds / rate - 1.0).abs() < tolerance, "{rate}: {count} in {seconds} s");
         }
         let (mut random, mut blink) = (ChaCha8Rng::seed_from_u64(3), Blink::new(0.0));
         assert!((0..10_000).all(|_| blink.step(&mut random, 0.01) == 0.0), "a rate of 0 never blinks");

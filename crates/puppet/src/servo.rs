@@ -50,6 +50,11 @@ const fn light(name: &'static str, lower: f32, upper: f32) -> Servo {
     Servo { name, lower, upper, speed: 12.0, acceleration: 400.0 }
 }
 
+/// The servo of the eyelids, which weigh next to nothing and blink up to ten times a second.
+const fn lids(name: &'static str, lower: f32, upper: f32) -> Servo {
+    Servo { name, lower, upper, speed: 40.0, acceleration: 4000.0 }
+}
+
 /// All servos, indexed by their id on the wire.
 pub const SERVOS: [Servo; COUNT] = [
     heavy("waist", -0.8, 0.8),
@@ -77,7 +82,7 @@ pub const SERVOS: [Servo; COUNT] = [
     quick("neck_roll", -0.5, 0.5),
     quick("neck_pitch", -0.6, 0.6),
     light("brows", -0.4, 0.4),
-    light("eyelids", -1.35, 0.4),
+    lids("eyelids", -1.35, 0.4),
     light("eyes_pitch", -0.45, 0.45),
     light("jaw", -0.02, 0.38),
     light("eye_yaw_right", -0.55, 0.55),

@@ -151,6 +151,27 @@ fn targets_of_others_stay_until_the_mixer_moves_the_servo() {
 }
 
 #[test]
+fn the_eyelids_follow_every_blink() {
+    for (rate, seconds) in [(2.0, 30.0), (10.0, 10.0)] {
+        let mut world = stage();
+        tell(&mut world, PuppetOrder::Blink(rate));
+        run(&mut world, 0.5);
+        let (mut shut, mut blinks) = (false, 0.0);
+        for _ in 0..(seconds / world.tick_seconds()) as usize {
+            world.tick();
+            let lids = angles(&world)[index::EYELIDS];
+            // closed is at -1.35 rad, and rest at 0
+            if (!shut && lids < -1.25) || (shut && lids > -0.1) {
+                shut = !shut;
+                blinks += 0.5;
+            }
+        }
+        let expected = f64::from(rate) * seconds;
+        assert!((blinks - expected).abs() < 0.1 * expected, "{blinks} blinks in {seconds} s at {rate} per second");
+    }
+}
+
+#[test]
 fn a_reset_of_the_world_resets_the_puppet() {
     let mut world = stage();
     tell(&mut world, PuppetOrder::Speak("Hello [yess] there.".to_owned()));

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! rest + w·gestures + w·expression + w·gaze + w·random head + w·random eyes + w·random face + speech (jaw)
-//!   -> blended with the direct position, for servos that have one
 //!   -> eyelids closed by a blink
+//!   -> limited to the servo's travel
+//!   -> blended with the direct position, for servos that have one
 //!   -> limited to the servo's speed and acceleration
 //! ```
 
@@ -200,13 +201,12 @@ impl Mixer {
         self.eyes.step(&mut self.random, dt, &mut mixed, random_eyes);
         self.face.step(&mut self.random, dt, &mut mixed, random_face);
         mixed[index::JAW] += JAW * mouth;
-        for (position, wanted) in mixed.iter_mut().zip(self.direct) {
-            *position += wanted.map_or(0.0, |wanted| direct * (wanted - *position));
-        }
         let closed = self.blink.step(&mut self.random, dt);
         mixed[index::EYELIDS] *= 1.0 - closed;
-        for ((motion, servo), target) in self.motions.iter_mut().zip(&SERVOS).zip(mixed) {
-            motion.step(servo, target.clamp(0.0, 1.0), dt);
+        for (((motion, servo), mixed), wanted) in self.motions.iter_mut().zip(&SERVOS).zip(mixed).zip(self.direct) {
+            let mixed = mixed.clamp(0.0, 1.0);
+            let target = wanted.map_or(mixed, |wanted| mixed + direct * (wanted - mixed));
+            motion.step(servo, target, dt);
         }
         done
     }
@@ -246,6 +246,160 @@ mod tests {
         assert_eq!(positions[22..], rest()[22..], "the others stay");
         mixer.weights.direct = 0.5;
         assert!((after(&mut mixer, 3.0)[0] - 0.7).abs() < 1e-3, "half the way");
+    }
+
+    #[test]
+    fn a_servo_with_the_full_direct_weight_stays_where_it_was_set() {
+        let gestures = Gestures::shipped().unwrap();
+        let mut mixer = Mixer::new(3, 10.0);
+        mixer.weights =
+            Weights { random_head: 1.0, random_eyes: 1.0, random_face: 1.0, direct: 1.0, ..Weights::default() };
+        mixer.expression.select(4);
+        mixer.gaze.set_mode(crate::gaze::LookAt::Up);
+        let set: Positions = std::array::from_fn(|servo| 0.1 + 0.8 * servo as f32 / 35.0);
+        (0..COUNT).for_each(|servo| assert!(mixer.set_direct(servo, set[servo])));
+        after(&mut mixer, 3.0);
+        for gesture in gestures.iter() {
+            mixer.play(gestures.get(gesture.id).unwrap());
+        }
+        for _ in 0..(3.0 / DT) as usize {
+            mixer.step(DT, 1.0);
+            let moved = mixer.positions().iter().zip(&set).position(|(now, set)| (now - set).abs() > 1e-3);
+            assert_eq!(moved.map(|servo| SERVOS[servo].name), None);
+        }
+        // half the weight is half a blink
+        mixer = Mixer::new(3, 2.0);
+        mixer.weights.direct = 0.5;
+        assert!(mixer.set_direct(index::EYELIDS, 0.8));
+        let lids = trace(&mut mixer, 5.0).map(|positions| positions[index::EYELIDS]);
+        let (least, most) = lids.fold((1f32, 0f32), |(least, most), lids| (least.min(lids), most.max(lids)));
+        assert!((least - 0.4).abs() < 0.01 && most > 0.75, "{least} to {most}");
+    }
+
+    /// Positions after each step.
+    fn trace(mixer: &mut Mixer, seconds: f32) -> impl Iterator<Item = Positions> {
+        (0..(seconds / DT) as usize).map(|_| (mixer.step(DT, 0.0), mixer.positions()).1)
+    }
+
+    /// The servos that leave their rest position.
+    fn moved(mixer: &mut Mixer, seconds: f32) -> Vec<usize> {
+        let mut moves = [false; COUNT];
+        for positions in trace(mixer, seconds) {
+            let away = positions.iter().zip(rest()).map(|(now, rest)| (now - rest).abs() > 0.05);
+            moves.iter_mut().zip(away).for_each(|(moves, away)| *moves |= away);
+        }
+        (0..COUNT).filter(|&servo| moves[servo]).collect()
+    }
+
+    #[test]
+    fn each_random_weight_moves_its_own_servos() {
+        use index::{BROWS, EYE_YAW_LEFT, EYE_YAW_RIGHT, EYES_PITCH, NECK_PITCH, NECK_ROLL, NECK_YAW};
+        let still = Weights::default();
+        for (weights, expected) in [
+            (still, &[][..]),
+            (Weights { random_head: 1.0, ..still }, &[NECK_YAW, NECK_ROLL, NECK_PITCH]),
+            (Weights { random_eyes: 1.0, ..still }, &[EYES_PITCH, EYE_YAW_RIGHT, EYE_YAW_LEFT]),
+            (Weights { random_face: 1.0, ..still }, &[BROWS, index::SMILE_LEFT, index::SMILE_RIGHT]),
+        ] {
+            let mut mixer = self::still();
+            mixer.weights = weights;
+            assert_eq!(moved(&mut mixer, 20.0), expected, "{weights:?}");
+            // and stops
+            mixer.weights = still;
+            after(&mut mixer, 2.0);
+            assert!(moved(&mut mixer, 5.0).is_empty(), "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn blinks_close_the_eyelids_and_nothing_else() {
+        for rate in [0.0, 0.5, 2.0, 10.0] {
+            let mut mixer = Mixer::new(4, rate);
+            let (mut shut, mut blinks) = (false, 0.0);
+            for mut positions in trace(&mut mixer, 60.0) {
+                let open = std::mem::replace(&mut positions[index::EYELIDS], SERVOS[index::EYELIDS].rest());
+                assert_eq!(positions, rest());
+                if (!shut && open < 0.02) || (shut && open > 0.74) {
+                    shut = !shut;
+                    blinks += 0.5;
+                }
+            }
+            assert!((blinks - 60.0 * rate).abs() <= 0.1 * 60.0 * rate, "{blinks} blinks at {rate} per second");
+        }
+    }
+
+    #[test]
+    fn the_expression_is_weighted() {
+        let face = |weight: f32| {
+            let mut mixer = still();
+            mixer.weights.expression = weight;
+            mixer.expression.select(4);
+            let positions = after(&mut mixer, 3.0);
+            let face = [index::BROWS, index::EYELIDS, index::JAW, index::SMILE_LEFT, index::SMILE_RIGHT];
+            face.map(|servo| positions[servo] - SERVOS[servo].rest())
+        };
+        assert_eq!(face(0.0), [0.0; 5]);
+        let [full, half] = [face(1.0), face(0.5)];
+        assert!(full.iter().all(|offset| offset.abs() > 0.2), "{full:?}");
+        assert!(full.iter().zip(half).all(|(full, half)| (half - full / 2.0).abs() < 2e-3), "{full:?} {half:?}");
+    }
+
+    #[test]
+    fn each_gesture_makes_its_motion() {
+        use index::{BROWS, NECK_PITCH, NECK_ROLL, NECK_YAW};
+        let gestures = Gestures::shipped().unwrap();
+        // one servo, and where it turns round
+        let (raise, frown, nod, shake, wobble) = (0.45, -0.45, -0.4, [0.3, -0.3], [0.25, -0.25]);
+        let (short_nod, short_shake) = (-0.3, [0.15, -0.15]);
+        let expected: [(usize, Vec<f32>, f32); 13] = [
+            (BROWS, vec![raise], 2.0),
+            (BROWS, vec![raise], 0.5),
+            (BROWS, vec![frown], 2.0),
+            (BROWS, vec![frown], 0.5),
+            (NECK_PITCH, vec![nod], 2.0),
+            (NECK_PITCH, vec![short_nod], 0.5),
+            (NECK_PITCH, vec![nod, 0.0, nod, 0.0, nod], 6.0),
+            (NECK_PITCH, vec![short_nod, 0.0, short_nod, 0.0, short_nod], 1.5),
+            (NECK_YAW, shake.to_vec(), 2.0),
+            (NECK_YAW, short_shake.to_vec(), 0.5),
+            (NECK_YAW, shake.repeat(3), 6.0),
+            (NECK_YAW, short_shake.repeat(3), 1.5),
+            (NECK_ROLL, wobble.repeat(2), 2.0),
+        ];
+        for (id, (servo, turns, seconds)) in (0..).zip(expected) {
+            let mut mixer = still();
+            assert!(mixer.play(gestures.get(id).unwrap()));
+            let mut offsets = vec![0.0];
+            let mut ended = None;
+            for step in 1..=(8.0 / DT) as usize {
+                ended = mixer.step(DT, 0.0).first().map(|_| step as f32 * DT).or(ended);
+                let positions = mixer.positions();
+                let others = positions.iter().zip(rest()).enumerate().filter(|(other, _)| *other != servo);
+                others.for_each(|(_, (now, rest))| assert_eq!(*now, rest, "gesture {id}"));
+                offsets.push(positions[servo] - 0.5);
+            }
+            assert!(ended.is_some_and(|ended| (ended - seconds).abs() < 2.0 * DT), "gesture {id}: {ended:?}");
+            assert!(offsets.last().unwrap().abs() < 2e-3, "gesture {id} ends at rest");
+            let found = turning_points(&offsets);
+            let close = found.iter().zip(&turns).all(|(found, turn)| (found - turn).abs() < 0.06);
+            assert!(found.len() == turns.len() && close, "gesture {id}: {found:?} instead of {turns:?}");
+        }
+    }
+
+    /// Where a path turns round by more than 0.05.
+    fn turning_points(path: &[f32]) -> Vec<f32> {
+        let (mut turns, mut low, mut high, mut direction) = (Vec::new(), path[0], path[0], 0);
+        for &now in path {
+            (low, high) = (low.min(now), high.max(now));
+            if direction >= 0 && now < high - 0.05 {
+                turns.extend((direction > 0).then_some(high));
+                (direction, low) = (-1, now);
+            } else if direction <= 0 && now > low + 0.05 {
+                turns.extend((direction < 0).then_some(low));
+                (direction, high) = (1, now);
+            }
+        }
+        turns
     }
 
     #[test]

@@ -76,17 +76,18 @@ mod tests {
 
     #[test]
     fn expressions_look_as_the_protocol_describes_them() {
-        // smile and raised brows, sad and frowning, smile and frowning, sad and raised brows
-        for (name, smiles, raised) in
-            [("happy", true, true), ("sad", false, false), ("evil", true, false), ("afraid", false, true)]
+        // neutral, smile and raised brows, sad and frowning, smile and frowning, sad and raised brows
+        for (number, name, smile, brows) in
+            [(0, "neutral", 0, 0), (1, "happy", 1, 1), (2, "sad", -1, -1), (3, "evil", 1, -1), (4, "afraid", -1, 1)]
         {
             let number = EXPRESSIONS.iter().position(|other| other.name == name).unwrap();
             let mut face = ExpressionBlend::default();
             assert!(face.select(number as u32));
             let offsets = (0..200).map(|_| face.step(0.01)).last().unwrap();
-            assert_eq!(offsets[index::SMILE_LEFT] > 0.2, smiles, "{name}");
-            assert_eq!(offsets[index::SMILE_RIGHT] > 0.2, smiles, "{name}");
-            assert_eq!(offsets[index::BROWS] > 0.2, raised, "{name}");
+            let direction = |servo: usize| i32::from(offsets[servo] > 0.2) - i32::from(offsets[servo] < -0.2);
+            let seen = [index::SMILE_LEFT, index::SMILE_RIGHT, index::BROWS].map(direction);
+            assert_eq!(seen, [smile, smile, brows], "{name}");
+            assert_eq!(offsets == [0.0; COUNT], number == 0, "{name}");
         }
         let mut face = ExpressionBlend::default();
         assert!(!face.select(5) && !face.select(u32::MAX) && face.selected() == 0);

@@ -304,6 +304,52 @@ fn the_head_turns_to_a_face_without_oscillating() {
 }
 
 #[test]
+fn look_at_modes_have_the_protocols_numbers() {
+    // a large face to her left, a small one to her right
+    let faces = || vec![face(-0.6, 0.0, 0.4), face(0.6, 0.0, 0.1)];
+    for (number, [left, up]) in [(0, [0, 0]), (1, [0, -1]), (2, [0, 1]), (3, [1, 0]), (4, [-1, 0])] {
+        let mut puppet = puppet();
+        puppet.apply(PuppetOrder::LookAt(number)).unwrap();
+        for _ in 0..400 {
+            puppet.apply(PuppetOrder::See { tick: None, span: [1.0, 0.8], faces: faces() }).unwrap();
+            puppet.step(DT);
+        }
+        let direction = |servo: usize| {
+            let offset = puppet.positions()[servo] - 0.5;
+            i32::from(offset > 0.05) - i32::from(offset < -0.05)
+        };
+        assert_eq!([index::NECK_YAW, index::NECK_PITCH].map(direction), [left, up], "{number}");
+    }
+    // 5 looks at neither
+    let mut puppet = puppet();
+    puppet.apply(PuppetOrder::LookAt(5)).unwrap();
+    for _ in 0..400 {
+        puppet.apply(PuppetOrder::See { tick: None, span: [1.0, 0.8], faces: vec![face(-0.2, 0.0, 0.4)] }).unwrap();
+        puppet.step(DT);
+    }
+    assert!(puppet.mixer.head()[0] < -0.2, "{:?}", puppet.mixer.head());
+}
+
+#[test]
+fn all_servos_go_to_their_own_positions() {
+    let mut puppet = puppet();
+    puppet.apply(PuppetOrder::Weigh(Subsystem::Direct, 1.0)).unwrap();
+    let ascending: Vec<f32> = (0..COUNT).map(|servo| servo as f32 / 35.0).collect();
+    let descending = ascending.iter().rev().copied().collect();
+    for positions in [ascending, descending] {
+        puppet.apply(PuppetOrder::Servos(positions.clone())).unwrap();
+        run(&mut puppet, 5.0);
+        for (servo, (now, ordered)) in puppet.positions().into_iter().zip(positions).enumerate() {
+            assert!((now - ordered).abs() < 1e-3, "servo {servo} is at {now} instead of {ordered}");
+        }
+    }
+    // positions out of range are those of the stops
+    puppet.apply(PuppetOrder::Servos(vec![-1.0; COUNT])).unwrap();
+    run(&mut puppet, 5.0);
+    assert!(puppet.positions().iter().all(|now| now.abs() < 1e-3));
+}
+
+#[test]
 fn events_that_are_no_longer_kept_are_missed() {
     let mut puppet = puppet();
     for _ in 0..KEPT_EVENTS + 10 {

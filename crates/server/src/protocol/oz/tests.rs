@@ -36,6 +36,17 @@ fn the_port_is_that_of_the_document() {
 }
 
 #[test]
+fn the_robot_blinks_twice_a_second_unless_configured_otherwise() {
+    for (section, expected) in [("", 2.0), ("blink = 0.25", 0.25), ("blink = 99.0", 10.0), ("blink = -1.0", 0.0)] {
+        let text = format!("[[robot]]\nname = \"Alice\"\nmodel = \"alice\"\n[oz]\n{section}\n");
+        let (_, mut world) = build_world(&Scenario::parse("test", &text, Path::new("")).unwrap()).unwrap();
+        world.tick();
+        let view = world.take_snapshot();
+        assert_eq!(view.view::<puppet::puppet::PuppetView>().unwrap().blinks, expected, "{section}");
+    }
+}
+
+#[test]
 fn a_section_has_its_limits() {
     for (section, expected) in [
         ("robot = \"Bob\"", "Bob"),

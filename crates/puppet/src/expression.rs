@@ -19,10 +19,10 @@ pub struct Expression {
 /// All expressions, indexed by their number on the wire.
 pub const EXPRESSIONS: [Expression; 5] = [
     Expression { name: "neutral", brows: 0.0, smile: 0.0, eyelids: 0.0, jaw: 0.0 },
-    Expression { name: "happy", brows: 0.25, smile: 0.33, eyelids: 0.02, jaw: 0.0 },
-    Expression { name: "sad", brows: -0.3, smile: -0.5, eyelids: -0.24, jaw: 0.0 },
-    Expression { name: "evil", brows: -0.5, smile: 0.4, eyelids: -0.2, jaw: 0.0 },
-    Expression { name: "afraid", brows: 0.5, smile: -0.45, eyelids: 0.23, jaw: 0.25 },
+    Expression { name: "happy", brows: 0.3, smile: 0.5, eyelids: 0.02, jaw: 0.0 },
+    Expression { name: "sad", brows: -0.3, smile: -0.42, eyelids: -0.24, jaw: 0.0 },
+    Expression { name: "evil", brows: -0.5, smile: 0.45, eyelids: -0.2, jaw: 0.0 },
+    Expression { name: "afraid", brows: 0.5, smile: -0.4, eyelids: 0.23, jaw: 0.28 },
 ];
 
 /// The expression shown at the moment, moving towards the selected one.
@@ -80,7 +80,7 @@ mod tests {
         for (number, name, smile, brows) in
             [(0, "neutral", 0, 0), (1, "happy", 1, 1), (2, "sad", -1, -1), (3, "evil", 1, -1), (4, "afraid", -1, 1)]
         {
-            let number = EXPRESSIONS.iter().position(|other| other.name == name).unwrap();
+            assert_eq!(EXPRESSIONS[number].name, name);
             let mut face = ExpressionBlend::default();
             assert!(face.select(number as u32));
             let offsets = (0..200).map(|_| face.step(0.01)).last().unwrap();

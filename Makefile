@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer test-clients repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer test-clients clients repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -49,6 +49,9 @@ puppeteer: setup ## run a scripted five-minute session with the puppet and accou
 
 test-clients: setup toolchains ## test the Oz clients in all languages, and print and update the table of the results
 	ROSSUM_GENERATE=1 $(CARGO) test --package rossum --test clients -- --nocapture
+
+clients: toolchains ## build the packages of the Oz clients into target/clients
+	scripts/package-clients
 
 repeat: setup ## repeat a game, OSP steps and an evolution N times (100) on a busy machine, and compare them to the bit
 	ROSSUM_REPEAT=$(or $(N),100) $(CARGO) test --package rossum --test repeat -- --nocapture --test-threads 1

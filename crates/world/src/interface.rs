@@ -484,6 +484,7 @@ mod tests {
             physical: Bounds::symmetric(2.5),
             normalized: Bounds::symmetric(1.0),
             port: Port::MotorTarget(0),
+            measures: None,
         };
         for (normalized, physical) in [(0.0, 0.0), (1.0, 2.5), (-1.0, -2.5), (0.5, 1.25)] {
             assert_eq!(value.physical_from_normalized(normalized), physical);

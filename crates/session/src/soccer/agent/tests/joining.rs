@@ -34,11 +34,13 @@ fn an_agent_that_joins_a_running_game_is_in_lockstep_immediately() {
 /// Compares with the first message of the league's server, which shows a robot where it spawns in either order.
 #[test]
 fn the_first_perception_shows_the_spawn() {
-    let games: [(&str, fn() -> TestGame); 3] =
-        [("real time", TestGame::new), ("sync", || TestGame::sync(false)), ("sequential", || TestGame::sync(true))];
-    for (what, new) in games {
+    for (what, config, pace) in [
+        ("real time", Config::default(), Pace::Fast),
+        ("sync", Config::sync(false), Pace::Lockstep),
+        ("sequential", Config::sync(true), Pace::Lockstep),
+    ] {
         for (init, height) in [("T1 Reds 2", 0.673), ("K1 Reds 2", 1.0), ("ant Reds 2", 0.0)] {
-            let mut game = new();
+            let mut game = TestGame::on("fifa", config, pace);
             let agent = game.join(init);
             if what != "sequential" {
                 assert_eq!(game.received(agent), 0, "{what}: it is sent when the next cycle begins");

@@ -80,12 +80,12 @@ pub(crate) fn build(language: &str) -> Built {
     Built::Contestants(stdout.lines().map(contestant).collect())
 }
 
-/// Runs the tests that a client has besides the suite, if it has any.
-pub(crate) fn own_tests(language: &str) {
-    if clients().join(language).join("conformance/test").exists() {
-        // a toolchain that is missing is reported with the suite
-        _ = run(language, "test");
+/// Runs the tests that a client has besides the suite, if it has any. Returns what they lacked to run completely.
+pub(crate) fn own_tests(language: &str) -> Option<String> {
+    if !clients().join(language).join("conformance/test").exists() {
+        return None;
     }
+    run(language, "test").err()
 }
 
 /// Runs a program of a client with a folder beside the other build outputs. Returns its output, or what is missing.

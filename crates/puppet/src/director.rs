@@ -12,7 +12,7 @@ use world::{
 use crate::{
     gesture::{GestureError, Gestures},
     puppet::{AttributedOrder, Puppet, PuppetOrder, PuppetParameters, PuppetRefusal},
-    servo::{COUNT, Positions, SERVOS},
+    servo::{COUNT, Positions, SERVOS, index},
 };
 
 /// A robot that stands is tilted less than this, in rad; beyond it her weight is no longer above her feet.
@@ -144,6 +144,16 @@ impl PuppetDirector {
         Ok(Self { puppet, robot: config.robot.clone(), joints: None, resets: false, hardware: Vec::new(), view })
     }
 
+    /// Yaw and pitch of the robot's head, in rad.
+    fn head(&self, world: &World) -> Option<[f32; 2]> {
+        let agent = self.joints.as_ref()?.agent;
+        let angle = |servo: usize| {
+            let joint = world.motor_joint(agent, SERVOS.get(servo)?.name)?;
+            Some(world.sim().joint_position(joint) as f32)
+        };
+        Some([angle(index::NECK_YAW)?, angle(index::NECK_PITCH)?])
+    }
+
     /// Puts a robot that does not stand back to its start pose.
     fn stand_up(&mut self, world: &mut World) {
         let Some(joints) = &mut self.joints else { return };
@@ -238,7 +248,7 @@ impl Director for PuppetDirector {
 
     fn after_physics(&mut self, world: &mut World) {
         // the snapshot of this state has the number of the next tick
-        self.puppet.end_tick(world.tick_count().0 + 1);
+        self.puppet.end_tick(world.tick_count().0 + 1, self.head(world));
         let positions = self.puppet.positions();
         self.hardware.iter_mut().for_each(|hardware| hardware.move_to(&positions));
         self.view = Arc::new(self.puppet.view());

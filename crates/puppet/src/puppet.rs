@@ -254,9 +254,10 @@ impl Puppet {
         }
     }
 
-    /// Ends a tick of the world; images of it may be searched for faces later.
-    pub fn end_tick(&mut self, tick: u64) {
-        self.head_history.push_back((tick, self.mixer.head()));
+    /// Ends a tick of the world; images of it may be searched for faces later. `head` is the measured direction of the
+    /// head (yaw and pitch in rad), which lags behind the servos; without a robot it is where they are.
+    pub fn end_tick(&mut self, tick: u64, head: Option<[f32; 2]>) {
+        self.head_history.push_back((tick, head.unwrap_or_else(|| self.mixer.head())));
         if self.head_history.len() > HEAD_HISTORY {
             self.head_history.pop_front();
         }

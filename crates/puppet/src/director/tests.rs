@@ -6,8 +6,9 @@ use world::{
 
 use super::*;
 use crate::{
+    faces::Face,
     puppet::{PuppetOrder, PuppetView},
-    servo::{index, rest},
+    servo::rest,
 };
 
 fn source(path: &str) -> Source {
@@ -133,6 +134,55 @@ fn a_reset_does_not_move_a_robot_that_stands() {
     assert!((eye_height(&world) - height).abs() < 0.01);
     run(&mut world, 3.0);
     assert!(angles(&world)[0].abs() < 0.05, "back at rest");
+}
+
+/// Faces that her eyes see of people at these places, in an image with this field of view.
+fn seen(world: &World, people: &[[f64; 3]], span: [f32; 2]) -> Vec<Face> {
+    let snapshot = world.snapshot();
+    let eye = snapshot.site_pose(snapshot.catalogue.site_named("Alice:eye").unwrap()).unwrap();
+    let half = span.map(|span| (span / 2.0).tan());
+    let face = |&place: &[f64; 3]| {
+        let [forward, left, up] =
+            eye.inverse().then(&physics::Pose { pos: place, ..physics::Pose::IDENTITY }).pos.map(|part| part as f32);
+        let (x, y) = (-left / forward / half[0], -up / forward / half[1]);
+        let size = 0.1 / forward;
+        let is_seen = forward > 0.0 && x.abs() < 1.0 && y.abs() < 1.0;
+        is_seen.then(|| Face { id: 0, confidence: 0.9, x, y, width: size, height: size, name: String::new() })
+    };
+    people.iter().filter_map(face).collect()
+}
+
+#[test]
+fn she_turns_away_from_faces_and_stays_there() {
+    const SPAN: [f32; 2] = [1.07, 0.84];
+    let crowds = [
+        &[[1.5, 0.6, 0.95], [1.5, -0.6, 0.95]][..],
+        &[[1.6, 0.0, 0.95]],
+        &[[1.5, 0.4, 0.8], [1.2, -0.2, 1.0]],
+        &[[1.5, -0.5, 1.2], [1.5, -0.1, 0.7], [2.0, 0.3, 1.0]],
+    ];
+    // how many images are taken before the faces of one are found
+    for (people, late) in crowds.into_iter().flat_map(|people| [(people, 0), (people, 2), (people, 5)]) {
+        let mut world = stage();
+        run(&mut world, 0.5);
+        let (mut images, mut with_faces) = (std::collections::VecDeque::new(), 0);
+        for tick in 0..1200 {
+            if tick == 100 {
+                tell(&mut world, PuppetOrder::LookAt(5));
+            }
+            world.tick();
+            if tick % 3 == 0 {
+                let faces = seen(&world, people, SPAN);
+                with_faces += usize::from(tick > 300 && !faces.is_empty());
+                images.push_back((world.tick_count().0, faces));
+            }
+            if images.len() > late {
+                let (tick, faces) = images.pop_front().unwrap();
+                tell(&mut world, PuppetOrder::See { tick: Some(tick), span: SPAN, faces });
+            }
+        }
+        assert_eq!(with_faces, 0, "{people:?}, {late} late: images with faces after two seconds");
+    }
 }
 
 #[test]

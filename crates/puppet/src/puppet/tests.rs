@@ -287,7 +287,7 @@ fn the_head_turns_to_a_face_without_oscillating() {
         for _ in 0..2 {
             puppet.step(DT);
         }
-        puppet.end_tick(tick);
+        puppet.end_tick(tick, None);
         let head = puppet.mixer.head();
         heads.push(head);
         seen.push_back((tick, [(head[0] - place[0]) * 2.0 / span[0], (head[1] - place[1]) * 2.0 / span[1]]));
@@ -413,7 +413,7 @@ fn a_fixed_camera_does_not_turn_with_the_head() {
     puppet.apply(PuppetOrder::LookAt(3)).unwrap();
     for tick in 0..400 {
         puppet.step(DT);
-        puppet.end_tick(tick);
+        puppet.end_tick(tick, None);
         puppet.apply(PuppetOrder::See { tick: None, span: [1.0, 0.8], faces: vec![face(-0.4, 0.0, 0.2)] }).unwrap();
     }
     assert!((puppet.mixer.head()[0] - 0.2).abs() < 0.01, "{:?}", puppet.mixer.head());

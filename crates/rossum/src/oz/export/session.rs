@@ -235,7 +235,7 @@ impl Rerun {
             self.take_events(Ending::Done)?;
         }
         self.tick += 1;
-        self.puppet.end_tick(self.tick);
+        self.puppet.end_tick(self.tick, None);
         Ok(())
     }
 

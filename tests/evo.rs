@@ -213,6 +213,25 @@ fn long_lines_and_sudden_ends_harm_nobody() {
 }
 
 #[test]
+fn a_body_may_have_thousands_of_points() {
+    use std::f64::consts::TAU;
+    let server = world("empty");
+    let mut client = Plain::connect(server.address("World Simulator"));
+    let robot = client.create();
+    // a gear with 500 teeth, 60 mm in radius
+    let point = |at: usize| {
+        let (radius, angle) = (if at / 8 % 2 == 0 { 60.0 } else { 58.0 }, at as f64 * TAU / 8000.0);
+        format!(" {} {}", radius * angle.cos(), radius * angle.sin())
+    };
+    let outline: String = (0..8000).map(point).collect();
+    let placed = client.numbers(&format!("BodyShape {robot} 1 20 1 8000{outline}"), "YourPosition");
+    assert_eq!(placed[7], 0.0, "{placed:?}");
+    client.ask(&format!("JumpTo {robot} 1000 1000 0"));
+    let moved = client.numbers(&format!("MoveTo {robot} 2880 1000 0"), "YourPosition");
+    assert!((moved[1] - 1940.0).abs() < 0.1 && (moved[7] - 0.5).abs() < 1e-3, "its teeth touch the wall: {moved:?}");
+}
+
+#[test]
 fn there_is_an_end_to_robots_and_not_to_the_world() {
     let server = world("empty");
     let address = server.address("World Simulator");

@@ -7,7 +7,7 @@ use crate::polygon::{self, Piece, PolygonError};
 /// Maximum number of layers of a body.
 pub const MAX_LAYERS: usize = 64;
 /// Maximum number of points of a body.
-pub const MAX_BODY_POINTS: usize = 1000;
+pub const MAX_BODY_POINTS: usize = polygon::MAX_POLYGON_POINTS;
 /// Largest coordinate of a body's point, in mm. A larger body would not fit into the arena.
 pub const MAX_BODY_COORDINATE: f64 = 2000.0;
 /// Maximum height of a body, in mm.
@@ -204,7 +204,7 @@ mod tests {
         check(vec![layer(20.0, vec![])], Err(BodyError::NoPolygon { layer: 1 }));
         check(vec![layer(0.0, vec![square(1.0)])], Err(BodyError::Height { layer: 1, height: 0.0 }));
         check(vec![layer(5000.0, vec![square(1.0)])], Err(BodyError::Height { layer: 1, height: 5000.0 }));
-        check(vec![layer(9.0, vec![square(1.0); 251])], Err(BodyError::TooManyPoints));
+        check(vec![layer(9.0, vec![square(1.0); MAX_BODY_POINTS / 4 + 1])], Err(BodyError::TooManyPoints));
         check(
             vec![layer(9.0, vec![square(1.0)]), layer(9.0, vec![square(1.0), vec![[0.0, 0.0]]])],
             Err(BodyError::Polygon { layer: 2, polygon: 2, error: PolygonError::TooFew }),

@@ -61,11 +61,15 @@ pub(crate) fn ground_plane(plan: &Plan, body: &Body, transform: &Transform) -> P
 /// Whether the bottom layer is on deathly ground.
 pub(crate) fn is_deathly(plan: &Plan, body: &Body, transform: &Transform) -> bool {
     let reach = Bounds::around(transform.origin, body.radius());
-    let near = plan.scene.deathly.iter().filter(|piece| Bounds::of(&piece.points).intersects(&reach));
-    let bottom = || body.prisms().iter().filter(|prism| prism.low == 0.0);
-    near.into_iter().any(|piece| {
-        bottom().any(|prism| PlacedPiece::new(&prism.piece, transform).separating_axis(piece).distance < -TOUCH)
-    })
+    let near = plan.scene.deathly.iter().map(|piece| (piece, Bounds::of(&piece.points)));
+    let near: Vec<_> = near.filter(|(_, bounds)| bounds.intersects(&reach)).collect();
+    !near.is_empty()
+        && body.prisms().iter().filter(|prism| prism.low == 0.0).any(|prism| {
+            let placed = PlacedPiece::new(&prism.piece, transform);
+            let at = Bounds::of(placed.points());
+            let mut touched = near.iter().filter(|(_, bounds)| bounds.intersects(&at));
+            touched.any(|(piece, _)| placed.separating_axis(piece).distance < -TOUCH)
+        })
 }
 
 /// A body as upright prisms in the world.

@@ -1,15 +1,25 @@
 //! Polygons: validation and decomposition into convex pieces.
 
+mod crossing;
+mod decomposition;
+
+use std::cell::Cell;
+
 use glam::DVec2;
 
+pub(crate) use self::decomposition::decompose;
+
 /// Maximum number of points of a polygon.
-pub const MAX_POLYGON_POINTS: usize = 256;
+pub const MAX_POLYGON_POINTS: usize = 8192;
 /// Maximum number of points of a convex piece; queries keep pieces in arrays of this size.
 pub(crate) const MAX_PIECE_POINTS: usize = 16;
 /// Less area than this is none, in mm².
 const MIN_AREA: f64 = 1e-6;
 /// Points closer than this to each other, or to the line through their neighbours, are merged, in mm.
 const MERGE: f64 = 1e-9;
+/// Work on a polygon, in units of about 1 ns. Outlines of thousands of points need a fraction of it, unless most of their
+/// sides are as long as the whole.
+const MAX_WORK: usize = 20_000_000;
 
 /// Why a polygon is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +39,24 @@ pub enum PolygonError {
     /// Two sides intersect.
     #[error("intersects itself")]
     SelfIntersecting,
+    /// It takes too long to check or to decompose.
+    #[error("is too intricate; use fewer points")]
+    TooIntricate,
+}
+
+/// The work that may still be done on a polygon.
+struct WorkBudget(Cell<usize>);
+
+impl WorkBudget {
+    fn new() -> Self {
+        Self(Cell::new(MAX_WORK))
+    }
+
+    fn spend(&self, amount: usize) -> Result<(), PolygonError> {
+        let left = self.0.get().checked_sub(amount).ok_or(PolygonError::TooIntricate)?;
+        self.0.set(left);
+        Ok(())
+    }
 }
 
 /// A convex polygon, counter-clockwise, of at most [`MAX_PIECE_POINTS`] points.
@@ -98,7 +126,7 @@ pub(crate) fn validate(points: &[[f64; 2]], limit: f64) -> Result<Vec<DVec2>, Po
     if points.len() < 3 {
         return Err(PolygonError::NoArea);
     }
-    if is_self_intersecting(&points) {
+    if crossing::is_self_intersecting(&points)? {
         return Err(PolygonError::SelfIntersecting);
     }
     if signed_area(&points).abs() < MIN_AREA {
@@ -110,125 +138,60 @@ pub(crate) fn validate(points: &[[f64; 2]], limit: f64) -> Result<Vec<DVec2>, Po
     Ok(points)
 }
 
+/// Neighbours of each point of a polygon, from which points can be removed.
+struct Ring {
+    before: Vec<usize>,
+    after: Vec<usize>,
+    count: usize,
+}
+
+impl Ring {
+    fn new(count: usize) -> Self {
+        Self {
+            before: (0..count).map(|at| (at + count - 1) % count).collect(),
+            after: (0..count).map(|at| (at + 1) % count).collect(),
+            count,
+        }
+    }
+
+    fn remove(&mut self, at: usize) {
+        let (before, after) = (self.before[at], self.after[at]);
+        self.after[before] = after;
+        self.before[after] = before;
+        self.count -= 1;
+    }
+}
+
 fn remove_collinear(points: &mut Vec<DVec2>) -> Result<(), PolygonError> {
-    let mut at = 0;
-    while at < points.len() && points.len() >= 3 {
-        let count = points.len();
-        let (before, here, after) = (points[(at + count - 1) % count], points[at], points[(at + 1) % count]);
-        let (come, go) = (here - before, after - here);
-        if come.perp_dot(go).abs() <= MERGE * come.length().max(go.length()) {
-            if come.dot(go) < 0.0 {
-                return Err(if count == 3 { PolygonError::NoArea } else { PolygonError::SelfIntersecting });
+    if points.len() < 3 {
+        return Ok(());
+    }
+    let mut ring = Ring::new(points.len());
+    let (mut first, mut at) = (0, 0);
+    while ring.count >= 3 {
+        let (before, after) = (ring.before[at], ring.after[at]);
+        let (come, go) = (points[at] - points[before], points[after] - points[at]);
+        if come.perp_dot(go).abs() > MERGE * come.length().max(go.length()) {
+            if after == first {
+                break;
             }
-            points.remove(at);
-            at = at.saturating_sub(1);
-        } else {
-            at += 1;
+            at = after;
+            continue;
         }
+        if come.dot(go) < 0.0 {
+            return Err(if ring.count == 3 { PolygonError::NoArea } else { PolygonError::SelfIntersecting });
+        }
+        ring.remove(at);
+        // the one before may be in the middle of a side now
+        (first, at) = if at == first { (after, after) } else { (first, before) };
     }
+    let mut kept = Vec::with_capacity(ring.count);
+    for _ in 0..ring.count {
+        kept.push(points[first]);
+        first = ring.after[first];
+    }
+    *points = kept;
     Ok(())
-}
-
-fn is_self_intersecting(points: &[DVec2]) -> bool {
-    let count = points.len();
-    let side = |i: usize| (points[i], points[(i + 1) % count]);
-    (0..count).any(|i| {
-        let after_next = i + 2;
-        // the last side is a neighbour of the first
-        (after_next..count).any(|j| (i > 0 || j + 1 < count) && segments_intersect(side(i), side(j)))
-    })
-}
-
-fn segments_intersect((a, b): (DVec2, DVec2), (c, d): (DVec2, DVec2)) -> bool {
-    let turn = |p: DVec2, q: DVec2, r: DVec2| (q - p).perp_dot(r - p);
-    let (c_of_ab, d_of_ab) = (turn(a, b, c), turn(a, b, d));
-    let (a_of_cd, b_of_cd) = (turn(c, d, a), turn(c, d, b));
-    if c_of_ab * d_of_ab > 0.0 || a_of_cd * b_of_cd > 0.0 {
-        return false;
-    }
-    // collinear segments still have to overlap
-    let (low, high) = (a.min(b), a.max(b));
-    let (other_low, other_high) = (c.min(d), c.max(d));
-    low.cmple(other_high).all() && other_low.cmple(high).all()
-}
-
-/// Decomposes a validated polygon into convex pieces: ear clipping, then merging as long as the result stays convex
-/// (Hertel and Mehlhorn).
-pub(crate) fn decompose(points: &[DVec2]) -> Result<Vec<Piece>, PolygonError> {
-    let count = points.len();
-    let turn = |a: usize, b: usize, c: usize| (points[b] - points[a]).perp_dot(points[c] - points[b]);
-    if count <= MAX_PIECE_POINTS && (0..count).all(|i| turn(i, (i + 1) % count, (i + 2) % count) > 0.0) {
-        return Ok(vec![Piece::convex(points.to_vec())]);
-    }
-    let mut loops: Vec<Vec<usize>> = clip_ears(points)?;
-    let cuts: Vec<(usize, usize)> = loops
-        .iter()
-        .flat_map(|corners| (0..3).map(|i| (corners[i], corners[(i + 1) % 3])))
-        .filter(|&(from, to)| from < to && to - from != 1 && to - from != count - 1)
-        .collect();
-    for (from, to) in cuts {
-        merge(&mut loops, from, to, |corners| {
-            let many = corners.len();
-            many <= MAX_PIECE_POINTS
-                && (0..many).all(|i| turn(corners[i], corners[(i + 1) % many], corners[(i + 2) % many]) >= 0.0)
-        });
-    }
-    Ok(loops.iter().map(|corners| piece(points, corners)).collect())
-}
-
-fn piece(points: &[DVec2], corners: &[usize]) -> Piece {
-    let mut outer = 0;
-    for (i, &from) in corners.iter().enumerate() {
-        let to = corners[(i + 1) % corners.len()];
-        if to == (from + 1) % points.len() {
-            outer |= 1 << i;
-        }
-    }
-    Piece::new(corners.iter().map(|&i| points[i]).collect(), outer)
-}
-
-/// Joins the two loops on both sides of a cut if the result passes `is_fit`.
-fn merge(loops: &mut Vec<Vec<usize>>, from: usize, to: usize, is_fit: impl Fn(&[usize]) -> bool) {
-    let has = |corners: &[usize], a: usize, b: usize| {
-        (0..corners.len()).find(|&i| corners[i] == a && corners[(i + 1) % corners.len()] == b)
-    };
-    let find = |a, b| loops.iter().enumerate().find_map(|(index, corners)| has(corners, a, b).map(|at| (index, at)));
-    let (Some((left, left_at)), Some((right, right_at))) = (find(from, to), find(to, from)) else { return };
-    let turned = |corners: &[usize], start: usize| -> Vec<usize> {
-        corners.iter().cycle().skip(start).take(corners.len()).copied().collect()
-    };
-    let mut joined = turned(&loops[left], left_at + 1);
-    let rest = turned(&loops[right], right_at + 1);
-    joined.extend(&rest[1..rest.len() - 1]);
-    if is_fit(&joined) {
-        loops[left] = joined;
-        loops.remove(right);
-    }
-}
-
-fn clip_ears(points: &[DVec2]) -> Result<Vec<Vec<usize>>, PolygonError> {
-    let mut rest: Vec<usize> = (0..points.len()).collect();
-    let mut ears = Vec::with_capacity(points.len());
-    while rest.len() > 3 {
-        let at = (0..rest.len()).find(|&at| is_ear(points, &rest, at)).ok_or(PolygonError::SelfIntersecting)?;
-        let count = rest.len();
-        ears.push(vec![rest[(at + count - 1) % count], rest[at], rest[(at + 1) % count]]);
-        rest.remove(at);
-    }
-    ears.push(rest);
-    Ok(ears)
-}
-
-fn is_ear(points: &[DVec2], rest: &[usize], at: usize) -> bool {
-    let count = rest.len();
-    let corner = |i: usize| points[rest[(i + count) % count]];
-    let (a, b, c) = (corner(at + count - 1), corner(at), corner(at + 1));
-    if (b - a).perp_dot(c - b) <= 0.0 {
-        return false;
-    }
-    let is_inside =
-        |p: DVec2| (b - a).perp_dot(p - a) >= 0.0 && (c - b).perp_dot(p - b) >= 0.0 && (a - c).perp_dot(p - c) >= 0.0;
-    (2..count - 1).all(|step| !is_inside(corner(at + step)))
 }
 
 #[cfg(test)]
@@ -263,11 +226,72 @@ mod tests {
         check(&[[0.0, 0.0]; MAX_POLYGON_POINTS + 1], Err(PolygonError::TooMany));
     }
 
+    type Points = Vec<[f64; 2]>;
+
+    /// Points around (0, 0), at a radius that depends on their number.
+    fn around(count: usize, radius: impl Fn(usize) -> f64) -> Points {
+        let at = |i: usize| {
+            let angle = i as f64 * TAU / count as f64;
+            [radius(i) * angle.cos(), radius(i) * angle.sin()]
+        };
+        (0..count).map(at).collect()
+    }
+
+    /// Teeth from a base line, each shifted along the next one by `slant`.
+    fn comb(teeth: usize, length: f64, slant: f64) -> Points {
+        let tooth = |i: usize| [[i as f64, 0.0], [i as f64 + 0.4 + slant, length], [i as f64 + 0.8, 0.0]];
+        (0..teeth).flat_map(tooth).chain([[teeth as f64, -5.0], [0.0, -5.0]]).collect()
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "it is about how long it takes")]
+    fn outlines_with_thousands_of_points_are_decomposed_in_time() {
+        let most = MAX_POLYGON_POINTS;
+        let gear = |i: usize| if i / 8 % 2 == 0 { 50.0 } else { 55.0 };
+        let rough = |i: usize| 50.0 + (i * 7919 % 1000) as f64 / 200.0;
+        let noise = |i: usize| (i * 7919 % 1000) as f64 / 100_000.0;
+        let square = |i: usize| {
+            let (along, across) = ((i % (most / 4)) as f64 / (most / 4) as f64 - 0.5, 0.5 + noise(i));
+            let [x, y] = [[along, -across], [across, along], [-along, across], [-across, -along]][i / (most / 4)];
+            [200.0 * x, 200.0 * y]
+        };
+        let spiky = |i: usize| if i % 2 == 0 { 2.0 } else { 1000.0 };
+        let straight = |i: usize| [i as f64 / 10.0, 0.0];
+        let sampled = (0..most - 2).map(straight).chain([[819.0, 9.0], [0.0, 9.0]]).collect();
+        for (name, points, is_allowed) in [
+            ("a circle", around(most, |_| 100.0), true),
+            ("a gear", around(most, gear), true),
+            ("a rough outline", around(most, rough), true),
+            ("a straight side of many points", sampled, true),
+            ("a rough square", (0..most).map(square).collect(), true),
+            ("short teeth", comb(500, 3.0, 0.0), true),
+            ("long teeth", comb(500, 900.0, 0.0), true),
+            ("slanted teeth", comb(500, 900.0, 900.0), true),
+            // refused before it takes long
+            ("thousands of spikes", around(most, spiky), false),
+            ("thousands of slanted teeth", comb(2700, 6000.0, 6000.0), false),
+        ] {
+            let start = std::time::Instant::now();
+            let pieces = validate(&points, 1e4).and_then(|points| Ok((signed_area(&points), decompose(&points)?)));
+            let took = start.elapsed();
+            match pieces {
+                Ok((area, pieces)) => {
+                    let sum: f64 = pieces.iter().map(|piece| signed_area(&piece.points)).sum();
+                    assert!((sum - area).abs() < 1e-6 * area, "{name}: {sum} {area}");
+                    assert!(is_allowed, "{name}");
+                }
+                Err(error) => assert_eq!((error, is_allowed), (PolygonError::TooIntricate, false), "{name}"),
+            }
+            // some tens of milliseconds, with much left for a slow and busy machine
+            assert!(took.as_millis() < 1_000, "{name}: {took:?}");
+        }
+    }
+
     proptest! {
         /// A star with arms of any length is simple, whatever its winding.
         #[test]
         fn pieces_are_convex_and_keep_the_area(
-            radii in prop::collection::vec(5.0..200.0_f64, 3..80), at in (-500.0..500.0, -500.0..500.0), turned: bool,
+            radii in prop::collection::vec(5.0..200.0_f64, 3..300), at in (-500.0..500.0, -500.0..500.0), turned: bool,
         ) {
             let mut star: Vec<[f64; 2]> = radii.iter().enumerate().map(|(i, radius)| {
                 let angle = i as f64 * TAU / radii.len() as f64;

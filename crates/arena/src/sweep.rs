@@ -4,6 +4,8 @@
 //! its speed and by how much the rotation can bend its path; the body advances as far as no corner can reach the line. So
 //! it never tunnels through anything, however thin, and takes few steps.
 
+use std::cell::OnceCell;
+
 use glam::DVec2;
 
 use crate::{
@@ -74,6 +76,34 @@ impl Motion {
     fn bounds(&self, radius: f64) -> Bounds {
         Bounds::of(&[self.from, self.from + self.by]).grown(radius + 1.0)
     }
+
+    /// Where a prism passes.
+    fn swept(&self, prism: &BodyPrism) -> Bounds {
+        let at = |fraction: f64| Bounds::of(PlacedPiece::new(&prism.piece, &self.transform(fraction)).points());
+        // a point that turns leaves the straight way by at most this
+        let bulge = 0.125 * self.turn * self.turn * prism.radius;
+        at(0.0).union(at(1.0)).grown(bulge + 1.0)
+    }
+}
+
+/// The prisms of a body with the bounds of where they pass. They are computed when needed: most motions come near nothing.
+struct SweptPrisms<'a> {
+    body: &'a Body,
+    motion: &'a Motion,
+    prisms: OnceCell<Vec<(&'a BodyPrism, Bounds)>>,
+}
+
+impl<'a> SweptPrisms<'a> {
+    fn new(body: &'a Body, motion: &'a Motion) -> Self {
+        Self { body, motion, prisms: OnceCell::new() }
+    }
+
+    /// The prisms whose bounds pass the test.
+    fn near(&self, passes: impl Fn(&Bounds) -> bool) -> impl Iterator<Item = &'a BodyPrism> {
+        let swept = |prism| (prism, self.motion.swept(prism));
+        let prisms = self.prisms.get_or_init(|| self.body.prisms().iter().map(swept).collect());
+        prisms.iter().filter(move |(_, bounds)| passes(bounds)).map(|(prism, _)| *prism)
+    }
 }
 
 /// Moves a body until it arrives or is blocked.
@@ -115,9 +145,10 @@ fn sweep_level(surroundings: &Surroundings<'_>, body: &Body, ground_plane: &Plan
         return 1.0;
     }
     let bounds = motion.bounds(body.radius());
-    let mut free = sweep_walls(body, &bounds, motion);
+    let swept = SweptPrisms::new(body, motion);
+    let mut free = sweep_walls(&swept, &bounds, motion);
     surroundings.each_solid(&bounds, |solid| {
-        for prism in body.prisms() {
+        for prism in swept.near(|swept| swept.intersects(&solid.bounds)) {
             let (low, high) = (ground_plane.height + prism.low, ground_plane.height + prism.high);
             if low < solid.high - TOUCH && high > solid.low + TOUCH {
                 free = free.min(advance(prism, &solid.piece, motion, free));
@@ -125,7 +156,9 @@ fn sweep_level(surroundings: &Surroundings<'_>, body: &Body, ground_plane: &Plan
         }
     });
     surroundings.each_barrier(&bounds, |ground, barrier, _| {
-        for prism in body.prisms().iter().filter(|prism| barrier.blocks(ground, ground_plane, prism.low, prism.high)) {
+        let reach = Bounds::of(&barrier.piece.points);
+        let near = swept.near(|swept| swept.intersects(&reach));
+        for prism in near.filter(|prism| barrier.blocks(ground, ground_plane, prism.low, prism.high)) {
             // who stands on an edge already may leave it either way
             let is_across =
                 PlacedPiece::new(&prism.piece, &motion.transform(0.0)).separating_axis(&barrier.piece).distance
@@ -138,20 +171,20 @@ fn sweep_level(surroundings: &Surroundings<'_>, body: &Body, ground_plane: &Plan
     free
 }
 
-fn sweep_walls(body: &Body, bounds: &Bounds, motion: &Motion) -> f64 {
+fn sweep_walls(swept: &SweptPrisms<'_>, bounds: &Bounds, motion: &Motion) -> f64 {
     let mut free = 1.0_f64;
-    let walls = [
-        (bounds.min.x < 0.0, DVec2::X, 0.0),
-        (bounds.min.y < 0.0, DVec2::Y, 0.0),
-        (bounds.max.x > ARENA_SIZE, DVec2::NEG_X, -ARENA_SIZE),
-        (bounds.max.y > ARENA_SIZE, DVec2::NEG_Y, -ARENA_SIZE),
+    let walls: [(fn(&Bounds) -> bool, DVec2, f64); 4] = [
+        (|bounds| bounds.min.x < 0.0, DVec2::X, 0.0),
+        (|bounds| bounds.min.y < 0.0, DVec2::Y, 0.0),
+        (|bounds| bounds.max.x > ARENA_SIZE, DVec2::NEG_X, -ARENA_SIZE),
+        (|bounds| bounds.max.y > ARENA_SIZE, DVec2::NEG_Y, -ARENA_SIZE),
     ];
-    for (_, normal, offset) in walls.into_iter().filter(|(is_near, ..)| *is_near) {
+    for (is_near, normal, offset) in walls.into_iter().filter(|(is_near, ..)| is_near(bounds)) {
         let to_wall = |points: &[DVec2]| {
             let lowest = points.iter().map(|point| normal.dot(*point)).fold(f64::INFINITY, f64::min);
             Separation { distance: lowest - offset, normal }
         };
-        for prism in body.prisms() {
+        for prism in swept.near(is_near) {
             let advancement = Advancement { radius: prism.radius, obstacle: None, motion, free };
             free = free.min(advancement.run(|transform| {
                 let placed = PlacedPiece::new(&prism.piece, transform);
@@ -300,9 +333,10 @@ fn lowest(placed: &PlacedPiece, separation: &Separation) -> f64 {
 
 fn passes_deathly(surroundings: &Surroundings<'_>, body: &Body, motion: &Motion) -> bool {
     let bounds = motion.bounds(body.radius());
-    let bottom = || body.prisms().iter().filter(|prism| prism.low == 0.0);
-    surroundings.plan.scene.deathly.iter().filter(|piece| Bounds::of(&piece.points).intersects(&bounds)).any(|piece| {
-        bottom().any(|prism| {
+    let swept = SweptPrisms::new(body, motion);
+    let deathly = surroundings.plan.scene.deathly.iter().map(|piece| (piece, Bounds::of(&piece.points)));
+    deathly.filter(|(_, reach)| reach.intersects(&bounds)).any(|(piece, reach)| {
+        swept.near(|swept| swept.intersects(&reach)).filter(|prism| prism.low == 0.0).any(|prism| {
             let is_on = PlacedPiece::new(&prism.piece, &motion.transform(0.0)).separating_axis(piece).distance < -TOUCH;
             is_on || (!motion.is_none() && advance(prism, piece, motion, 1.0) < 1.0)
         })

@@ -265,13 +265,13 @@ fn no_shape_keeps_the_world_busy_for_long() {
         let shape = format!("shape = {{ disc = [{x}, {y}, 5], sides = 16 }}");
         write!(world, "[[obstacle]]\n{shape}\nheight = 10\ncolor = \"#000000\"\n").unwrap();
     }
-    // 330 triangles that stand all over a square
+    // as many triangles as a body may have, all over a square
     let comb = |size: f64| {
         let tooth = |index: u32| {
-            let (x, y) = (f64::from(index % 18) * size / 18.0, f64::from(index / 18) * size / 18.0);
+            let (x, y) = (f64::from(index % 52) * size / 52.0, f64::from(index / 52) * size / 52.0);
             vec![[x, y], [x + 2.0, y], [x, y + 2.0]]
         };
-        Arc::new(Body::new(vec![Layer { height: 40.0, polygons: (0..330).map(tooth).collect() }]).unwrap())
+        Arc::new(Body::new(vec![Layer { height: 40.0, polygons: (0..2700).map(tooth).collect() }]).unwrap())
     };
     let mut arena = arena(&world);
     for number in 0..20_000 {
@@ -293,6 +293,12 @@ fn no_shape_keeps_the_world_busy_for_long() {
     }
     // some tens of milliseconds, with much left for a slow and busy machine
     assert!(longest < Duration::from_millis(500), "{longest:?}");
+    let turned = (0..20).map(|step| {
+        let start = Instant::now();
+        arena.moved(robot, pose(1000.0, 1000.0, f64::from(step)));
+        start.elapsed()
+    });
+    assert!(turned.max() < Some(Duration::from_millis(500)));
     let look = |_| {
         let start = Instant::now();
         arena.seen(robot, beam([1000.0, 1000.0, 30.0], 0.0, 0.0, 1.0, 1.0));

@@ -10,6 +10,7 @@ use crate::polygon::{self, Piece, PolygonError};
 /// How far shapes may extend beyond the arena, in mm.
 const OVERHANG: f64 = 1000.0;
 const MAX_COORDINATE: f64 = super::ARENA_SIZE + OVERHANG;
+const MAX_LINE_POINTS: usize = 256;
 
 /// A shape as drawn and as convex pieces.
 pub(super) struct Shape {
@@ -34,7 +35,7 @@ pub(super) enum OutlineError {
     NoWidth,
     #[error("the width of a line must be above 0 and at most {MAX_COORDINATE}, not {width}")]
     Width { width: f64 },
-    #[error("a line needs 2 to {} points", polygon::MAX_POLYGON_POINTS)]
+    #[error("a line needs 2 to {MAX_LINE_POINTS} points")]
     LinePoints,
     #[error("a point of the line is too far away")]
     TooFar,
@@ -100,7 +101,7 @@ fn band(line: &[[f64; 2]], width: Option<f64>, closed: bool) -> Result<Vec<Polyg
     if !(width > 0.0 && width <= MAX_COORDINATE) {
         return Err(OutlineError::Width { width });
     }
-    if line.len() < 2 || line.len() > polygon::MAX_POLYGON_POINTS {
+    if line.len() < 2 || line.len() > MAX_LINE_POINTS {
         return Err(OutlineError::LinePoints);
     }
     if line.iter().flatten().any(|value| !value.is_finite() || value.abs() > MAX_COORDINATE) {

@@ -22,7 +22,7 @@ pub const MAX_SENSORS: usize = 64;
 /// Maximum number of groups of a sensor.
 pub const MAX_GROUPS: usize = 16;
 /// Maximum number of points of a body.
-pub const MAX_POINTS: usize = 4096;
+pub const MAX_POINTS: usize = arena::body::MAX_BODY_POINTS;
 /// Maximum number of steps of a trial.
 pub const MAX_STEPS: u32 = 1_000_000;
 /// Maximum number of trials of an evaluation.

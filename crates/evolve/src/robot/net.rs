@@ -482,6 +482,36 @@ mod tests {
     }
 
     #[test]
+    fn the_values_of_a_neuron_are_consecutive() {
+        use ParameterKind::{Bias, Gain, Gate, Weight};
+        let mut plan = NetSpec { transfer: Transfer::LinearClamped, ..plan(2, 2, 2) };
+        let two = genes(2, -1.0, 1.0);
+        let NetParameters { input, output, hidden, weight, .. } = &mut plan.parameters;
+        (*input, *output, *hidden, *weight) = (two, two, two, two);
+        let specs = |kinds: [ParameterKind; 2]| kinds.map(|kind| value(kind, -1.0, 1.0)).to_vec();
+        (plan.inputs, plan.outputs, plan.hidden) = (specs([Gain, Bias]), specs([Bias, Gain]), specs([Bias, Gain]));
+        plan.weights = specs([Weight, Gate]);
+        // rows: two outputs, two hidden neurons; columns: two inputs and the same; each weight with its gate
+        let mut weights = vec![0.0; 2 * 4 * 6];
+        for (row, column, gate) in [(0, 0, 1.0), (1, 1, 1.0), (1, 0, -1.0), (3, 1, 1.0)] {
+            let at = 2 * (row * 6 + column);
+            (weights[at], weights[at + 1]) = (1.0, gate);
+        }
+        let genotype = Genotype {
+            hidden: 2,
+            input_values: vec![0.5, 0.125, -1.0, 0.25],
+            output_values: vec![0.25, 0.5, 0.5, 0.25],
+            hidden_values: vec![0.25, 1.0, 0.5, 0.5],
+            weights,
+            ..Genotype::default()
+        };
+        let mut net = Net::new(&plan, &genotype).unwrap();
+        // the inputs become 0.625 and -0.25
+        assert_eq!(step(&mut net, &[1.0, 0.5]), [(0.625 + 0.25) * 0.5, (-0.25 + 0.5) * 0.25]);
+        assert_eq!(net.hidden(), [0.25, (-0.25 + 0.5) * 0.5]);
+    }
+
+    #[test]
     fn a_gate_shuts_a_weight() {
         let mut plan = plan(1, 1, 0);
         plan.parameters.weight = genes(2, -1.0, 1.0);

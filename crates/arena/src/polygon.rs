@@ -247,7 +247,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "it is about how long it takes")]
     fn outlines_with_thousands_of_points_are_decomposed_in_time() {
         let most = MAX_POLYGON_POINTS;
-        let gear = |i: usize| if i / 8 % 2 == 0 { 50.0 } else { 55.0 };
+        let gear = |i: usize| if (i / 8).is_multiple_of(2) { 50.0 } else { 55.0 };
         let rough = |i: usize| 50.0 + (i * 7919 % 1000) as f64 / 200.0;
         let noise = |i: usize| (i * 7919 % 1000) as f64 / 100_000.0;
         let square = |i: usize| {
@@ -255,7 +255,7 @@ mod tests {
             let [x, y] = [[along, -across], [across, along], [-along, across], [-across, -along]][i / (most / 4)];
             [200.0 * x, 200.0 * y]
         };
-        let spiky = |i: usize| if i % 2 == 0 { 2.0 } else { 1000.0 };
+        let spiky = |i: usize| if i.is_multiple_of(2) { 2.0 } else { 1000.0 };
         let straight = |i: usize| [i as f64 / 10.0, 0.0];
         let sampled = (0..most - 2).map(straight).chain([[819.0, 9.0], [0.0, 9.0]]).collect();
         for (name, points, is_allowed) in [

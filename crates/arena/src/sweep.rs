@@ -173,13 +173,12 @@ fn sweep_level(surroundings: &Surroundings<'_>, body: &Body, ground_plane: &Plan
 
 fn sweep_walls(swept: &SweptPrisms<'_>, bounds: &Bounds, motion: &Motion) -> f64 {
     let mut free = 1.0_f64;
-    let walls: [(fn(&Bounds) -> bool, DVec2, f64); 4] = [
-        (|bounds| bounds.min.x < 0.0, DVec2::X, 0.0),
-        (|bounds| bounds.min.y < 0.0, DVec2::Y, 0.0),
-        (|bounds| bounds.max.x > ARENA_SIZE, DVec2::NEG_X, -ARENA_SIZE),
-        (|bounds| bounds.max.y > ARENA_SIZE, DVec2::NEG_Y, -ARENA_SIZE),
-    ];
-    for (is_near, normal, offset) in walls.into_iter().filter(|(is_near, ..)| is_near(bounds)) {
+    let walls = [(DVec2::X, 0.0), (DVec2::Y, 0.0), (DVec2::NEG_X, -ARENA_SIZE), (DVec2::NEG_Y, -ARENA_SIZE)];
+    for (normal, offset) in walls {
+        let is_near = |bounds: &Bounds| normal.dot(bounds.min).min(normal.dot(bounds.max)) < offset;
+        if !is_near(bounds) {
+            continue;
+        }
         let to_wall = |points: &[DVec2]| {
             let lowest = points.iter().map(|point| normal.dot(*point)).fold(f64::INFINITY, f64::min);
             Separation { distance: lowest - offset, normal }

@@ -42,6 +42,7 @@ fn finished_run(operator: &mut Client) -> String {
         hidden: Some(1),
         seed: 1,
         target: None,
+        rival: None,
     };
     operator.send(ConsoleCommand::Watch { topics: vec![Topic::Evolution] }).expect("it goes on");
     ask(operator, ConsoleCommand::StartRun { run }).expect("it starts");

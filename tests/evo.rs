@@ -1,85 +1,16 @@
-//! The evolving robots over sockets: World Simulator, Robot Simulator and Population Manager, with each other and with
-//! plain sockets that know nothing but the document.
+//! The evolving robots over sockets: World Simulator and Robot Simulator, with plain sockets that know nothing but the
+//! document.
 
+mod evolving;
 mod running;
 
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Stdio},
-};
+use std::{io::Write, net::TcpStream, path::Path, process::Command};
 
-use running::{DEADLINE, Running, rossum, run};
-use tempfile::TempDir;
+use evolving::{Plain, robot, world};
+use running::Running;
 
 /// The rectangle of the document, 3.2.
 const RECTANGLE: &str = "1 20 1 4 -30 40 30 40 30 -40 -30 -40";
-
-fn world(name: &str) -> Running {
-    Running::start(rossum().args(["world", name, "--free-ports", "--json", "--seed", "5"]))
-}
-
-fn robot(arguments: &[&str]) -> Running {
-    Running::start(rossum().args(["robot", "--free-ports", "--json"]).args(arguments))
-}
-
-/// A socket that sends and reads lines.
-struct Plain {
-    reader: BufReader<TcpStream>,
-}
-
-impl Plain {
-    fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("it listens");
-        stream.set_read_timeout(Some(DEADLINE)).expect("a deadline");
-        stream.set_nodelay(true).expect("no delay");
-        Self { reader: BufReader::new(stream) }
-    }
-
-    fn send(&mut self, bytes: &[u8]) {
-        self.reader.get_mut().write_all(bytes).expect("it is read");
-    }
-
-    fn say(&mut self, line: &str) {
-        self.send(format!("{line}\r\n").as_bytes());
-    }
-
-    /// The next line, which must end as the document says, with single spaces and finite numbers.
-    fn hear(&mut self) -> String {
-        let mut line = String::new();
-        self.reader.read_line(&mut line).expect("a line");
-        let line = line.strip_suffix("\r\n").unwrap_or_else(|| panic!("`{line}` does not end in CrLf")).to_owned();
-        for word in line.split(' ').skip(1) {
-            assert!(!word.is_empty() && word.bytes().all(|byte| b"0123456789+-Ee.".contains(&byte)), "{line}");
-        }
-        line
-    }
-
-    fn ask(&mut self, line: &str) -> String {
-        self.say(line);
-        self.hear()
-    }
-
-    /// The answer's numbers, after its name.
-    fn numbers(&mut self, line: &str, name: &str) -> Vec<f64> {
-        let answer = self.ask(line);
-        let mut words = answer.split(' ');
-        assert_eq!(words.next(), Some(name), "{line}: {answer}");
-        words.map(|word| word.parse().expect("a number")).collect()
-    }
-
-    fn create(&mut self) -> u64 {
-        self.numbers("CreateRobot", "YourIdentifier")[0] as u64
-    }
-
-    /// The peer has closed the connection and says nothing more.
-    fn closes(mut self) -> bool {
-        let mut rest = Vec::new();
-        self.reader.read_to_end(&mut rest).is_ok() && rest.is_empty()
-    }
-}
 
 #[test]
 fn a_world_answers_as_the_document_says() {
@@ -220,7 +151,7 @@ fn a_body_may_have_thousands_of_points() {
     let robot = client.create();
     // a gear with 500 teeth, 60 mm in radius
     let point = |at: usize| {
-        let (radius, angle) = (if at / 8 % 2 == 0 { 60.0 } else { 58.0 }, at as f64 * TAU / 8000.0);
+        let (radius, angle) = (if (at / 8).is_multiple_of(2) { 60.0 } else { 58.0 }, at as f64 * TAU / 8000.0);
         format!(" {} {}", radius * angle.cos(), radius * angle.sin())
     };
     let outline: String = (0..8000).map(point).collect();
@@ -352,163 +283,6 @@ fn bad_individuals_cost_their_manager_alone() {
     leaver.send(b"Individual 1 99");
     drop(leaver);
     assert!(witness.ask(&format!("Individual 1 1 {least}{genes}")).starts_with("Fitness 1 1 "));
-}
-
-/// A short run, with these arguments; what it wrote of its generations.
-fn evolve(folder: &Path, arguments: &[&str]) -> String {
-    let folder = folder.to_str().expect("a name");
-    let common = ["evolve", "--generations", "3", "--population", "8", "--seed", "4", "--out", folder];
-    let ended = run(&[&common, arguments].concat());
-    assert_eq!(ended.code, Some(0), "{arguments:?}: {}{}", ended.stdout, ended.stderr);
-    fs::read_to_string(Path::new(folder).join("log.csv")).expect("a log")
-}
-
-#[test]
-fn a_run_over_sockets_equals_one_in_a_process_bit_for_bit() {
-    let folder = TempDir::new().expect("a folder");
-    let here = evolve(&folder.path().join("here"), &["--all", "--world", "obstacles", "--threads", "2"]);
-    let world = world("obstacles");
-    let address = world.address("World Simulator").to_string();
-    let one = robot(&["platine", "--world", &address, "--seed", "4"]);
-    let other = robot(&["platine", "--in-process", "obstacles", "--seed", "4"]);
-    for (name, simulators) in [("wire", vec![&one]), ("both", vec![&one, &other])] {
-        let addresses: Vec<String> =
-            simulators.iter().map(|simulator| simulator.address("Robot Simulator").to_string()).collect();
-        let there = evolve(&folder.path().join(name), &["--simulators", &addresses.join(",")]);
-        assert_eq!(there, here, "{name}");
-    }
-}
-
-#[test]
-fn robots_in_lockstep_do_not_wait_for_a_time_out() {
-    let folder = TempDir::new().expect("a folder");
-    let text = run(&["world", "obstacles", "--print"]).stdout;
-    let file = folder.path().join("lockstep.toml");
-    // a single time-out would be longer than the test may take
-    fs::write(&file, format!("lockstep = {{ timeout = 25 }}\n{text}")).expect("written");
-    let world = world(file.to_str().expect("a name"));
-    let address = world.address("World Simulator").to_string();
-    let simulator = robot(&["platine", "--world", &address, "--seed", "4", "--concurrent", "8"]);
-    let address = simulator.address("Robot Simulator").to_string();
-    let there = evolve(&folder.path().join("there"), &["--simulators", &address]);
-    let here = evolve(&folder.path().join("here"), &["--all", "--world", "obstacles"]);
-    assert_eq!(there, here);
-}
-
-/// A process that would go on, and is killed at the end. What it says is held, as a pipe that nobody holds ends it.
-struct Doomed(Child, BufReader<ChildStdout>);
-
-impl Doomed {
-    /// Starts a run of many generations and waits until so many are finished.
-    fn start(folder: &Path, arguments: &[&str], generations: usize) -> Self {
-        let mut child = rossum()
-            .args(["evolve", "--generations", "100000", "--population", "8", "--seed", "4", "--json", "--out"])
-            .arg(folder)
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let stdout = child.stdout.take().expect("it is piped");
-        let mut doomed = Self(child, BufReader::new(stdout));
-        assert_eq!(doomed.1.by_ref().lines().take(generations).count(), generations);
-        doomed
-    }
-}
-
-impl Drop for Doomed {
-    fn drop(&mut self) {
-        // one that has ended cannot be killed
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn a_killed_run_goes_on_where_it_was() {
-    let folder = TempDir::new().expect("a folder");
-    let (killed, whole) = (folder.path().join("killed"), folder.path().join("whole"));
-    for generations in [1, 3] {
-        // at any time: wherever it is when the lines have been read
-        drop(Doomed::start(&killed.with_extension(generations.to_string()), &["--all"], generations));
-    }
-    let killed = killed.with_extension("3");
-    let finished = fs::read_to_string(killed.join("log.csv")).expect("a log").lines().count() - 1;
-    assert!(finished >= 3, "what was told was written before: {finished}");
-    let target = (finished + 4).to_string();
-    let name = |path: &PathBuf| path.to_str().expect("a name").to_owned();
-    let ended = run(&["evolve", "--resume", &name(&killed), "--generations", &target]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let ended =
-        run(&["evolve", "--all", "--population", "8", "--seed", "4", "--generations", &target, "--out", &name(&whole)]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    for file in ["log.csv", "log.jsonl", "best.json", "checkpoint.json"] {
-        let read = |folder: &Path| fs::read_to_string(folder.join(file)).expect("it is there");
-        assert!(read(&killed) == read(&whole), "{file} differs");
-    }
-}
-
-#[test]
-fn the_work_of_a_dead_simulator_is_done_by_another() {
-    let folder = TempDir::new().expect("a folder");
-    let alive = robot(&["platine", "--in-process", "empty", "--seed", "4"]);
-    let dying = robot(&["platine", "--in-process", "empty", "--seed", "4"]);
-    let addresses = [&alive, &dying].map(|simulator| simulator.address("Robot Simulator").to_string());
-    let run_folder = folder.path().join("run");
-    let mut run = Doomed::start(&run_folder, &["--simulators", &addresses.join(",")], 2);
-    drop(dying);
-    let csv = || fs::read_to_string(run_folder.join("log.csv")).expect("a log");
-    let before = csv().lines().count();
-    running::eventually("generations that are finished by the other one", || {
-        assert!(run.0.try_wait().expect("it can be asked").is_none(), "it goes on");
-        (csv().lines().count() > before + 2).then_some(())
-    });
-    drop(run);
-    let generations: Vec<u64> = csv()
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').next().and_then(|word| word.parse().ok()).expect("a number"))
-        .collect();
-    assert!(generations.iter().copied().eq(1..=generations.len() as u64), "each once: {generations:?}");
-}
-
-#[test]
-fn a_run_can_be_looked_at() {
-    let folder = TempDir::new().expect("a folder");
-    let place = folder.path().join("run");
-    evolve(&place, &["--all", "--world", "maze"]);
-    let name = place.to_str().expect("a name");
-    let begins = |file: &str, with: &[u8]| {
-        let bytes = fs::read(place.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        assert!(bytes.starts_with(with) && bytes.len() > 2_000, "{file}");
-    };
-    let png = b"\x89PNG".as_slice();
-    for (file, with) in [("fitness.svg", b"<svg".as_slice()), ("fitness.png", png), ("path.png", png)] {
-        begins(file, with);
-        fs::remove_file(place.join(file)).expect("it is there");
-    }
-    let shown = run(&["evolve", "show", name]);
-    assert!(shown.code == Some(0) && shown.stdout.contains("best so far"), "{shown:?}");
-    begins("fitness.png", png);
-    let json = run(&["evolve", "show", name, "--json"]);
-    let record: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
-    assert_eq!(record["history"].as_array().map(Vec::len), Some(3));
-    let replayed = run(&["evolve", "--replay", name]);
-    assert!(replayed.code == Some(0) && replayed.stdout.contains("as in the run"), "{replayed:?}");
-    begins("path.png", png);
-    // and what is wrong is said
-    for (arguments, expected) in [
-        (&["evolve", "show", "/nowhere"][..], "no run in /nowhere"),
-        (&["evolve", "--all", "--out", name], "has a run already"),
-        (&["evolve", "--all", "--world", "moon"], "unknown world `moon`"),
-        (&["evolve", "--all", "--body", "snake"], "snake"),
-        (&["evolve", "--world", "maze"], "require --all"),
-        (&["world", "moon"], "unknown world `moon`"),
-        (&["robot", "snake", "--in-process", "empty"], "snake"),
-    ] {
-        let ended = run(arguments);
-        assert!(ended.code == Some(1) && ended.stderr.contains(expected), "{arguments:?}: {ended:?}");
-    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod running;
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
 };
@@ -54,8 +54,13 @@ fn evolve(robot: &str, generations: usize) -> Vec<f64> {
     fitness
 }
 
+/// Our Robot Simulator, with trials that a world in Python gets through in a short time.
 fn robot(arguments: &[&str]) -> Running {
-    Running::start(rossum().args(["robot", "platine", "--free-ports", "--json"]).args(arguments))
+    let body = running::run(&["robot", "platine", "--print"]).stdout;
+    let body = body.replace("steps = 400", "steps = 60").replace("trials = 8", "trials = 2");
+    let mut file = tempfile::NamedTempFile::with_suffix(".toml").expect("a file");
+    file.write_all(body.as_bytes()).expect("it is written");
+    Running::start(rossum().arg("robot").arg(file.path()).args(["--free-ports", "--json"]).args(arguments))
 }
 
 #[test]
@@ -76,6 +81,41 @@ fn our_robots_live_in_a_foreign_world() {
     }
 }
 
+/// Runs our Population Manager for two generations, and returns the best fitness of each.
+fn evolve_with_ours(robot: &str) -> Vec<f64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = rossum()
+        .args(["evolve", "--simulators", robot, "--generations", "2", "--population", "6", "--json", "--out"])
+        .arg(folder.path().join("run"))
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("a generation")["best"].clone();
+    text.lines().map(|text| line(text).as_f64().expect("a fitness")).collect()
+}
+
+/// Each of the three programs is ours or the one that was written from the document alone.
+#[test]
+fn every_combination_of_our_programs_and_foreign_ones_works() {
+    let our_world = Running::start(rossum().args(["world", "obstacles", "--free-ports", "--json", "--seed", "5"]));
+    let foreign_world = Peer::start("world_simulator.py", &[]);
+    let our_address = our_world.address("World Simulator").to_string();
+    for (world_is, world) in [("our", &our_address), ("a foreign", &foreign_world.address)] {
+        let ours = robot(&["--world", world, "--seed", "3"]);
+        let foreign = Peer::start("robot_simulator.py", &["--world", world]);
+        let our_robot = ours.address("Robot Simulator").to_string();
+        for (robot_is, robot) in [("our", &our_robot), ("a foreign", &foreign.address)] {
+            for (manager_is, fitness) in [("our", evolve_with_ours(robot)), ("a foreign", evolve(robot, 2))] {
+                let combination = format!("{manager_is} manager, {robot_is} robot, {world_is} world");
+                // a failed individual has the fitness -1
+                let is_valid = fitness.len() == 2 && fitness.iter().all(|fitness| *fitness > -1.0);
+                assert!(is_valid, "{combination}: {fitness:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_foreign_convention_for_directions_makes_no_difference() {
     let fitness = |world: &[&str], ours: &[&str]| {
@@ -87,20 +127,4 @@ fn a_foreign_convention_for_directions_makes_no_difference() {
     let usual = fitness(&[], &[]);
     let other = fitness(&["--zero", "y", "--sense", "cw"], &["--dir-zero", "y", "--dir-sense", "cw"]);
     assert!((usual - other).abs() < 1e-3, "{usual} {other}");
-}
-
-#[test]
-fn foreign_robots_live_in_our_world() {
-    let world = Running::start(rossum().args(["world", "obstacles", "--free-ports", "--json", "--seed", "5"]));
-    let robot = Peer::start("robot_simulator.py", &["--world", &world.address("World Simulator").to_string()]);
-    let fitness = evolve(&robot.address, 2);
-    assert!(fitness.iter().all(|fitness| fitness.abs() < 1.0), "{fitness:?}");
-    // and our Population Manager evolves them as well
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = rossum()
-        .args(["evolve", "--simulators", &robot.address, "--generations", "2", "--population", "6", "--out"])
-        .arg(folder.path().join("run"))
-        .output()
-        .expect("it runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

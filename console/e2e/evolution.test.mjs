@@ -28,7 +28,7 @@ test('a run improves, is stopped, and is resumed', async () => {
     await page.locator(hook(`run-${field}`)).fill(String(value))
   }
   await page.locator(hook('run-start')).click()
-  const run = () => page.received.latest.get('run')
+  const run = () => page.received.latest.get('run')?.populations[0]
   await eventually('some generations', () => (run()?.best_so_far.length ?? 0) >= 6)
   await eventually('a better one than at first', () => run().best_so_far.at(-1) > run().best_so_far[0])
   const state = (words) => eventually(words, async () => (await textOf(page, 'chosen-state')) === words)
@@ -49,7 +49,8 @@ test('a run improves, is stopped, and is resumed', async () => {
   await page.locator(hook('replay-which')).selectOption('all')
   await eventually('the best one', () => page.received.latest.get('replay').generation > 1)
   const replay = page.received.latest.get('replay')
-  assert.ok(replay.trials.length > 0 && replay.arena.polygons.length > 0)
+  assert.equal(replay.robots.length, 1)
+  assert.ok(replay.robots[0].trials.length > 0 && replay.arena.polygons.length > 0)
   await page.locator(hook('net')).waitFor()
 
   await page.locator(hook('resume-generations')).fill(String(before + 10))
@@ -58,9 +59,9 @@ test('a run improves, is stopped, and is resumed', async () => {
   await state('stopped')
   assert.ok(run().best_so_far.at(-1) >= best, 'nothing is lost')
   assert.equal(await page.locator(hook('run-row')).count(), 1)
-  const { fitness } = page.received.latest.get('run').net
+  const { fitness } = run().net
   await page.locator(hook('replay-show')).click()
-  await eventually('the best of all', () => page.received.latest.get('replay').fitness === fitness)
+  await eventually('the best of all', () => page.received.latest.get('replay').robots[0].fitness === fitness)
   await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
   await portray(page, 'evolution')
   await closePage(page)
@@ -70,7 +71,7 @@ test('only combinations that make sense are offered, and the others have a reaso
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
   const value = (name) => page.locator(hook(`run-${name}`)).inputValue()
   const isOffered = (name, option) => page.locator(`${hook(`run-${name}`)} option[value=${option}]`).isEnabled()
-  const reasons = (name) => textOf(page, `${name}-reasons`)
+  const reasons = (name) => textOf(page, `${name === 'world' ? name : `run-${name}`}-reasons`)
   assert.ok(!(await isOffered('fitness', 'line')) && (await isOffered('fitness', 'distance')))
   assert.match(await reasons('fitness'), /line \(the robot has no sensors in the group `line`\)/)
 
@@ -83,6 +84,59 @@ test('only combinations that make sense are offered, and the others have a reaso
   await page.locator(hook('run-fitness')).selectOption('climb')
   assert.equal(await value('world'), 'cliff')
   assert.match(await reasons('world'), /this world is level/)
+  // in a world in which robots meet, the form says so
+  await page.locator(hook('run-fitness')).selectOption('distance')
+  assert.ok(!(await page.locator(hook('company')).isVisible()))
+  await page.locator(hook('run-world')).selectOption('coevolution')
+  assert.match(await textOf(page, 'company'), /evaluated in groups/)
+  await closePage(page)
+})
+
+test('predators and prey evolve against each other, with both curves in one plot', async () => {
+  const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
+  const { default_coevolution: preset } = page.received.latest.get('hello').evolution
+  const value = (name) => page.locator(hook(name)).inputValue()
+  assert.ok(!(await page.locator(hook('rival-body')).isVisible()))
+  await page.locator(hook('run-where')).selectOption('two')
+  assert.deepEqual(
+    [await value('run-body'), await value('rival-body'), await value('run-world'), await value('run-algorithm')],
+    [preset.body, preset.rival.body, preset.world, preset.algorithm],
+  )
+  assert.deepEqual([await value('run-fitness'), await value('rival-fitness')], ['escape', 'pursuit'])
+  assert.match(await textOf(page, 'company'), /^Each individual meets some of the other population/)
+  assert.match(await textOf(page, 'world-reasons'), /maze.* \(there are no two kinds of robots that meet\)/)
+  // until it is stopped
+  await page.locator(hook('run-generations')).fill('')
+  await page.locator(hook('run-population')).fill('8')
+  await page.locator(hook('run-start')).click()
+  const summary = () => page.received.latest.get('evolution')?.runs.find(({ name }) => name.includes('prey-predator'))
+  await eventually('the run', () => summary() !== undefined)
+  assert.equal(summary().generations, 0)
+  await page.locator(`${hook('run-row')}[data-name="${summary().name}"]`).click()
+  const detail = () => page.received.latest.get('run')
+  await eventually('some generations', () => (detail()?.populations[1]?.best.length ?? 0) >= 3)
+  assert.deepEqual(
+    detail().populations.map(({ population }) => population),
+    ['prey', 'predator'],
+  )
+  const legend = await page.locator(`${hook('fitness-plot')} .u-legend`).textContent()
+  for (const label of ['prey: best', 'prey: mean', 'predator: best', 'predator: mean'])
+    assert.ok(legend.includes(label), legend)
+  assert.match(await textOf(page, 'fitness'), /^prey .*, predator /)
+  assert.match(await textOf(page, 'chosen-learnt'), /the best prey .*the best predator /)
+  assert.match(await textOf(page, 'chosen-generation'), /^\d+$/)
+
+  await page.locator(hook('run-stop')).click()
+  await eventually('stopped', async () => (await textOf(page, 'chosen-state')) === 'stopped')
+  await page.locator(hook('replay-show')).click()
+  await eventually('both robots', () => page.received.latest.get('replay')?.robots.length === 2)
+  await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
+  assert.match(await textOf(page, 'replay-words'), /prey: fitness .*predator: fitness /)
+  const done = summary().generation
+  await page.locator(hook('resume-generations')).fill(String(done + 2))
+  await page.locator(hook('run-resume')).click()
+  await eventually('two more', () => summary().generation === done + 2 && summary().state === 'finished')
+  await portray(page, 'coevolution')
   await closePage(page)
 })
 

@@ -175,6 +175,7 @@ class Chart {
             label,
             stroke: colour ?? COLOURS[at % COLOURS.length] ?? ink,
             width: 1.5,
+            spanGaps: true,
             points: { show: false },
           })),
         ],

@@ -2,8 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addressFault, splitAddresses } from '../src/pages/evolution/addresses.ts'
 import { fit, formatLength, scaleBar } from '../src/pages/evolution/arena-fit.ts'
-import { padded } from '../src/pages/evolution/columns.ts'
-import { fitnessFor, fitnessObjection, objection, reasonsOf, worldFor } from '../src/pages/evolution/combinations.ts'
+import { joined } from '../src/pages/evolution/columns.ts'
+import {
+  fitnessFor,
+  fitnessObjection,
+  kindsOf,
+  objection,
+  reasonsOf,
+  worldFor,
+  worldObjection,
+} from '../src/pages/evolution/combinations.ts'
+import { bestFitness, progressOf } from '../src/pages/evolution/figures.ts'
 import { layOut } from '../src/pages/evolution/net-layout.ts'
 
 test('addresses as people write them', () => {
@@ -18,34 +27,98 @@ test('addresses as people write them', () => {
 test('combinations that make no sense are left out with their reasons', () => {
   const named = (name: string) => ({ name, title: name })
   const menus = {
-    worlds: ['empty', 'hill'].map(named),
+    worlds: [
+      { ...named('empty'), kinds: [] },
+      { ...named('hill'), kinds: [] },
+    ],
     fitnesses: ['climb', 'far', 'line'].map(named),
     bodies: [
       { ...named('car'), fitness: 'climb' },
       { ...named('tram'), fitness: 'line' },
     ],
     objections: [
-      { body: 'car', fitness: 'climb', world: 'empty', reason: 'it is level' },
-      { body: 'car', fitness: 'line', world: null, reason: 'no sensors' },
-      { body: 'tram', fitness: 'line', world: 'empty', reason: 'no line' },
-      { body: 'tram', fitness: 'line', world: 'hill', reason: 'no line' },
+      { body: 'car', fitness: 'climb', world: 'empty', kind: null, reason: 'it is level' },
+      { body: 'car', fitness: 'line', world: null, kind: null, reason: 'no sensors' },
+      { body: 'tram', fitness: 'line', world: 'empty', kind: null, reason: 'no line' },
+      { body: 'tram', fitness: 'line', world: 'hill', kind: null, reason: 'no line' },
     ],
   }
-  assert.equal(objection(menus, 'car', 'climb', 'empty'), 'it is level')
-  assert.equal(objection(menus, 'car', 'climb', 'hill'), null)
-  assert.equal(objection(menus, 'car', 'line', 'hill'), 'no sensors')
+  const car = (fitness: string) => ({ body: 'car', fitness })
+  assert.equal(objection(menus, car('climb'), 'empty', null), 'it is level')
+  assert.equal(objection(menus, car('climb'), 'hill', null), null)
+  assert.equal(objection(menus, car('line'), 'hill', null), 'no sensors')
   // in one world of two, in all, in each
-  assert.equal(fitnessObjection(menus, 'car', 'climb'), null)
-  assert.equal(fitnessObjection(menus, 'car', 'line'), 'no sensors')
-  assert.equal(fitnessObjection(menus, 'tram', 'line'), 'no line')
-  assert.deepEqual([fitnessFor(menus, 'car'), fitnessFor(menus, 'tram')], ['climb', 'climb'])
+  assert.equal(fitnessObjection(menus, car('climb'), null), null)
+  assert.equal(fitnessObjection(menus, car('line'), null), 'no sensors')
+  assert.equal(fitnessObjection(menus, { body: 'tram', fitness: 'line' }, null), 'no line')
+  assert.deepEqual([fitnessFor(menus, 'car', null), fitnessFor(menus, 'tram', null)], ['climb', 'climb'])
   assert.deepEqual(
-    [worldFor(menus, 'car', 'climb', 'empty'), worldFor(menus, 'car', 'far', 'empty')],
+    [worldFor(menus, [car('climb')], 'empty'), worldFor(menus, [car('far')], 'empty')],
     ['hill', 'empty'],
   )
   const reasons = ['a', 'b', 'c'].map((name) => ({ name, reason: name === 'b' ? null : 'why not' }))
   assert.equal(reasonsOf(reasons), 'Not offered: a, c (why not).')
   assert.equal(reasonsOf([]), '')
+})
+
+test('two populations need a world with two kinds in which each makes sense', () => {
+  const named = (name: string) => ({ name, title: name })
+  const menus = {
+    worlds: [
+      { ...named('empty'), kinds: [] },
+      { ...named('wood'), kinds: ['hare', 'fox'] },
+    ],
+    fitnesses: ['flee', 'hunt', 'far'].map(named),
+    bodies: [
+      { ...named('hare'), fitness: 'flee' },
+      { ...named('fox'), fitness: 'hunt' },
+    ],
+    objections: [
+      { body: 'hare', fitness: 'flee', world: 'wood', kind: null, reason: 'nobody hunts it' },
+      { body: 'hare', fitness: 'flee', world: 'empty', kind: null, reason: 'nobody hunts it' },
+      { body: 'hare', fitness: 'flee', world: 'wood', kind: 'fox', reason: 'it is a fox' },
+      { body: 'hare', fitness: 'hunt', world: null, kind: null, reason: 'no nose' },
+    ],
+  }
+  const [hare, fox] = [
+    { body: 'hare', fitness: 'flee' },
+    { body: 'fox', fitness: 'hunt' },
+  ]
+  assert.deepEqual([kindsOf(menus, 'wood'), kindsOf(menus, 'empty')], [['hare', 'fox'], []])
+  assert.equal(worldObjection(menus, [hare, fox], 'wood'), null)
+  assert.equal(worldObjection(menus, [fox, hare], 'wood'), 'it is a fox')
+  assert.match(worldObjection(menus, [hare, fox], 'empty') ?? '', /no two kinds/)
+  assert.equal(worldFor(menus, [hare, fox], 'empty'), 'wood')
+  // alone, nobody hunts it
+  assert.equal(worldObjection(menus, [hare], 'wood'), 'nobody hunts it')
+  assert.deepEqual([fitnessFor(menus, 'hare', 0), fitnessFor(menus, 'hare', 1)], ['flee', 'far'])
+  assert.equal(fitnessFor(menus, 'hare', null), 'far')
+  assert.equal(fitnessObjection(menus, { body: 'hare', fitness: 'hunt' }, 0), 'no nose')
+})
+
+test('the figures of a run in words', () => {
+  const run = {
+    name: 'a',
+    algorithm: 'ga',
+    place: '',
+    seed: 1,
+    generations: 100,
+    generation: 3,
+    best: [{ population: '', fitness: 0.25 }],
+    state: 'running' as const,
+    words: '',
+    here: true,
+  }
+  assert.deepEqual([bestFitness(run), progressOf(run)], ['0.2500', '3 of 100'])
+  const best = [
+    { population: 'hare', fitness: 0.5 },
+    { population: 'fox', fitness: -1 },
+  ]
+  assert.deepEqual(
+    [bestFitness({ ...run, best }), bestFitness({ ...run, best: [] })],
+    ['hare 0.5000, fox −1.0000', '–'],
+  )
+  assert.equal(progressOf({ ...run, generations: 0 }), '3')
 })
 
 test('an arena fits into its picture', () => {
@@ -63,16 +136,17 @@ test('round lengths for the scale', () => {
   check(20_000, '5 mm')
 })
 
-test('columns of runs that are not equally long', () => {
-  assert.deepEqual(padded([[1, 2], [3], []]), {
-    x: [1, 2],
+test('curves of different generations have one axis', () => {
+  const curve = (x: number[], y: number[]) => ({ x, y })
+  assert.deepEqual(joined([curve([1, 2, 10], [5, 6, 7]), curve([1, 4], [8, 9]), curve([], [])]), {
+    x: [1, 2, 4, 10],
     columns: [
-      [1, 2],
-      [3, null],
-      [null, null],
+      [5, 6, null, 7],
+      [8, null, 9, null],
+      [null, null, null, null],
     ],
   })
-  assert.deepEqual(padded([]), { x: [], columns: [] })
+  assert.deepEqual(joined([]), { x: [], columns: [] })
 })
 
 test('a net is laid out within its drawing', () => {

@@ -3,11 +3,15 @@
 
 #![no_main]
 
-use evolve::run::{Run, read, read_best, read_best_of};
+use evolve::run::{
+    Run,
+    coevolution::{self, Coevolution},
+    read, read_best, read_best_of, read_status,
+};
 use libfuzzer_sys::fuzz_target;
 use std::{fs, path::PathBuf, sync::LazyLock};
 
-const FILES: [&str; 4] = ["run.json", "checkpoint.json", "best.json", "bests.jsonl"];
+const FILES: [&str; 6] = ["run.json", "checkpoint.json", "best.json", "bests.jsonl", "log.jsonl", "coevolution.json"];
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("rossum-fuzz-{}", std::process::id()));
@@ -25,7 +29,8 @@ fuzz_target!(|text: &str| {
             fs::write(FOLDER.join(name), content).expect("room on the disk");
         }
     }
-    let _ = (read(&FOLDER), read_best(&FOLDER), read_best_of(&FOLDER, 1));
+    let _ = (read(&FOLDER), read_status(&FOLDER), read_best(&FOLDER), read_best_of(&FOLDER, 1));
+    let _ = (coevolution::read(&FOLDER), coevolution::learnt(&FOLDER), Coevolution::resume(&FOLDER));
     if let Ok(run) = Run::resume(&FOLDER) {
         assert!(run.next_generation() > 0 && run.record().history == run.history());
     }

@@ -56,6 +56,13 @@ export type ArenaPolygon = {
   /** Height above the ground. */
   height: number, };
 
+/** The best fitness of a population. */
+export type BestFitness = {
+  /** Name of the population; empty if there is one only. */
+  population: string,
+  /** The fitness. */
+  fitness: number, };
+
 /** A robot body in a menu. */
 export type BodyChoice = {
   /** Name used in commands. */
@@ -179,7 +186,7 @@ export type Command =
   | { "do": "resume-run",
       /** Name of the run. */
       name: string,
-      /** New total number of generations; as planned if absent. */
+      /** New total number of generations, 0: until the run is stopped; as planned if absent. */
       generations?: number | null, }
   | { "do": "run",
       /** Name of the run; none to stop. */
@@ -233,7 +240,7 @@ export type DemoGame = {
 /** Options for new evolutionary runs. */
 export type EvolutionInfo = {
   /** Available worlds. */
-  worlds: Array<Choice>,
+  worlds: Array<WorldChoice>,
   /** Available robot bodies. */
   bodies: Array<BodyChoice>,
   /** Available fitness functions. */
@@ -244,6 +251,8 @@ export type EvolutionInfo = {
   objections: Array<Objection>,
   /** What a new run evolves unless the user chooses otherwise. */
   default_run: NewRun,
+  /** The same of two populations that evolve against each other. */
+  default_coevolution: NewRun,
   /** Folder of the runs. */
   folder: string, };
 
@@ -475,7 +484,7 @@ export type NewRun = {
   fitness?: string | null,
   /** Name of the algorithm. */
   algorithm: string,
-  /** Number of generations. */
+  /** Number of generations; 0: until the run is stopped. */
   generations: number,
   /** Individuals per generation; the algorithm's default if absent. */
   population?: number | null,
@@ -484,7 +493,9 @@ export type NewRun = {
   /** Seed of the random number generator. */
   seed: number,
   /** Ends the run once an individual reaches this fitness. */
-  target?: number | null, };
+  target?: number | null,
+  /** A second population that evolves against the first one, in the run's own process. */
+  rival?: Rival | null, };
 
 /** A combination of body, fitness function and world that makes no sense. */
 export type Objection = {
@@ -494,6 +505,10 @@ export type Objection = {
   fitness: string,
   /** Name of the world; null if it is so in all worlds. */
   world: string | null,
+  /** The kind of the robots, if they evolve against another population; null if they do not. Of no meaning if it is so in
+  * all worlds.
+  */
+  kind: string | null,
   /** Why, in words. */
   reason: string, };
 
@@ -543,6 +558,27 @@ export type Player = {
   agent: string,
   /** Index of its first body in the scene. */
   body: number, };
+
+/** Details of a population. The lists have one entry for each generation, or for some of them if there are thousands. */
+export type PopulationDetail = {
+  /** Name of the population; empty if there is one only. */
+  population: string,
+  /** Numbers of the generations, from 1. */
+  generations: Array<number>,
+  /** Best fitness of each generation. */
+  best: Array<number>,
+  /** Mean fitness of each generation. */
+  mean: Array<number>,
+  /** Worst fitness of each generation. */
+  worst: Array<number>,
+  /** Best fitness up to and including each generation. */
+  best_so_far: Array<number>,
+  /** Diversity of each generation's genomes. */
+  diversity: Array<number>,
+  /** What the best individual so far does, and the best of the first generation, in words; empty at first. */
+  learnt: string,
+  /** Neural network of the best individual so far, or of the best of the last generation if there are two populations. */
+  net: Net | null, };
 
 /** State of the puppet. */
 export type Puppet = {
@@ -632,41 +668,45 @@ export type Replay = {
   run: string,
   /** Generation of the individual, from 1. */
   generation: number,
-  /** Fitness reached in this replay. */
-  fitness: number,
   /** The arena. */
   arena: ArenaPlan,
-  /** Outline of the robot around its origin, facing along x. */
-  shape: Array<[number, number]>,
-  /** One path per trial. */
-  trials: Array<TrialPath>,
+  /** The individual, and those that it meets; of two populations, the best of each. */
+  robots: Array<ReplayRobot>,
   /** Seconds per step. */
   step_seconds: number, };
+
+/** A robot in a replay. */
+export type ReplayRobot = {
+  /** Name of its population; empty if there is one only. */
+  population: string,
+  /** Colour of its kind, as `#rrggbb`. */
+  colour: string,
+  /** Fitness reached in this replay. */
+  fitness: number,
+  /** Outline of the robot around its origin, facing along x. */
+  shape: Array<[number, number]>,
+  /** One path per trial. The robots begin each trial together. */
+  trials: Array<TrialPath>, };
 
 /** A text frame from a browser: a command, and the id under which its answer is expected. */
 export type Request = { id?: number } & Command;
 
+/** A population that evolves against another. */
+export type Rival = {
+  /** Name of the body. */
+  body: string,
+  /** Name of the fitness function; the body's own if absent. */
+  fitness?: string | null, };
+
 /** Rights of a browser, given by the token in its link. */
 export type Role = "operator" | "viewer";
 
-/** Details of a run. The lists have one entry per generation. */
+/** Details of a run. */
 export type RunDetail = {
   /** Name of the run. */
   name: string,
-  /** Best fitness of each generation. */
-  best: Array<number>,
-  /** Mean fitness of each generation. */
-  mean: Array<number>,
-  /** Worst fitness of each generation. */
-  worst: Array<number>,
-  /** Best fitness up to and including each generation. */
-  best_so_far: Array<number>,
-  /** Diversity of each generation's genomes. */
-  diversity: Array<number>,
-  /** What the best individual so far does, and the best of the first generation, in words; empty at first. */
-  learnt: string,
-  /** Neural network of the best individual so far. */
-  net: Net | null, };
+  /** One population, or two that evolve against each other. */
+  populations: Array<PopulationDetail>, };
 
 /** Whether a process is working on a run. */
 export type RunState = "running" | "stopped" | "finished" | "failed";
@@ -677,16 +717,18 @@ export type RunSummary = {
   name: string,
   /** Name of the algorithm. */
   algorithm: string,
-  /** World and body, as in `obstacles, platine`; or the addresses of the Robot Simulators. */
+  /** Body and world, as in `platine in obstacles`; or the addresses of the Robot Simulators. */
   place: string,
   /** Seed of the random number generator. */
   seed: number,
-  /** Planned number of generations. */
+  /** Planned number of generations; 0: until the run is stopped. */
   generations: number,
   /** Number of completed generations. */
   generation: number,
-  /** Best fitness so far. */
-  best: number | null,
+  /** The best fitness so far; of two populations that evolve against each other, that of the last generation of each. Empty
+  * before the end of the first generation.
+  */
+  best: Array<BestFitness>,
   /** Whether a process is working on it. */
   state: RunState,
   /** Error message of a failed run, or a remark; may be empty. */
@@ -827,6 +869,15 @@ export type Weight = {
   to: number,
   /** Strength; negative values inhibit. */
   weight: number, };
+
+/** A world in a menu. */
+export type WorldChoice = {
+  /** Name used in commands. */
+  name: string,
+  /** Human-readable name. */
+  title: string,
+  /** The two kinds of robots that can evolve against each other; empty if there are none. */
+  kinds: Array<string>, };
 
 /** An event in the world. */
 export type WorldEvent = {

@@ -3,8 +3,8 @@
 //! ```text
 //! run.json         the configuration of the run
 //! checkpoint.json  the state after the last finished generation; replaced atomically
-//! log.csv          one line per generation, for spreadsheets
-//! log.jsonl        the same, for programs
+//! log.jsonl        one line per generation
+//! log.csv          the same, for spreadsheets
 //! best.json        the best individual so far
 //! bests.jsonl      the best individual of each generation, one per line; missing in runs of older versions
 //! lock             held by the process that continues the run
@@ -12,7 +12,11 @@
 //!
 //! A generation is finished when its checkpoint is on disk. A run that is interrupted before that repeats the generation
 //! with the same individuals. When a run is resumed, log lines after the checkpoint are removed.
+//!
+//! Two populations that evolve against each other are two runs in one folder; see [`coevolution`].
 
+pub mod coevolution;
+mod company;
 mod folder;
 mod learnt;
 mod preset;
@@ -24,10 +28,11 @@ use serde::{Deserialize, Serialize};
 
 use self::folder::Folder;
 pub use self::{
+    company::Company,
     folder::{FolderError, is_busy, read_best, read_best_of},
     learnt::learnt,
-    preset::Preset,
-    site::{LocalSite, SiteError},
+    preset::{CoevolutionPreset, Preset},
+    site::{LocalSite, MAX_GROUP, SiteError},
 };
 use crate::{
     Genotype, NetParameters, ParametersError,
@@ -45,13 +50,21 @@ pub struct RunConfig {
     pub seed: u64,
     /// The nets that the Robot Simulator accepts.
     pub parameters: NetParameters,
-    /// Total number of generations.
-    pub generations: u64,
+    /// Total number of generations; `None` to go on until the user stops it.
+    pub generations: Option<u64>,
     /// The run ends once an individual has at least this fitness.
     pub target: Option<f64>,
     /// Where individuals are evaluated.
     #[serde(rename = "place")]
     pub site: EvaluationSite,
+}
+
+impl RunConfig {
+    /// Checks the settings and the net parameters.
+    fn check(&self) -> Result<(), RunError> {
+        crate::genotype::check(&self.parameters)?;
+        Ok(self.settings.check(&self.parameters)?)
+    }
 }
 
 /// Where individuals are evaluated.
@@ -69,6 +82,9 @@ pub enum EvaluationSite {
         fitness: Option<String>,
         /// Seed of the world and the trials.
         seed: u64,
+        /// Whom an individual meets; nobody in runs of older versions.
+        #[serde(default)]
+        company: Company,
     },
     /// By Robot Simulators at these addresses.
     Simulators(Vec<String>),
@@ -95,8 +111,15 @@ pub struct Generation {
     pub hidden: usize,
 }
 
+/// At most about `count` generations that are evenly spread over these, with the last one.
+pub fn thinned(history: &[Generation], count: usize) -> impl Iterator<Item = &Generation> + Clone {
+    let every = history.len().div_ceil(count.max(1)).max(1);
+    let last = history.len();
+    (1..).zip(history).filter(move |(nth, _)| nth % every == 0 || *nth == last || *nth == 1).map(|(_, line)| line)
+}
+
 /// The best individual of a generation, or so far.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Best {
     /// Number of its generation, from 1.
     pub generation: u64,
@@ -109,6 +132,17 @@ pub struct Best {
     /// The figures of the fitness script's summary; empty in runs of older versions, and if Robot Simulators evaluate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<f64>,
+    /// The individuals of its generation that it met, in the order in which they moved; see [`Company::Group`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub companions: Vec<Genotype>,
+    /// The number of companions that moved before it.
+    #[serde(default, skip_serializing_if = "is_0")]
+    pub place: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_0(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A snapshot of a run.
@@ -129,17 +163,54 @@ pub struct Record {
 ///
 /// The folder has no run, or a file is missing or damaged.
 pub fn read(folder: &Path) -> Result<Record, FolderError> {
-    let (config, Checkpoint { history, best, .. }) = folder::read_state(folder)?;
-    Ok(Record { config, history, best })
+    let (config, checkpoint): (_, Checkpoint) = folder::read_state(folder)?;
+    let history = folder::read_history(folder, checkpoint.finished())?;
+    Ok(Record { config, history, best: checkpoint.best })
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// Its configuration.
+    pub config: RunConfig,
+    /// The last finished generation.
+    pub last: Option<Generation>,
+    /// The best individual so far.
+    pub best: Option<Best>,
+}
+
+/// Reads how far a run is, which may be in progress. Takes the same time however long it has run.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_status(folder: &Path) -> Result<Status, FolderError> {
+    let (config, Checkpoint { last, mut history, best, .. }) = folder::read_state(folder)?;
+    Ok(Status { config, last: last.or_else(|| history.pop()), best })
 }
 
 /// The state that the next generation depends on.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Checkpoint {
-    /// All finished generations.
-    history: Vec<Generation>,
+    /// The last finished generation.
+    #[serde(default)]
+    last: Option<Generation>,
     best: Option<Best>,
     search: Search,
+    /// All finished generations, in runs of older versions.
+    #[serde(default, skip_serializing)]
+    history: Vec<Generation>,
+}
+
+impl Checkpoint {
+    fn last(&self) -> Option<&Generation> {
+        self.last.as_ref().or(self.history.last())
+    }
+
+    /// Number of finished generations.
+    fn finished(&self) -> u64 {
+        self.last().map_or(0, |last| last.generation)
+    }
 }
 
 /// Why a run cannot start or continue.
@@ -165,6 +236,8 @@ pub struct Run {
     folder: Folder,
     config: RunConfig,
     checkpoint: Checkpoint,
+    /// The finished generations.
+    history: Vec<Generation>,
     /// The individuals of the generation in progress.
     asked: Vec<Genotype>,
 }
@@ -176,11 +249,11 @@ impl Run {
     ///
     /// Invalid settings or parameters, or the folder has a run already or is not writable.
     pub fn begin(folder: &Path, config: RunConfig) -> Result<Self, RunError> {
-        crate::genotype::check(&config.parameters)?;
+        config.check()?;
         let search = Search::new(config.algorithm, &config.settings, &config.parameters, config.seed)?;
-        let checkpoint = Checkpoint { history: Vec::new(), best: None, search };
+        let checkpoint = Checkpoint { last: None, best: None, search, history: Vec::new() };
         let folder = Folder::begin(folder, &config, &checkpoint)?;
-        Ok(Self { folder, config, checkpoint, asked: Vec::new() })
+        Ok(Self { folder, config, checkpoint, history: Vec::new(), asked: Vec::new() })
     }
 
     /// Continues a run after its last finished generation.
@@ -191,10 +264,11 @@ impl Run {
     pub fn resume(folder: &Path) -> Result<Self, RunError> {
         let (folder, config, checkpoint): (_, RunConfig, Checkpoint) = Folder::resume(folder)?;
         crate::genotype::check(&config.parameters)?;
-        folder.trim_logs(&checkpoint.history)?;
-        folder.trim_bests(checkpoint.history.len() as u64)?;
+        let history = folder::read_history(folder.path(), checkpoint.finished())?;
+        folder.trim_logs(&history)?;
+        folder.trim_bests(checkpoint.finished())?;
         folder.save_best(checkpoint.best.as_ref())?;
-        Ok(Self { folder, config, checkpoint, asked: Vec::new() })
+        Ok(Self { folder, config, checkpoint, history, asked: Vec::new() })
     }
 
     /// The run's configuration.
@@ -204,7 +278,7 @@ impl Run {
 
     /// The finished generations.
     pub fn history(&self) -> &[Generation] {
-        &self.checkpoint.history
+        &self.history
     }
 
     /// The best individual so far.
@@ -214,8 +288,8 @@ impl Run {
 
     /// A snapshot of the run.
     pub fn record(&self) -> Record {
-        let Checkpoint { history, best, .. } = &self.checkpoint;
-        Record { config: self.config.clone(), history: history.clone(), best: best.clone() }
+        let best = self.checkpoint.best.clone();
+        Record { config: self.config.clone(), history: self.history.clone(), best }
     }
 
     /// A human-readable line about the algorithm's state.
@@ -225,7 +299,8 @@ impl Run {
 
     /// Number of the next generation, from 1.
     pub fn next_generation(&self) -> u64 {
-        self.checkpoint.history.len() as u64 + 1
+        // a checkpoint may say anything
+        self.checkpoint.finished().saturating_add(1)
     }
 
     /// The individuals of the next generation.
@@ -248,38 +323,56 @@ impl Run {
         if best.as_ref().is_some_and(improves) {
             self.checkpoint.best.clone_from(&best);
         }
-        self.checkpoint.history.push(statistics);
+        self.checkpoint.last = Some(statistics.clone());
         self.asked.clear();
         // in this order: logs ahead of the checkpoint are trimmed when the run is resumed; the checkpoint is never ahead
-        self.folder.log(self.checkpoint.history.last())?;
+        self.folder.log(&statistics)?;
         self.folder.add_best(best.as_ref())?;
         self.folder.save(&self.checkpoint)?;
         self.folder.save_best(self.checkpoint.best.as_ref())?;
-        self.checkpoint.history.last().ok_or(RunError::Folder(FolderError::Empty))
+        self.history.push(statistics);
+        self.history.last().ok_or(RunError::Folder(FolderError::Empty))
     }
 
     /// The best individual of the generation in progress.
     fn best_of(&self, evaluations: &[Evaluation]) -> Option<Best> {
         let individuals = (1_u64..).zip(self.asked.iter().zip(evaluations));
         let best = individuals.max_by(|(_, (_, a)), (_, (_, b))| a.fitness.total_cmp(&b.fitness));
-        best.map(|(individual, (genotype, evaluation))| Best {
-            generation: self.next_generation(),
-            individual,
-            fitness: evaluation.fitness,
-            genotype: genotype.clone(),
-            figures: evaluation.figures.clone(),
+        best.map(|(individual, (genotype, evaluation))| {
+            let (place, companions) = self.companions(individual as usize - 1);
+            Best {
+                generation: self.next_generation(),
+                individual,
+                fitness: evaluation.fitness,
+                genotype: genotype.clone(),
+                figures: evaluation.figures.clone(),
+                companions,
+                place,
+            }
         })
+    }
+
+    /// Whom an individual of the generation in progress met, and how many of them moved before it.
+    fn companions(&self, individual: usize) -> (usize, Vec<Genotype>) {
+        let EvaluationSite::Local { seed, company: Company::Group(size), .. } = &self.config.site else {
+            return (0, Vec::new());
+        };
+        let groups = company::groups(*seed, self.next_generation(), self.asked.len(), *size);
+        let group = groups.into_iter().find(|group| group.contains(&individual)).unwrap_or_default();
+        let place = group.iter().position(|member| *member == individual).unwrap_or_default();
+        let others = group.iter().filter(|member| **member != individual);
+        (place, others.map(|member| self.asked[*member].clone()).collect())
     }
 
     fn statistics(&self, evaluations: &[Evaluation], best: Option<&Best>, diversity: f64) -> Generation {
         let count = evaluations.len().max(1) as f64;
-        let before = self.checkpoint.history.last().map_or(0, |last| last.evaluations);
+        let before = self.checkpoint.last().map_or(0, |last| last.evaluations);
         // divided one by one: the sum may overflow
         let mean = evaluations.iter().map(|evaluation| evaluation.fitness / count).sum::<f64>();
         let bests = [best, self.checkpoint.best.as_ref()].into_iter().flatten();
         Generation {
             generation: self.next_generation(),
-            evaluations: before + evaluations.len() as u64,
+            evaluations: before.saturating_add(evaluations.len() as u64),
             best: best.map_or(0.0, |best| best.fitness),
             mean: mean.clamp(f64::MIN, f64::MAX),
             worst: evaluations.iter().map(|evaluation| evaluation.fitness).min_by(f64::total_cmp).unwrap_or_default(),

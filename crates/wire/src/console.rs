@@ -12,7 +12,7 @@ mod message;
 mod typescript;
 
 pub use self::{
-    command::{Command, NewRun, PuppetCommand, Request, Side, SimulatorSettings, Topic},
+    command::{Command, NewRun, PuppetCommand, Request, Rival, Side, SimulatorSettings, Topic},
     frame::{BODY_BYTES, Frame, POSES_HEADER, Pose, encode_poses},
     message::*,
 };

@@ -1,6 +1,6 @@
 // The arena from above, on a canvas: ground, obstacles, the robot, its beams and its path.
 
-import type { Replay, TrialPath } from '../../api'
+import type { Replay, ReplayRobot, TrialPath } from '../../api'
 import { fit, formatLength, scaleBar } from './arena-fit'
 
 const MARGIN = 10
@@ -19,6 +19,19 @@ function colourOf(colour: string): string {
   return /^#[0-9a-f]{3,8}$/i.test(colour) ? colour : '#9aa3ad'
 }
 
+interface Colours {
+  robot: string
+  past: string
+  ahead: string
+}
+
+/** Several robots have the colours of their kinds. */
+function coloursOf({ colour }: ReplayRobot, robots: number): Colours {
+  if (robots < 2) return { robot: ROBOT, past: PAST, ahead: AHEAD }
+  const own = colourOf(colour)
+  return { robot: own, past: own, ahead: `color-mix(in srgb, ${own} 35%, transparent)` }
+}
+
 function outline(points: readonly (readonly [number, number])[]): Path2D {
   const path = new Path2D()
   // the first `lineTo` of an empty path moves there
@@ -31,8 +44,8 @@ export class ArenaPicture {
   #canvas: HTMLCanvasElement
   #replay: Replay | null = null
   #polygons: { path: Path2D; colour: string; kind: string }[] = []
-  #robot = new Path2D()
-  #trial: TrialPath | null = null
+  #robots: { robot: ReplayRobot; shape: Path2D }[] = []
+  #trial = 0
   #step = 0
   #resized: ResizeObserver
 
@@ -49,11 +62,12 @@ export class ArenaPicture {
       colour: colourOf(colour),
       kind,
     }))
-    this.#robot = outline(replay?.shape ?? [])
-    this.#trial = null
+    this.#robots = (replay?.robots ?? []).map((robot) => ({ robot, shape: outline(robot.shape) }))
+    this.#trial = 0
   }
 
-  show(trial: TrialPath | null, step: number): void {
+  /** Shows a step of a trial. */
+  show(trial: number, step: number): void {
     this.#trial = trial
     this.#step = step
     this.#draw()
@@ -83,10 +97,13 @@ export class ArenaPicture {
     ctx.transform(scale, 0, 0, -scale, left, top)
     const pixel = 1 / scale
     this.#drawGround(ctx, replay, pixel)
-    const trial = this.#trial
-    if (trial) {
-      this.#drawPath(ctx, trial, pixel)
-      this.#drawRobot(ctx, trial, pixel)
+    const trials = this.#robots.flatMap(({ robot, shape }) => {
+      const trial = robot.trials[this.#trial]
+      return trial ? [{ trial, shape, colours: coloursOf(robot, this.#robots.length) }] : []
+    })
+    for (const { trial, colours } of trials) this.#drawPath(ctx, trial, colours, pixel)
+    for (const { trial, shape, colours } of trials) {
+      this.#drawRobot(ctx, trial, shape, colours, pixel)
       const end = trial.steps.at(-1)
       if (end && trial.died) cross(ctx, end[0], end[1], 8 * pixel)
     }
@@ -114,7 +131,7 @@ export class ArenaPicture {
     ctx.strokeRect(x1, y1, x2 - x1, y2 - y1)
   }
 
-  #drawPath(ctx: CanvasRenderingContext2D, { steps }: TrialPath, pixel: number): void {
+  #drawPath(ctx: CanvasRenderingContext2D, { steps }: TrialPath, colours: Colours, pixel: number): void {
     const line = (from: number, to: number, colour: string, width: number) => {
       ctx.beginPath()
       for (let at = from; at <= to; at++) {
@@ -125,8 +142,8 @@ export class ArenaPicture {
       ctx.lineWidth = width * pixel
       ctx.stroke()
     }
-    line(this.#step, steps.length - 1, AHEAD, 1.5)
-    line(0, this.#step, PAST, 2)
+    line(this.#step, steps.length - 1, colours.ahead, 1.5)
+    line(0, this.#step, colours.past, 2)
     ctx.fillStyle = BLOCKED
     for (const [x, y, , blocked] of steps.slice(0, this.#step + 1)) if (blocked) disc(ctx, x, y, 2.4 * pixel)
     const start = steps[0]
@@ -135,13 +152,19 @@ export class ArenaPicture {
       ctx.arc(start[0], start[1], 5 * pixel, 0, 2 * Math.PI)
       ctx.fillStyle = '#fff'
       ctx.fill()
-      ctx.strokeStyle = PAST
+      ctx.strokeStyle = colours.past
       ctx.lineWidth = 2.5 * pixel
       ctx.stroke()
     }
   }
 
-  #drawRobot(ctx: CanvasRenderingContext2D, { steps, beams }: TrialPath, pixel: number): void {
+  #drawRobot(
+    ctx: CanvasRenderingContext2D,
+    { steps, beams }: TrialPath,
+    shape: Path2D,
+    colours: Colours,
+    pixel: number,
+  ): void {
     const at = steps[Math.min(this.#step, steps.length - 1)]
     if (!at) return
     ctx.strokeStyle = BEAM
@@ -156,13 +179,13 @@ export class ArenaPicture {
     ctx.save()
     ctx.translate(x, y)
     ctx.rotate(direction)
-    ctx.fillStyle = ROBOT
+    ctx.fillStyle = colours.robot
     ctx.globalAlpha = 0.9
-    ctx.fill(this.#robot)
+    ctx.fill(shape)
     ctx.globalAlpha = 1
     ctx.strokeStyle = blocked ? BLOCKED : INK
     ctx.lineWidth = (blocked ? 3 : 1.5) * pixel
-    ctx.stroke(this.#robot)
+    ctx.stroke(shape)
     ctx.restore()
     // where it faces
     ctx.strokeStyle = INK

@@ -1,6 +1,6 @@
 // Replays an individual in its arena.
 
-import type { Replay, TrialPath } from '../../api'
+import type { Replay } from '../../api'
 import { button, format, h, select, setText, timelineSlider } from '../../ui'
 import { ArenaPicture } from './arena-picture'
 
@@ -40,7 +40,7 @@ class Player implements ArenaPlayer {
   )
   readonly #words = h('p', { class: 'quiet', 'data-test': 'replay-words' }, '')
   #replay: Replay | null = null
-  #trial: TrialPath | null = null
+  #trial = 0
   /** Current step, with a fraction while playing. */
   #step = 0
   #playing = false
@@ -66,7 +66,7 @@ class Player implements ArenaPlayer {
     this.#replay = replay
     this.#picture.setReplay(replay)
     this.#canvas.setAttribute('aria-label', replay ? `${replay.arena.title}, from above` : 'Arena from above')
-    const options = (replay?.trials ?? []).map(({ died }, at) =>
+    const options = (replay?.robots[0]?.trials ?? []).map(({ died }, at) =>
       h('option', { value: String(at) }, `Trial ${at + 1}${died ? ', died' : ''}`),
     )
     this.#trials.replaceChildren(...options)
@@ -80,19 +80,17 @@ class Player implements ArenaPlayer {
     this.#picture.close()
   }
 
-  /** Index of the last step. */
+  /** Index of the last step of any robot. */
   get #end(): number {
-    return Math.max(0, (this.#trial?.steps.length ?? 1) - 1)
+    const lengths = (this.#replay?.robots ?? []).map(({ trials }) => trials[this.#trial]?.steps.length ?? 1)
+    return Math.max(1, ...lengths) - 1
   }
 
   #choose(number: number): void {
-    const trial = this.#replay?.trials[number] ?? null
-    this.#trial = trial
+    this.#trial = number
     this.#step = 0
     this.#time.max = String(this.#end)
-    const blocked = trial?.steps.filter(([, , , is]) => is).length ?? 0
-    const { length = 0 } = trial?.steps ?? []
-    setText(this.#words, this.#replay && trial ? aboutTrial(this.#replay, length, blocked, trial.died) : '')
+    setText(this.#words, this.#replay ? aboutTrial(this.#replay, number) : '')
     this.#draw()
   }
 
@@ -110,13 +108,13 @@ class Player implements ArenaPlayer {
     setText(this.#play, on ? 'Pause' : 'Play')
     cancelAnimationFrame(this.#tick)
     if (!on) return
-    if (this.#trial && this.#step >= this.#trial.steps.length - 1) this.#step = 0
+    if (this.#step >= this.#end) this.#step = 0
     this.#last = performance.now()
     this.#tick = requestAnimationFrame((now) => this.#advance(now))
   }
 
   #advance(now: number): void {
-    if (!this.#trial || !this.#replay) {
+    if (!this.#replay) {
       this.#run(false)
       return
     }
@@ -145,8 +143,16 @@ function legend(): HTMLElement {
   )
 }
 
-function aboutTrial(replay: Replay, steps: number, blocked: number, died: boolean): string {
-  const stops = blocked === 0 ? 'never blocked' : blocked === 1 ? 'blocked in one' : `blocked in ${blocked}`
-  const who = `Best of generation ${replay.generation}, fitness ${format(replay.fitness, 4)}`
-  return `${replay.arena.title}. ${who}; ${steps} steps, ${stops}${died ? ', died' : ''}.`
+function aboutTrial(replay: Replay, number: number): string {
+  const robots = replay.robots.filter(({ population }, at) => at === 0 || population !== '')
+  const words = robots.map(({ population, fitness, trials }) => {
+    const { steps = [], died = false } = trials[number] ?? {}
+    const blocked = steps.filter(([, , , is]) => is).length
+    const stops = blocked === 0 ? 'never blocked' : blocked === 1 ? 'blocked in one' : `blocked in ${blocked}`
+    const who = population === '' ? '' : `${population}: `
+    return `${who}fitness ${format(fitness, 4)}, ${steps.length} steps, ${stops}${died ? ', died' : ''}`
+  })
+  const met = replay.robots.length - robots.length
+  const others = met === 0 ? '' : ` It meets ${met} of its generation.`
+  return `${replay.arena.title}. Best of generation ${replay.generation}, ${words.join('; ')}.${others}`
 }

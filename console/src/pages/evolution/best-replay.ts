@@ -6,6 +6,9 @@ import { errorMessage, format, h, notice, select, setText } from '../../ui'
 import { arenaPlayer } from './arena-player'
 
 const EVALUATING = 'Evaluating …'
+const OF_ALL = 'Best of all generations'
+/** Of two populations, as a fitness that depends on the other one is no measure over generations. */
+const OF_LAST = 'Best of the last generation'
 
 export class BestReplay {
   readonly element: HTMLElement
@@ -24,7 +27,7 @@ export class BestReplay {
   })
   readonly #which = select(
     [
-      { value: 'all', label: 'Best of all generations' },
+      { value: 'all', label: OF_ALL },
       { value: 'one', label: 'Best of generation' },
     ],
     'all',
@@ -70,11 +73,19 @@ export class BestReplay {
     } else if (!this.#asked) void this.#ask()
   }
 
-  /** Reports a better individual than the one shown. */
-  detail({ net }: RunDetail): void {
-    if (!this.#shown || !net || this.#which.value !== 'all' || net.fitness <= this.#shown.fitness) return
-    const fitness = format(net.fitness, 4)
-    setText(this.#news, `Generation ${net.generation} has a better individual (${fitness}): press Show.`)
+  /** Reports a better individual than the one shown, or later ones. */
+  detail({ populations }: RunDetail): void {
+    const [best] = this.#which.options
+    if (best) setText(best, populations.length > 1 ? OF_LAST : OF_ALL)
+    const net = populations[0]?.net
+    if (!this.#shown || !net || this.#which.value !== 'all') return
+    if (populations.length > 1) {
+      const { generation } = this.#shown
+      if (net.generation > generation) setText(this.#news, `Generation ${net.generation} is finished: press Show.`)
+    } else if (net.fitness > (this.#shown.robots[0]?.fitness ?? net.fitness)) {
+      const fitness = format(net.fitness, 4)
+      setText(this.#news, `Generation ${net.generation} has a better individual (${fitness}): press Show.`)
+    }
   }
 
   replay(replay: Replay): void {

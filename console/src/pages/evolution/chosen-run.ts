@@ -2,10 +2,11 @@
 
 import type { Replay, RunDetail, RunSummary } from '../../api'
 import type { Connection } from '../../connection'
-import { Curves } from '../../plot'
-import { button, card, field, format, h, setText } from '../../ui'
+import { button, field, h, setText } from '../../ui'
 import { BestReplay } from './best-replay'
-import { netDrawing } from './net-drawing'
+import { bestFitness, progressOf } from './figures'
+import { fitnessPlots } from './fitness-plots'
+import { netsCard } from './nets'
 import { STATES } from './runs'
 
 export interface ChosenRun {
@@ -21,7 +22,7 @@ export function chosenRun(connection: Connection): ChosenRun {
   let run: RunSummary | null = null
   const header = runHeader(connection, () => run)
   const plots = fitnessPlots()
-  const net = netDrawing()
+  const nets = netsCard()
   const replay = new BestReplay(connection)
   return {
     element: h(
@@ -30,28 +31,23 @@ export function chosenRun(connection: Connection): ChosenRun {
       header.element,
       plots.element,
       replay.element,
-      h(
-        'section',
-        { class: 'card net-card', 'aria-label': 'Best network' },
-        h('h2', null, 'Best network'),
-        net.element,
-      ),
+      nets.element,
     ),
     summary(now) {
       const another = run?.name !== now.name
       run = now
       header.show(now)
       if (another) {
-        header.learnt('')
+        header.learnt([])
         plots.clear()
-        net.show(null)
+        nets.show([])
       }
       replay.summary(now)
     },
     detail(detail) {
-      header.learnt(detail.learnt)
+      header.learnt(detail.populations.map(({ learnt }) => learnt))
       plots.show(detail)
-      net.show(detail.net)
+      nets.show(detail.populations)
       replay.detail(detail)
     },
     replay: (message) => replay.replay(message),
@@ -76,7 +72,7 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
     min: '1',
     step: '1',
     inputMode: 'numeric',
-    required: true,
+    placeholder: 'until stopped',
     'data-test': 'resume-generations',
   })
   const stop = button('Stop', () => order('stop-run'), { kind: 'danger', test: 'run-stop' })
@@ -89,7 +85,7 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
     if (!now) return
     if (what === 'stop-run') await connection.request({ do: what, name: now.name })
     else if (until.reportValidity())
-      await connection.request({ do: what, name: now.name, generations: until.valueAsNumber })
+      await connection.request({ do: what, name: now.name, generations: until.valueAsNumber || 0 })
   }
 
   return {
@@ -108,13 +104,13 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
       learnt,
     ),
     /** Says what the robots have learnt. */
-    learnt: (words: string) => setText(learnt, sentence(words)),
+    learnt: (words: string[]) => setText(learnt, words.map(sentence).join(' ')),
     show(now: RunSummary) {
       setText(name, now.name)
       setText(state, STATES[now.state].words)
       state.className = `badge ${STATES[now.state].class}`
-      setText(generation, `${now.generation} of ${now.generations}`)
-      setText(best, now.best === null ? '–' : format(now.best, 4))
+      setText(generation, progressOf(now))
+      setText(best, bestFitness(now))
       const words = `${now.algorithm}, ${now.place}, seed ${now.seed}.`
       setText(about, now.words ? `${words} ${now.words}` : words)
       about.classList.toggle('bad', now.state === 'failed')
@@ -125,41 +121,16 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
       until.min = String(now.generation + 1)
       // a finished run is extended to twice its length
       const key = `${now.name} ${now.state} ${now.generations}`
-      if (key !== shown) until.value = String(now.generation >= now.generations ? now.generations * 2 : now.generations)
+      if (key !== shown) until.value = now.generations === 0 ? '' : String(further(now))
       shown = key
     },
   }
 }
 
-function sentence(words: string): string {
-  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
+function further({ generation, generations }: RunSummary): number {
+  return generation >= generations ? generations * 2 : generations
 }
 
-function fitnessPlots() {
-  const left = h('div', { class: 'plot-holder' })
-  const right = h('div', { class: 'plot-holder' })
-  const series = [{ label: 'best so far' }, { label: 'best' }, { label: 'mean' }, { label: 'worst' }]
-  const fitness = new Curves(left, { title: 'Fitness by generation', x: 'generation', series, height: 250 })
-  const diversity = new Curves(right, {
-    title: 'Diversity by generation',
-    x: 'generation',
-    series: [{ label: 'diversity' }],
-    height: 250,
-  })
-  return {
-    element: h('div', { class: 'plots' }, card('Fitness', left), card('Diversity', right)),
-    show({ best, mean, worst, best_so_far, diversity: spread }: RunDetail) {
-      const x = best.map((_, at) => at + 1)
-      fitness.set(x, [best_so_far, best, mean, worst])
-      diversity.set(x, [spread])
-    },
-    clear() {
-      fitness.set([], [[], [], [], []])
-      diversity.set([], [[]])
-    },
-    close() {
-      fitness.close()
-      diversity.close()
-    },
-  }
+function sentence(words: string): string {
+  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }

@@ -1,8 +1,16 @@
 // Columns of a plot.
 
-/** Pads columns to the same length with null. */
-export function padded(columns: readonly (readonly number[])[]): { x: number[]; columns: (number | null)[][] } {
-  const length = columns.reduce((most, column) => Math.max(most, column.length), 0)
-  const places = Array.from({ length }, (_, at) => at)
-  return { x: places.map((at) => at + 1), columns: columns.map((column) => places.map((at) => column[at] ?? null)) }
+export interface Curve {
+  x: readonly number[]
+  y: readonly number[]
+}
+
+/** Puts curves over one axis, with null where a curve has no value. */
+export function joined(curves: readonly Curve[]): { x: number[]; columns: (number | null)[][] } {
+  const x = [...new Set(curves.flatMap((curve) => [...curve.x]))].sort((a, b) => a - b)
+  const column = (curve: Curve) => {
+    const values = new Map(curve.x.map((at, index) => [at, curve.y[index] ?? null]))
+    return x.map((at) => values.get(at) ?? null)
+  }
+  return { x, columns: curves.map(column) }
 }

@@ -1,9 +1,8 @@
 // Best-so-far curves of several runs in one plot.
 
 import type { RunDetail } from '../../api'
-import { Curves } from '../../plot'
 import { card, h } from '../../ui'
-import { padded } from './columns'
+import { labelledCurves } from './fitness-plots'
 
 export interface Comparison {
   element: HTMLElement
@@ -16,24 +15,23 @@ export function comparison(): Comparison {
   const element = card('Comparison', holder)
   element.dataset.test = 'comparison'
   element.hidden = true
-  let curves: Curves | null = null
-  let shown = ''
+  const curves = labelledCurves(holder, 'Best fitness so far', 260)
   return {
     element,
     show(names, details) {
-      const many = names.length >= 2
-      element.hidden = !many
-      const now = JSON.stringify(names)
-      if (now !== shown) {
-        shown = now
-        curves?.close()
-        const series = names.map((label) => ({ label }))
-        const options = { title: 'Best fitness so far', x: 'generation', series, height: 260 }
-        curves = many ? new Curves(holder, options) : null
-      }
-      const { x, columns } = padded(names.map((name) => details.get(name)?.best_so_far ?? []))
-      curves?.set(x, columns)
+      element.hidden = names.length < 2
+      if (!element.hidden) curves.show(names.flatMap((name) => curvesOf(name, details.get(name))))
     },
-    close: () => curves?.close(),
+    close: () => curves.close(),
   }
+}
+
+/** A run with two populations has two curves, of the best of each generation. */
+function curvesOf(name: string, detail: RunDetail | undefined) {
+  const populations = detail?.populations ?? []
+  if (populations.length === 0) return [{ label: name, curve: { x: [], y: [] } }]
+  return populations.map(({ population, generations, best, best_so_far }) => ({
+    label: population === '' ? name : `${name}: ${population}`,
+    curve: { x: generations, y: population === '' ? best_so_far : best },
+  }))
 }

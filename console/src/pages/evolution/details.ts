@@ -77,7 +77,8 @@ export class Details {
   }
 
   #isBehind(name: string): boolean {
-    return this.#runs.has(name) && (this.known.get(name)?.best.length ?? -1) < this.#generation(name)
+    const known = this.known.get(name)?.populations[0]
+    return this.#runs.has(name) && (known ? (known.generations.at(-1) ?? 0) : -1) < this.#generation(name)
   }
 
   async #watch(name: string): Promise<void> {

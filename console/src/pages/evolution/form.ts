@@ -4,7 +4,9 @@ import type { EvolutionInfo, NewRun } from '../../api'
 import type { Connection } from '../../connection'
 import { card, errorMessage, field, h, notice, select, setText } from '../../ui'
 import { addressFault, splitAddresses } from './addresses'
-import { fitnessFor, fitnessObjection, objection, reasonsOf, worldFor } from './combinations'
+import { kindsOf, type Population, worldFor, worldObjection } from './combinations'
+import { menuOf, offer } from './menus'
+import { PopulationChoice } from './population-choice'
 
 /** The server's limits, checked before sending. */
 const LIMITS = {
@@ -27,7 +29,9 @@ export function newRunForm(connection: Connection, info: EvolutionInfo): HTMLEle
   return new NewRunForm(connection, info).element
 }
 
-const OWN = 'own'
+/** What evolves, and where it is evaluated. */
+const ONE = 'one'
+const TWO = 'two'
 const SIMULATORS = 'simulators'
 const DEFAULT_PORT = 7720
 /** The Robot Simulator that an empty address stands for. */
@@ -39,11 +43,12 @@ class NewRunForm {
   readonly #info: EvolutionInfo
   readonly #where = select(
     [
-      { value: OWN, label: 'the run’s own process' },
-      { value: SIMULATORS, label: 'Robot Simulators' },
+      { value: ONE, label: 'One population, in the run’s own process' },
+      { value: TWO, label: 'Two populations against each other' },
+      { value: SIMULATORS, label: 'One population, by Robot Simulators' },
     ],
-    OWN,
-    () => this.#check(),
+    ONE,
+    () => this.#modeChosen(),
   )
   readonly #addresses = h('textarea', {
     rows: 2,
@@ -53,12 +58,12 @@ class NewRunForm {
     'data-test': 'run-addresses',
     oninput: () => this.#check(),
   })
-  readonly #body: HTMLSelectElement
+  readonly #first: PopulationChoice
+  readonly #second: PopulationChoice
   readonly #world: HTMLSelectElement
-  readonly #fitness: HTMLSelectElement
   readonly #algorithm: HTMLSelectElement
-  readonly #fitnessReasons = h('p', { class: 'hint', 'data-test': 'fitness-reasons' }, '')
   readonly #worldReasons = h('p', { class: 'hint', 'data-test': 'world-reasons' }, '')
+  readonly #company = h('p', { class: 'hint', 'data-test': 'company' }, '')
   readonly #algorithmHint = h('p', { class: 'hint', 'data-test': 'algorithm-hint' }, '')
   readonly #elsewhere: HTMLElement
   readonly #here: HTMLElement
@@ -73,6 +78,7 @@ class NewRunForm {
     placeholder: 'none',
     'data-test': 'run-target',
   })
+  readonly #targetField = field('Target fitness', this.#target)
   readonly #start = h('button', { class: 'primary', type: 'submit', 'data-test': 'run-start' }, 'Start')
 
   constructor(connection: Connection, info: EvolutionInfo) {
@@ -80,15 +86,14 @@ class NewRunForm {
     this.#info = info
     const start = info.default_run
     this.#where.dataset.test = 'run-where'
-    this.#body = chosenFrom(info.bodies, start.body, 'run-body', () => this.#bodyChosen())
-    this.#fitness = chosenFrom(info.fitnesses, start.fitness ?? fitnessFor(info, start.body), 'run-fitness', () =>
-      this.#fitnessChosen(),
-    )
-    this.#world = chosenFrom(info.worlds, start.world, 'run-world', () => this.#describe())
+    this.#first = new PopulationChoice(info, start.body, 'run', () => this.#populationChosen())
+    this.#second = new PopulationChoice(info, start.body, 'rival', () => this.#populationChosen())
+    this.#world = menuOf(info.worlds, start.world, 'run-world', () => this.#describe())
     const algorithms = info.algorithms.map((name) => ({ value: name, label: ALGORITHMS[name] ?? name }))
     this.#algorithm = select(algorithms, start.algorithm, () => this.#describe())
     this.#algorithm.dataset.test = 'run-algorithm'
-    this.#generations = number(String(start.generations), LIMITS.generations, 'run-generations', true)
+    this.#generations = number(String(start.generations), LIMITS.generations, 'run-generations')
+    this.#generations.placeholder = 'until stopped'
     this.#seed = number(String(start.seed), LIMITS.seed, 'run-seed', true)
     const hint = `Several are separated by spaces. Without a port, ${DEFAULT_PORT} is used; without an address, the Robot Simulator of this machine.`
     this.#elsewhere = h(
@@ -100,11 +105,11 @@ class NewRunForm {
     this.#here = h(
       'div',
       { class: 'group' },
-      field('Body', this.#body),
-      field('Fitness', this.#fitness),
-      this.#fitnessReasons,
+      this.#first.element,
+      this.#second.element,
       field('World', this.#world),
       this.#worldReasons,
+      this.#company,
     )
     const may = connection.role === 'operator'
     const viewer = 'You are a viewer. Open the operator’s link to start runs.'
@@ -128,12 +133,12 @@ class NewRunForm {
       field('Population', this.#population),
       field('Hidden', this.#hidden),
       field('Seed', this.#seed),
-      field('Target fitness', this.#target),
+      this.#targetField,
     )
     const fields = h(
       'fieldset',
       { class: 'bare-fieldset', disabled: !may },
-      field('Evaluated by', this.#where),
+      field('Evolve', this.#where),
       this.#elsewhere,
       this.#here,
       field('Algorithm', this.#algorithm),
@@ -144,13 +149,29 @@ class NewRunForm {
     return h('form', { class: 'new-run', 'data-test': 'new-run', onsubmit }, fields)
   }
 
-  #bodyChosen(): void {
-    this.#fitness.value = fitnessFor(this.#info, this.#body.value)
-    this.#fitnessChosen()
+  get #two(): boolean {
+    return this.#where.value === TWO
   }
 
-  #fitnessChosen(): void {
-    this.#world.value = worldFor(this.#info, this.#body.value, this.#fitness.value, this.#world.value)
+  get #populations(): Population[] {
+    return this.#two ? [this.#first.chosen, this.#second.chosen] : [this.#first.chosen]
+  }
+
+  /** Begins with the combination that is the default of the chosen mode. */
+  #modeChosen(): void {
+    const { default_run: one, default_coevolution: two } = this.#info
+    const start = this.#two ? two : one
+    this.#first.choose(start.body, this.#two ? 0 : null)
+    this.#second.choose(two.rival?.body ?? two.body, 1)
+    this.#world.value = start.world
+    this.#algorithm.value = start.algorithm
+    this.#generations.value = String(start.generations)
+    this.#population.value = String(start.population ?? '')
+    this.#check()
+  }
+
+  #populationChosen(): void {
+    this.#world.value = worldFor(this.#info, this.#populations, this.#world.value)
     this.#describe()
   }
 
@@ -159,9 +180,16 @@ class NewRunForm {
     const elsewhere = this.#where.value === SIMULATORS
     this.#elsewhere.hidden = !elsewhere
     this.#here.hidden = elsewhere
-    const [info, body, fitness] = [this.#info, this.#body.value, this.#fitness.value]
-    offer(this.#fitness, this.#fitnessReasons, (name) => fitnessObjection(info, body, name))
-    offer(this.#world, this.#worldReasons, (name) => objection(info, body, fitness, name))
+    this.#second.element.hidden = !this.#two
+    this.#targetField.hidden = this.#two
+    const kinds = this.#two ? kindsOf(this.#info, this.#world.value) : []
+    this.#first.describe(kinds[0] ?? '')
+    this.#second.describe(kinds[1] ?? '')
+    offer(this.#world, this.#worldReasons, (name) => worldObjection(this.#info, this.#populations, name))
+    const meet = kindsOf(this.#info, this.#world.value).length > 0
+    const groups = meet ? 'Robots meet in this world: individuals are evaluated in groups.' : ''
+    setText(this.#company, this.#two ? 'Each individual meets some of the other population, one by one.' : groups)
+    this.#company.hidden = this.#company.textContent === ''
     const blind = elsewhere && this.#algorithm.value === 'map-elites'
     setText(
       this.#algorithmHint,
@@ -180,7 +208,7 @@ class NewRunForm {
 
   /** Addresses of the Robot Simulators that evaluate the run; none if its own process does. */
   #simulators(): string[] {
-    if (this.#where.value === OWN) return []
+    if (this.#where.value !== SIMULATORS) return []
     const addresses = splitAddresses(this.#addresses.value)
     return addresses.length > 0 ? addresses : [DEFAULT_SIMULATOR]
   }
@@ -189,14 +217,14 @@ class NewRunForm {
     return {
       simulators: this.#simulators(),
       world: this.#world.value,
-      body: this.#body.value,
-      fitness: this.#fitness.value,
+      ...this.#first.chosen,
+      rival: this.#two ? this.#second.chosen : null,
       algorithm: this.#algorithm.value,
-      generations: this.#generations.valueAsNumber,
+      generations: orNull(this.#generations.valueAsNumber) ?? 0,
       population: orNull(this.#population.valueAsNumber),
       hidden: orNull(this.#hidden.valueAsNumber),
       seed: this.#seed.valueAsNumber,
-      target: orNull(this.#target.valueAsNumber),
+      target: this.#two ? null : orNull(this.#target.valueAsNumber),
     }
   }
 
@@ -211,35 +239,6 @@ class NewRunForm {
       this.#start.disabled = false
     }
   }
-}
-
-function option({ name, title }: { name: string; title: string }): { value: string; label: string } {
-  // titles often start with the name in different case
-  return { value: name, label: title.toLowerCase().startsWith(name.toLowerCase()) ? title : `${name}: ${title}` }
-}
-
-function chosenFrom(
-  choices: { name: string; title: string }[],
-  chosen: string,
-  test: string,
-  onchange: () => void,
-): HTMLSelectElement {
-  const element = select(choices.map(option), chosen, () => {
-    element.title = element.selectedOptions[0]?.textContent ?? ''
-    onchange()
-  })
-  element.title = element.selectedOptions[0]?.textContent ?? ''
-  element.dataset.test = test
-  return element
-}
-
-/** Disables the options that make no sense, and says why. */
-function offer(menu: HTMLSelectElement, hint: HTMLElement, objectionTo: (name: string) => string | null): void {
-  const objections = [...menu.options].map((option) => ({ name: option.value, reason: objectionTo(option.value) }))
-  for (const [at, option] of [...menu.options].entries()) option.disabled = objections[at]?.reason !== null
-  setText(hint, reasonsOf(objections))
-  hint.hidden = hint.textContent === ''
-  menu.title = menu.selectedOptions[0]?.textContent ?? ''
 }
 
 function number(value: string, limits: readonly [number, number], test: string, required = false): HTMLInputElement {

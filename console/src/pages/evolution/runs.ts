@@ -1,7 +1,8 @@
 // The list of runs: one is selected, several can be compared.
 
 import type { RunSummary } from '../../api'
-import { card, format, h, setText } from '../../ui'
+import { card, h, setText } from '../../ui'
+import { bestFitness, progressOf } from './figures'
 
 /** More curves would not be distinguishable. */
 export const MOST_COMPARED = 6
@@ -112,10 +113,12 @@ function makeRow(name: string, chose: () => void, ticked: () => void): Row {
       state.className = `badge ${STATES[run.state].class}`
       setText(about, `${run.algorithm} · ${run.place}`)
       about.title = `${run.algorithm}, ${run.place}, seed ${run.seed}`
+      // without a last generation there is no end to approach
+      progress.hidden = run.generations === 0
       progress.max = Math.max(1, run.generations)
       progress.value = run.generation
-      setText(generation, `generation ${run.generation} of ${run.generations}`)
-      setText(best, run.best === null ? 'best –' : `best ${format(run.best, 4)}`)
+      setText(generation, `generation ${progressOf(run)}`)
+      setText(best, `best ${bestFitness(run)}`)
     },
   }
 }

@@ -148,6 +148,8 @@ pub enum Reading {
     Brightness,
     /// Similarity to this colour: 1 if equal, 0 if as different as black and white.
     Match([u8; 3]),
+    /// As `near`, but 0 unless what is seen has this colour.
+    NearColor([u8; 3]),
 }
 
 /// An input other than a sensor.
@@ -330,6 +332,8 @@ impl Default for TrialFile {
 pub enum StartPoses {
     /// Anywhere in the arena.
     Random,
+    /// Where the world places a new robot: in the start zone of its kind. Each trial has a new robot.
+    Placed,
     /// Anywhere in a rectangle, in any direction: minimum x and y, maximum x and y, in mm.
     Zone([f64; 4]),
     /// One pose per trial, in turn: x and y, in mm, and direction of travel, in degrees.

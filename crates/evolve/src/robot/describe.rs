@@ -116,6 +116,9 @@ fn sensor(sensor: &SensorFile) -> String {
         Reading::Blue => "blueness".to_owned(),
         Reading::Brightness => "brightness".to_owned(),
         Reading::Match([red, green, blue]) => format!("similarity to the colour {red} {green} {blue}"),
+        Reading::NearColor([red, green, blue]) => {
+            format!("1 near, 0 from {} mm on or unless it has the colour {red} {green} {blue}", sensor.range)
+        }
     };
     format!("{}: {kind}{mount}, at {} degrees, {reading}", sensor.name, sensor.direction)
 }

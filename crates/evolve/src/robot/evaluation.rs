@@ -6,14 +6,16 @@
 //!             `- blocked: another pose
 //! ```
 //!
+//! Where the world chooses the poses ([`StartPoses::Placed`]), it is asked for a new robot each time.
+//!
 //! Each arrow is one exchange. All requests of an exchange are sent together: the shape with the jump, all sensors of a
 //! step, a new shape of the head with the move. The caller alternates [`EvaluationTask::requests`] and
 //! [`EvaluationTask::handle_responses`] until there is an outcome. Then, or when it aborts the evaluation, it must kill the
 //! robot ([`EvaluationTask::take_kill_request`]).
 //!
 //! All random numbers depend on the seed and the number of the trial (and on the generation, if the body file says so). The
-//! pose that the world chose for a new robot is never used. So an individual's fitness depends on no other individual, and
-//! is the same in this process and over a connection.
+//! pose that the world chose for a new robot is not used, unless the body file says so. So the fitness of an individual that
+//! meets no other depends on none, and is the same in this process and over a connection.
 
 mod trial;
 
@@ -32,6 +34,8 @@ pub const SQUARES: u32 = SQUARES_PER_SIDE * SQUARES_PER_SIDE;
 
 /// Poses tried before a start counts as blocked.
 const MAX_TRIES: u32 = 200;
+/// The same if the world chooses them: it has searched itself.
+const MAX_PLACEMENTS: u32 = 10;
 
 /// A robot's position after a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,9 +79,10 @@ pub struct UnexpectedResponse {
     pub found: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// In the order within a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
-    Create,
+    Create { tries: u32 },
     Place { tries: u32 },
     Sense,
     Move,
@@ -97,7 +102,8 @@ pub struct EvaluationTask {
     number: u32,
     starts: RandomStream,
     trial: Trial,
-    goal: Pose,
+    /// Where it jumps or moves to; `None` if the world chooses.
+    goal: Option<Pose>,
     fitness: f64,
     outcome: Outcome,
     /// Maximum number of recorded positions.
@@ -123,10 +129,10 @@ impl EvaluationTask {
             design,
             generation,
             individual,
-            phase: Phase::Create,
+            phase: Phase::Create { tries: 0 },
             robot: None,
             number: 0,
-            goal: Pose { x: 0.0, y: 0.0, dir: 0.0 },
+            goal: None,
             fitness: 0.0,
             outcome: Outcome::default(),
             max_path: 0,
@@ -153,6 +159,16 @@ impl EvaluationTask {
         self.outcome.path.len()
     }
 
+    /// The robot's design.
+    pub(super) fn design(&self) -> &Arc<Design> {
+        &self.design
+    }
+
+    /// The trial it is in, and how far in it; orders evaluations of which each trial and each step begins together.
+    pub(super) fn progress(&self) -> impl Ord + use<> {
+        (self.number, self.phase)
+    }
+
     /// Whether its next request is a move.
     pub(super) fn is_moving(&self) -> bool {
         self.phase == Phase::Move
@@ -170,7 +186,6 @@ impl EvaluationTask {
 
     /// Starts over, in a world that does not know the robot.
     pub fn restart(&mut self) {
-        self.phase = Phase::Create;
         self.robot = None;
         self.fitness = 0.0;
         self.outcome = Outcome {
@@ -179,23 +194,29 @@ impl EvaluationTask {
             clamped: self.trial.clamped(),
             ..Outcome::default()
         };
-        self.trial.forget_shape();
         self.begin(0);
+        self.place(0);
+        // there is none to be placed yet
+        self.phase = Phase::Create { tries: 0 };
     }
 
-    /// Appends all requests that can be made now; returns their number. Each has exactly one response.
+    /// Appends all requests that can be made now; returns the number of responses to them.
     pub fn requests(&mut self, out: &mut Vec<Request>) -> usize {
+        // the robot of the trial before, if this one needs a new one; its end has no response
+        if matches!(self.phase, Phase::Create { .. }) {
+            out.extend(self.take_kill_request());
+        }
         let before = out.len();
         match (self.phase, self.robot) {
-            (Phase::Create, _) => out.push(Request::Create),
+            (Phase::Create { .. }, _) => out.push(Request::Create),
             (Phase::Place { .. }, Some(robot)) => {
                 self.trial.request_shape(&self.design, robot, out);
-                out.push(Request::Jump(robot, self.goal));
+                out.extend(self.goal.map(|goal| Request::Jump(robot, goal)));
             }
             (Phase::Sense, Some(robot)) => self.trial.request_readings(&self.design, robot, out),
             (Phase::Move, Some(robot)) => {
                 self.trial.request_shape(&self.design, robot, out);
-                out.push(Request::Move(robot, self.goal));
+                out.extend(self.goal.map(|goal| Request::Move(robot, goal)));
             }
             (Phase::Ended | Phase::Aborted, _) | (_, None) => {}
         }
@@ -209,18 +230,22 @@ impl EvaluationTask {
     /// A response is missing, superfluous, or of the wrong kind.
     pub fn handle_responses(&mut self, responses: &[Response]) -> Result<(), UnexpectedResponse> {
         match self.phase {
-            Phase::Create => {
+            Phase::Create { tries } => {
                 let [Response::Created(robot)] = responses else { return Err(unexpected("an identifier", responses)) };
                 self.robot = Some(*robot);
-                self.phase = Phase::Place { tries: 0 };
+                self.trial.forget_shape();
+                self.phase = Phase::Place { tries };
             }
             Phase::Place { tries } => {
-                let position = self.trial.handle_placed(&self.design, responses)?;
+                let position = match self.goal {
+                    Some(_) => self.trial.handle_placed(&self.design, responses)?,
+                    None => self.trial.handle_shaped(responses)?,
+                };
                 self.placed(position, tries);
             }
             Phase::Sense => {
                 self.trial.handle_readings(&self.design, responses)?;
-                self.goal = self.trial.act(&self.design);
+                self.goal = Some(self.trial.act(&self.design));
                 self.phase = Phase::Move;
             }
             Phase::Move => {
@@ -260,25 +285,32 @@ impl EvaluationTask {
         self.number = number;
         self.starts = stream(Purpose::Start);
         self.trial.begin(&self.design, stream(Purpose::Noise));
-        self.goal = self.start_pose(0);
     }
 
-    /// The start pose of the given attempt.
-    fn start_pose(&mut self, tries: u32) -> Pose {
+    /// The start pose of the given attempt; `None` if the world chooses it.
+    fn start_pose(&mut self, tries: u32) -> Option<Pose> {
         let zone = match &self.design.file().trial.start {
+            StartPoses::Placed => return None,
             StartPoses::Random => [0.0, 0.0, 2000.0, 2000.0],
             StartPoses::Zone(zone) => *zone,
             StartPoses::Poses(poses) => {
                 let nth = (self.number as usize).wrapping_add(tries as usize) % poses.len().max(1);
                 let [x, y, direction] = poses.get(nth).copied().unwrap_or_default();
-                return Pose { x, y, dir: direction.to_radians() };
+                return Some(Pose { x, y, dir: direction.to_radians() });
             }
         };
         let [left, low, right, high] = zone;
         let x = self.starts.between(left, right);
         let y = self.starts.between(low, high);
         let dir = self.starts.between(-std::f64::consts::PI, std::f64::consts::PI);
-        Pose { x, y, dir }
+        Some(Pose { x, y, dir })
+    }
+
+    /// Starts with the given attempt to find a start pose.
+    fn place(&mut self, tries: u32) {
+        self.goal = self.start_pose(tries);
+        // only a new robot is placed by the world
+        self.phase = if self.goal.is_some() { Phase::Place { tries } } else { Phase::Create { tries } };
     }
 
     fn placed(&mut self, position: Position, tries: u32) {
@@ -293,11 +325,11 @@ impl EvaluationTask {
         let tries = tries + 1;
         let max_tries = match &trial.start {
             StartPoses::Poses(poses) => poses.len() as u32,
+            StartPoses::Placed => MAX_PLACEMENTS,
             StartPoses::Random | StartPoses::Zone(_) => MAX_TRIES,
         };
         if tries < max_tries {
-            self.goal = self.start_pose(tries);
-            self.phase = Phase::Place { tries };
+            self.place(tries);
         } else {
             self.outcome.blocked += 1;
             self.fitness += self.design.file().fitness.worst;
@@ -332,7 +364,7 @@ impl EvaluationTask {
         let trials = self.design.file().trial.trials;
         if self.number + 1 < trials {
             self.begin(self.number + 1);
-            self.phase = Phase::Place { tries: 0 };
+            self.place(0);
             return;
         }
         let mean = |sum: f64| sum / f64::from(trials);

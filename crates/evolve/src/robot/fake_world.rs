@@ -17,6 +17,8 @@ pub(super) struct FakeWorld {
     pub(super) created: u16,
     /// Number of jumps to refuse.
     pub(super) refuses: u32,
+    /// Number of new robots without room.
+    pub(super) crowds: u32,
     /// Whether shapes after the first are refused.
     pub(super) blocks_shapes: bool,
     /// The ground is deathly beyond this x.
@@ -24,6 +26,8 @@ pub(super) struct FakeWorld {
     /// Fails after this many exchanges.
     pub(super) fails_after: Option<usize>,
     pub(super) tilt: [f64; 2],
+    /// Height of the ground per mm of x.
+    pub(super) slope: f64,
 }
 
 impl FakeWorld {
@@ -31,7 +35,7 @@ impl FakeWorld {
         Position {
             x: pose.x,
             y: pose.y,
-            z: 0.0,
+            z: self.slope * pose.x,
             dir: pose.dir,
             tilt_straight: self.tilt[0],
             tilt_across: self.tilt[1],
@@ -67,9 +71,10 @@ impl FakeWorld {
                     let position = Position { stress, ..*position };
                     self.place(*id, position)
                 }
-                // anywhere: callers must not depend on it
                 Some(None) => {
-                    self.place(*id, self.position(Pose { x: f64::from(self.created), y: 9.0, dir: 1.0 }, 0.0))
+                    let stress = f64::from(u8::from(self.crowds > 0));
+                    self.crowds = self.crowds.saturating_sub(1);
+                    self.place(*id, self.position(Pose { x: f64::from(self.created), y: 9.0, dir: 1.0 }, stress))
                 }
                 None => return Err(WorldLost::new("no such robot")),
             },

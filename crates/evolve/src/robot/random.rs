@@ -1,6 +1,6 @@
 //! Seeded random numbers that depend only on the trial, not on the individual or the order of evaluations.
 
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 /// Motor noise is clipped to this many standard deviations, which bounds the rotation in a step.
@@ -8,21 +8,23 @@ pub(super) const MOTOR_NOISE_SPAN: f64 = 4.0;
 
 /// What the numbers are for. Each purpose has its own stream, so that an additional start pose does not change the noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Start = 1,
     Noise = 2,
+    /// Who meets whom.
+    Company = 3,
 }
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
-pub(super) struct RandomStream {
+pub(crate) struct RandomStream {
     rng: ChaCha8Rng,
     spare: Option<f64>,
 }
 
 impl RandomStream {
     /// The stream for a purpose in a trial.
-    pub(super) fn new(seed: u64, generation: u64, trial: u64, purpose: Purpose) -> Self {
+    pub(crate) fn new(seed: u64, generation: u64, trial: u64, purpose: Purpose) -> Self {
         let mut key = [0; 32];
         for (part, number) in key.chunks_exact_mut(8).zip([seed, generation, trial, purpose as u64]) {
             part.copy_from_slice(&number.to_le_bytes());
@@ -33,6 +35,13 @@ impl RandomStream {
     /// Uniform in `low..high`.
     pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.rng.random::<f64>()
+    }
+
+    /// The numbers below `count` in random order.
+    pub(crate) fn permutation(&mut self, count: usize) -> Vec<usize> {
+        let mut numbers: Vec<usize> = (0..count).collect();
+        numbers.shuffle(&mut self.rng);
+        numbers
     }
 
     /// Standard normal, by Marsaglia's polar method, which generates two at a time.

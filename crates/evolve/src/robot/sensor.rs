@@ -6,6 +6,9 @@ use arena::{Beam, Position, Request, RobotId};
 
 use super::body::{HeadFile, Mount, Reading, SensorFile, SensorKind};
 
+/// Similarity from which a colour counts as the one that is looked for.
+const SIMILAR: f64 = 0.92;
+
 /// A sensor in mm and rad.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sensor {
@@ -65,13 +68,20 @@ impl Sensor {
             Reading::Blue => blue / 255.0,
             Reading::Brightness => (red + green + blue) / 765.0,
             Reading::Match(wanted) => similarity(color, wanted),
+            Reading::NearColor(wanted) if is_similar(color, wanted) => return 1.0 - fraction,
+            Reading::NearColor(_) => 0.0,
         };
         if distance <= self.range { seen } else { 0.0 }
     }
 }
 
+/// Whether a colour is the one that is looked for.
+pub(super) fn is_similar(color: [u8; 3], wanted: [u8; 3]) -> bool {
+    similarity(color, wanted) >= SIMILAR
+}
+
 /// 1 for equal colours, 0 for black and white.
-pub(super) fn similarity(color: [u8; 3], wanted: [u8; 3]) -> f64 {
+fn similarity(color: [u8; 3], wanted: [u8; 3]) -> f64 {
     let squares = color.iter().zip(wanted).map(|(&a, b)| (f64::from(a) - f64::from(b)).powi(2));
     1.0 - (squares.sum::<f64>() / 3.0).sqrt() / 255.0
 }
@@ -204,6 +214,22 @@ mod tests {
     use std::f64::consts::{FRAC_PI_4, PI};
 
     use super::*;
+
+    #[test]
+    fn the_colour_may_decide_whether_something_is_seen() {
+        let red = [192, 57, 43];
+        let sensor =
+            Sensor { range: 200.0, reading: Reading::NearColor(red), ..sensor(Mount::Body, [0.0; 3], 0.0, 0.0) };
+        for (distance, color, expected) in [
+            (50.0, red, 0.75),
+            (50.0, [190, 60, 40], 0.75),
+            (50.0, [39, 174, 96], 0.0),
+            (300.0, red, 0.0),
+            (0.0, red, 1.0),
+        ] {
+            assert_eq!(sensor.activity(distance, color), expected, "{distance} {color:?}");
+        }
+    }
 
     fn sensor(mount: Mount, at: [f64; 3], direction: f64, tilt: f64) -> Sensor {
         Sensor::new(&SensorFile {

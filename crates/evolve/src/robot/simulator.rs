@@ -3,19 +3,12 @@
 mod directions;
 mod in_process;
 
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use arena::{Request, Response};
-use parking_lot::Mutex;
 
 pub use self::{directions::Redirected, in_process::InProcessWorld};
-use super::{Design, EvaluationTask, GenotypeError, Outcome, evaluation::UnexpectedResponse};
+use super::{Design, EvaluationTask, GenotypeError, Outcome, evaluation::UnexpectedResponse, parallel::in_parallel};
 use crate::Genotype;
 
 /// A world in which robots can be evaluated.
@@ -265,9 +258,9 @@ pub enum EvaluationError {
     World(#[from] WorldLost),
 }
 
-/// Evaluates all individuals of a generation on several threads. Each thread has its own world with one robot at a time, so
-/// that the results depend neither on the number of threads nor on the order. Individuals are numbered from 1. `progress` is
-/// called with the number of finished evaluations.
+/// Evaluates all individuals of a generation on several threads. Each has a world of its own, so that the results depend
+/// neither on the number of threads nor on the order. Individuals are numbered from 1. `progress` is called with the number of
+/// finished evaluations.
 ///
 /// # Errors
 ///
@@ -280,39 +273,17 @@ pub fn evaluate_all<W: World>(
     world: impl Fn() -> Result<W, WorldLost> + Sync,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Outcome>, EvaluationError> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; genotypes.len()]);
-    let evaluate = || -> Result<(), EvaluationError> {
-        let mut world = world()?;
-        let mut simulator = Simulator::new(design.clone()).with_concurrent(1);
+    let evaluate = |nth: usize| -> Result<Outcome, EvaluationError> {
+        let (mut world, mut simulator) = (world()?, Simulator::new(design.clone()).with_concurrent(1));
+        let key = Key { owner: 0, generation, individual: nth as u64 + 1 };
+        simulator.submit(key, &genotypes[nth])?;
         loop {
-            let nth = next.fetch_add(1, Ordering::Relaxed);
-            let Some(genotype) = genotypes.get(nth) else { return Ok(()) };
-            let key = Key { owner: 0, generation, individual: nth as u64 + 1 };
-            simulator.submit(key, genotype)?;
-            while simulator.pending() > 0 {
-                if let Some(finished) = simulator.round(&mut world)?.pop() {
-                    outcomes.lock()[nth] = Some(finished.outcome);
-                    progress(1 + done.fetch_add(1, Ordering::Relaxed));
-                }
+            if let Some(finished) = simulator.round(&mut world)?.pop() {
+                return Ok(finished.outcome);
             }
         }
     };
-    // once one fails, the others' results are not needed
-    let work = || evaluate().inspect_err(|_| next.store(genotypes.len(), Ordering::Relaxed));
-    let threads = threads.clamp(1, genotypes.len().max(1));
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut result = work();
-        for other in others {
-            match other.join() {
-                Ok(other) => result = result.clone().and(other),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        result
-    })?;
-    Ok(outcomes.into_inner().into_iter().flatten().collect())
+    in_parallel(genotypes.len(), threads, evaluate, progress)
 }
 
 #[cfg(test)]

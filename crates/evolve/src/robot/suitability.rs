@@ -3,18 +3,15 @@
 //! A combination is unsuitable if nothing that is evolved could raise its fitness. The reasons are derived from the files, so
 //! that they apply to those of users as well. Nobody is kept from trying.
 
-use arena::Plan;
+use arena::{Color, Plan, plan::Isolation};
 
 use super::{
     BodyFileError, Design,
     body::{InternalInput, Reading},
     library,
     script::{Input, ScriptErrorKind},
-    sensor::similarity,
+    sensor::is_similar,
 };
-
-/// Similarity from which a sensor detects the colour that it looks for.
-const SIMILAR: f64 = 0.92;
 
 /// Why a combination makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,14 +35,30 @@ pub enum Unsuitable {
     NoWayUp,
 }
 
-/// Checks a robot, with its fitness script, against a world.
+/// Checks a robot, with its fitness script, against a world in which it is one of the first kind.
 ///
 /// # Errors
 ///
 /// The first reason why the combination makes no sense.
 pub fn check(design: &Design, world: &Plan) -> Result<(), Unsuitable> {
+    // robots of its own kind, if it meets them
+    let others = (world.rules().isolation != Isolation::PerRobot).then_some(0);
+    check_with(design, world, others)
+}
+
+/// Checks a robot, with its fitness script, against a world in which it meets robots of this kind.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_rival(design: &Design, world: &Plan, rival: usize) -> Result<(), Unsuitable> {
+    check_with(design, world, Some(rival))
+}
+
+fn check_with(design: &Design, world: &Plan, others: Option<usize>) -> Result<(), Unsuitable> {
     let sensors = &design.file().sensors;
-    let detects = |nth: usize| sensors.get(nth).is_some_and(|sensor| detects(sensor.reading, world));
+    let others = others.and_then(|kind| world.ports().get(kind)).map(|port| port.color);
+    let detects = |nth: usize| sensors.get(nth).is_some_and(|sensor| detects(sensor.reading, world, others));
     if !(0..sensors.len()).any(detects) {
         return Err(Unsuitable::Blind);
     }
@@ -79,8 +92,16 @@ pub struct Objection {
     pub fitness: String,
     /// Name of the world; `None` if it is so in all worlds.
     pub world: Option<String>,
+    /// The kind of the robot, if it meets robots of another kind; `None` if it does not, or if it is so in all worlds.
+    pub kind: Option<String>,
     /// Why, in words.
     pub reason: String,
+}
+
+/// The two kinds of robots that can evolve against each other in a world: its first ones, if they meet.
+pub fn rivals(world: &Plan) -> Option<[&str; 2]> {
+    let [one, other, ..] = world.ports() else { return None };
+    (world.rules().isolation == Isolation::Shared).then_some([&one.kind, &other.kind])
 }
 
 /// All combinations of built-in files that make no sense.
@@ -94,18 +115,23 @@ pub fn objections() -> Result<Vec<Objection>, BodyFileError> {
     let mut found = Vec::new();
     for body in library::bodies() {
         for fitness in library::scripts() {
-            let mut object = |world: Option<&str>, reason: String| {
-                let (body, fitness, world) = (body.clone(), fitness.clone(), world.map(str::to_owned));
-                found.push(Objection { body, fitness, world, reason });
+            let mut object = |world: Option<&str>, kind: Option<&str>, reason: String| {
+                let (body, fitness) = (body.clone(), fitness.clone());
+                let (world, kind) = (world.map(str::to_owned), kind.map(str::to_owned));
+                found.push(Objection { body, fitness, world, kind, reason });
             };
             match Design::new(library::body(&body)?, Some(library::script(&fitness)?)) {
                 Ok(design) => {
                     for (name, world) in &worlds {
-                        check(&design, world).unwrap_or_else(|reason| object(Some(name), reason.to_string()));
+                        check(&design, world).unwrap_or_else(|reason| object(Some(name), None, reason.to_string()));
+                        for (kind, own) in rivals(world).into_iter().flatten().enumerate() {
+                            check_rival(&design, world, 1 - kind)
+                                .unwrap_or_else(|reason| object(Some(name), Some(own), reason.to_string()));
+                        }
                     }
                 }
                 Err(BodyFileError::Script(error)) if matches!(error.kind, ScriptErrorKind::NoSensors { .. }) => {
-                    object(None, error.kind.to_string());
+                    object(None, None, error.kind.to_string());
                 }
                 Err(error) => return Err(error),
             }
@@ -114,28 +140,31 @@ pub fn objections() -> Result<Vec<Objection>, BodyFileError> {
     Ok(found)
 }
 
-/// Whether there is anything in the world that a sensor with this reading detects.
-fn detects(reading: Reading, world: &Plan) -> bool {
-    let Reading::Match(wanted) = reading else { return true };
+/// Whether there is anything in the world, or another robot, that a sensor with this reading detects.
+fn detects(reading: Reading, world: &Plan, others: Option<Color>) -> bool {
+    let (Reading::Match(wanted) | Reading::NearColor(wanted)) = reading else { return true };
     let floor = world.floor();
     let obstacles =
         world.obstacles().iter().filter(|obstacle| obstacle.material.visible).map(|obstacle| obstacle.color);
     let grounds =
         floor.areas.iter().map(|area| area.color).chain(world.patches().iter().filter_map(|patch| patch.color));
-    let mut colors = obstacles.chain(grounds).chain([floor.color, world.walls().color]);
-    colors.any(|color| similarity(color.0, wanted) >= SIMILAR)
+    let mut colors = obstacles.chain(grounds).chain([floor.color, world.walls().color]).chain(others);
+    colors.any(|color| is_similar(color.0, wanted))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reason(body: &str, fitness: &str, world: &str) -> Option<String> {
-        let is_about = |objection: &&Objection| {
-            let world = objection.world.as_deref().is_none_or(|of| of == world);
-            objection.body == body && objection.fitness == fitness && world
-        };
-        objections().unwrap().iter().find(is_about).map(|objection| objection.reason.clone())
+    fn is_about(of: &Objection, body: &str, fitness: &str, world: &str, kind: Option<&str>) -> bool {
+        let here = of.world.as_deref().is_none_or(|name| name == world && of.kind.as_deref() == kind);
+        of.body == body && of.fitness == fitness && here
+    }
+
+    fn reason(body: &str, fitness: &str, world: &str, kind: Option<&str>) -> Option<String> {
+        let objections = objections().unwrap();
+        let found = objections.iter().find(|objection| is_about(objection, body, fitness, world, kind));
+        found.map(|objection| objection.reason.clone())
     }
 
     #[test]
@@ -155,13 +184,41 @@ mod tests {
             ("sonar", "phototaxis", "obstacles", None),
             ("sonar", "phototaxis", "materials", Some("nothing in this world has the colour that the robot's `light`")),
         ] {
-            let found = reason(body, fitness, world);
+            let found = reason(body, fitness, world, None);
             let fits = match expected {
                 None => found.is_none(),
                 Some(expected) => found.as_ref().is_some_and(|found| found.contains(expected)),
             };
             assert!(fits, "{body}, {fitness}, {world}: {found:?}");
         }
+    }
+
+    #[test]
+    fn hunters_and_hunted_need_each_other() {
+        let nothing = Some("nothing in this world has the colour that the robot's");
+        for (body, fitness, world, kind, expected) in [
+            ("prey", "escape", "coevolution", Some("prey"), None),
+            ("predator", "pursuit", "coevolution", Some("predator"), None),
+            ("platine", "exploration", "coevolution", Some("predator"), None),
+            // there are no others of their colour
+            ("prey", "escape", "coevolution", Some("predator"), nothing),
+            ("predator", "pursuit", "coevolution", Some("prey"), nothing),
+            ("prey", "escape", "coevolution", None, nothing),
+            ("predator", "pursuit", "empty", None, nothing),
+            ("prey", "pursuit", "coevolution", Some("prey"), Some("no sensors in the group `quarry`")),
+            // those of its own kind have the colour of prey
+            ("predator", "pursuit", "coevolution", None, None),
+        ] {
+            let found = reason(body, fitness, world, kind);
+            let fits = match expected {
+                None => found.is_none(),
+                Some(expected) => found.as_ref().is_some_and(|found| found.contains(expected)),
+            };
+            assert!(fits, "{body}, {fitness}, {world}, {kind:?}: {found:?}");
+        }
+        let plan = |name: &str| Plan::built_in(name).unwrap().unwrap();
+        assert_eq!(rivals(&plan("coevolution")), Some(["prey", "predator"]));
+        assert_eq!(rivals(&plan("maze")), None);
     }
 
     #[test]
@@ -172,10 +229,10 @@ mod tests {
         for body in &bodies {
             for script in &scripts {
                 for world in &worlds {
-                    let is_about = |of: &Objection| {
-                        of.body == *body && of.fitness == *script && of.world.as_ref().is_none_or(|of| of == world)
-                    };
-                    if !objections.iter().any(is_about) {
+                    let plan = Plan::built_in(world).unwrap().unwrap();
+                    let kinds = [None].into_iter().chain(rivals(&plan).into_iter().flatten().map(Some));
+                    let makes_sense = |kind| !objections.iter().any(|of| is_about(of, body, script, world, kind));
+                    if kinds.into_iter().any(makes_sense) {
                         suitable.push([body, script, world]);
                     }
                 }

@@ -1,11 +1,8 @@
-//! Re-evaluation of an individual with its path and its sensors' beams recorded.
+//! Evaluation of robots with their sensors' beams recorded.
 
-use std::sync::Arc;
+use arena::{Beam, Request, Response, VisualReading};
 
-use arena::{Beam, Plan, Request, Response, VisualReading};
-
-use super::{Design, EvaluationError, EvaluationTask, InProcessWorld, Outcome, World};
-use crate::run::Best;
+use super::{Design, Encounter, Outcome, WorldLost};
 
 /// A recorded evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,40 +15,31 @@ pub struct Trace {
     pub beams: Vec<Vec<[f64; 4]>>,
 }
 
-/// Evaluates an individual again in an arena of its own, and records at most the first `positions` positions.
+/// Evaluates robots with all their sensors' beams recorded. Their paths are recorded as far as their evaluations say.
 ///
 /// # Errors
 ///
-/// The genotype does not fit the design, or the world fails.
-pub fn trace(
-    design: &Arc<Design>,
-    plan: &Arc<Plan>,
-    seed: u64,
-    best: &Best,
-    positions: usize,
-) -> Result<Trace, EvaluationError> {
-    let mut world = InProcessWorld::new(plan.clone(), seed);
-    let mut task = EvaluationTask::new(design.clone(), &best.genotype, best.generation, best.individual)?;
-    task = task.with_path_of(positions);
-    let (mut requests, mut responses, mut beams) = (Vec::new(), Vec::new(), Vec::<Vec<[f64; 4]>>::new());
-    loop {
-        if let Some(outcome) = task.outcome() {
-            beams.resize(outcome.path.len(), Vec::new());
-            return Ok(Trace { outcome: outcome.clone(), beams });
+/// The world fails.
+pub fn trace(encounter: Encounter) -> Result<Vec<Trace>, WorldLost> {
+    let mut beams: Vec<Vec<Vec<[f64; 4]>>> = Vec::new();
+    let outcomes = encounter.watched(|robot, task, requests, responses| {
+        if beams.len() <= robot {
+            beams.resize(robot + 1, Vec::new());
         }
-        requests.clear();
-        responses.clear();
-        task.requests(&mut requests);
-        world.exchange(&requests, &mut responses)?;
-        let sensed = segments(design, &requests, &responses);
+        let sensed = segments(task.design(), requests, responses);
+        let beams = &mut beams[robot];
         // readings belong to the last recorded position, unless that has its beams already
         let last = task.recorded().checked_sub(1).filter(|last| beams.len() <= *last);
         if let (false, Some(last)) = (sensed.is_empty(), last) {
             beams.resize(last, Vec::new());
             beams.push(sensed);
         }
-        task.handle_responses(&responses).map_err(super::WorldLost::from)?;
-    }
+    })?;
+    let complete = |(outcome, mut beams): (Outcome, Vec<_>)| {
+        beams.resize(outcome.path.len(), Vec::new());
+        Trace { outcome, beams }
+    };
+    Ok(outcomes.into_iter().zip(beams).map(complete).collect())
 }
 
 /// The beams of all sensor requests, from start to end.
@@ -74,25 +62,31 @@ fn segment(beam: &Beam, distance: f64) -> [f64; 4] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Genotype, robot::evaluate_all};
+    use std::sync::Arc;
 
-    fn individual(design: &Design) -> Best {
+    use arena::Plan;
+
+    use super::*;
+    use crate::{
+        Genotype,
+        robot::{EvaluationTask, InProcessWorld, evaluate_all},
+    };
+
+    fn genotype(design: &Design) -> Genotype {
         let parameters = design.parameters();
         let hidden = parameters.hidden_min;
         let some = |count: usize, low: f64, high: f64| -> Vec<f64> {
             (0..count).map(|nth| low + (high - low) * (0.5 + 0.4 * (nth as f64).sin())).collect()
         };
         let genes = |genes: crate::genotype::Genes, count: usize| some(genes.values * count, genes.low, genes.high);
-        let genotype = Genotype {
+        Genotype {
             hidden,
             globals: genes(parameters.globals, 1),
             input_values: genes(parameters.input, parameters.inputs),
             output_values: genes(parameters.output, parameters.outputs),
             hidden_values: genes(parameters.hidden, hidden),
             weights: some(parameters.weights(hidden), parameters.weight.low, parameters.weight.high),
-        };
-        Best { generation: 1, individual: 1, fitness: 0.0, genotype, figures: Vec::new() }
+        }
     }
 
     #[test]
@@ -100,9 +94,13 @@ mod tests {
         for body in crate::robot::library::bodies() {
             let design = Arc::new(Design::built_in(&body).unwrap());
             let plan = Arc::new(Plan::built_in("obstacles").unwrap().unwrap());
-            let best = individual(&design);
-            let Trace { outcome, beams } = trace(&design, &plan, 3, &best, usize::MAX).unwrap();
-            let first = trace(&design, &plan, 3, &best, 7).unwrap();
+            let genotype = genotype(&design);
+            let traced = |positions| {
+                let task = EvaluationTask::new(design.clone(), &genotype, 1, 1).unwrap().with_path_of(positions);
+                trace(Encounter::new(plan.clone(), 3).with(0, task)).unwrap().pop().unwrap()
+            };
+            let Trace { outcome, beams } = traced(usize::MAX);
+            let first = traced(7);
             assert_eq!(first.outcome.fitness, outcome.fitness);
             assert_eq!(
                 (first.outcome.path.as_slice(), first.beams.as_slice()),
@@ -110,7 +108,7 @@ mod tests {
                 "{body}"
             );
             let world = || Ok(InProcessWorld::new(plan.clone(), 3));
-            let tested = evaluate_all(&design, 1, std::slice::from_ref(&best.genotype), 1, world, &|_| {}).unwrap();
+            let tested = evaluate_all(&design, 1, std::slice::from_ref(&genotype), 1, world, &|_| {}).unwrap();
             assert_eq!(
                 tested.first().map(|tested| (tested.fitness, tested.steps)),
                 Some((outcome.fitness, outcome.steps))

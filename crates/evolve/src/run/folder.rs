@@ -10,9 +10,11 @@ use std::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use support::atomic_file;
 
-use super::{Best, Generation};
+use super::{Best, Generation, coevolution};
 
 const CONFIG: &str = "run.json";
+/// The file of a folder with two runs; see [`super::coevolution`].
+pub(super) const PAIR: &str = "coevolution.json";
 const CHECKPOINT: &str = "checkpoint.json";
 const BEST: &str = "best.json";
 const BESTS: &str = "bests.jsonl";
@@ -100,11 +102,7 @@ impl Folder {
         config: &impl Serialize,
         checkpoint: &impl Serialize,
     ) -> Result<Self, FolderError> {
-        fs::create_dir_all(path).map_err(at(path))?;
-        if path.join(CONFIG).exists() {
-            return Err(FolderError::Taken { path: path.to_owned() });
-        }
-        check_is_empty(path)?;
+        create(path)?;
         let folder = Self { path: path.to_owned(), _lock: lock(path)? };
         // the configuration last: a folder that has it has all files
         folder.trim_logs(&[])?;
@@ -136,10 +134,12 @@ impl Folder {
     }
 
     /// Appends a generation to the logs.
-    pub(super) fn log(&self, generation: Option<&Generation>) -> Result<(), FolderError> {
-        let Some(generation) = generation else { return Ok(()) };
+    pub(super) fn log(&self, generation: &Generation) -> Result<(), FolderError> {
         self.append(CSV, &csv(generation))?;
-        self.append(LINES, &line(&self.path.join(LINES), generation)?)
+        let path = self.path.join(LINES);
+        let file = self.append(LINES, &line(&path, generation)?)?;
+        // the checkpoint must not survive a power cut without it
+        file.sync_data().map_err(at(&path))
     }
 
     /// Rewrites the logs to match the checkpoint.
@@ -154,7 +154,7 @@ impl Folder {
     /// Appends the best individual of a generation.
     pub(super) fn add_best(&self, best: Option<&Best>) -> Result<(), FolderError> {
         let Some(best) = best else { return Ok(()) };
-        self.append(BESTS, &line(&self.path.join(BESTS), best)?)
+        self.append(BESTS, &line(&self.path.join(BESTS), best)?).map(drop)
     }
 
     /// Truncates the file of each generation's best individual to match the checkpoint; creates it for runs of older
@@ -180,15 +180,23 @@ impl Folder {
         atomic_file::replace(&path, content).map_err(at(&path))
     }
 
-    fn append(&self, name: &str, text: &str) -> Result<(), FolderError> {
+    fn append(&self, name: &str, text: &str) -> Result<File, FolderError> {
         let path = self.path.join(name);
-        let write = || OpenOptions::new().append(true).open(&path)?.write_all(text.as_bytes());
+        let write = || {
+            let mut file = OpenOptions::new().append(true).open(&path)?;
+            file.write_all(text.as_bytes())?;
+            Ok(file)
+        };
         write().map_err(at(&path))
     }
 }
 
-/// Refuses a folder whose files a new run could replace. A lock is left by a run that failed to begin.
-fn check_is_empty(path: &Path) -> Result<(), FolderError> {
+/// Creates the folder of a new run. Refuses one whose files it could replace. A lock is left by a run that failed to begin.
+pub(super) fn create(path: &Path) -> Result<(), FolderError> {
+    fs::create_dir_all(path).map_err(at(path))?;
+    if path.join(CONFIG).exists() || path.join(PAIR).exists() {
+        return Err(FolderError::Taken { path: path.to_owned() });
+    }
     for entry in fs::read_dir(path).map_err(at(path))? {
         let name = entry.map_err(at(path))?.file_name();
         if name != LOCK {
@@ -197,6 +205,18 @@ fn check_is_empty(path: &Path) -> Result<(), FolderError> {
         }
     }
     Ok(())
+}
+
+/// The logged generations of a run up to the given one.
+pub(super) fn read_history(folder: &Path, generations: u64) -> Result<Vec<Generation>, FolderError> {
+    let path = folder.join(LINES);
+    let file = File::open(&path).map_err(at(&path))?;
+    let (mut lines, mut history) = (LineReader::new(&file), Vec::new());
+    while lines.next_generation().map_err(at(&path))?.is_some_and(|generation| generation <= generations) {
+        let line = serde_json::from_slice(&lines.line);
+        history.push(line.map_err(|error| FolderError::Content { path: path.clone(), error })?);
+    }
+    Ok(history)
 }
 
 /// The configuration and the checkpoint of a run.
@@ -241,8 +261,11 @@ pub fn read_best_of(folder: &Path, generation: u64) -> Result<Best, FolderError>
     Err(missing())
 }
 
-/// Whether a process is continuing the run in a folder.
+/// Whether a process is continuing the run in a folder, or the two runs.
 pub fn is_busy(folder: &Path) -> bool {
+    if let Ok(Some([one, _])) = coevolution::names(folder) {
+        return is_busy(&folder.join(one));
+    }
     // a folder without a lock file has never had a run
     let Ok(file) = File::open(folder.join(LOCK)) else { return false };
     matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
@@ -275,7 +298,7 @@ impl<'a> LineReader<'a> {
     }
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> FolderError {
+pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> FolderError {
     let path = path.to_owned();
     move |error| FolderError::File { path: path.clone(), error }
 }
@@ -293,7 +316,7 @@ fn lock(path: &Path) -> Result<File, FolderError> {
     Err(FolderError::Busy { path: path.to_owned() })
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FolderError> {
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FolderError> {
     let file = File::open(path).map_err(at(path))?;
     if file.metadata().map_err(at(path))?.len() > MAX_FILE {
         return Err(at(path)(io::Error::other(format!("it has more than {} MiB", MAX_FILE >> 20))));
@@ -304,7 +327,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, FolderError> {
     serde_json::from_slice(&bytes).map_err(|error| FolderError::Content { path: path.to_owned(), error })
 }
 
-fn to_json(path: &Path, content: &impl Serialize) -> Result<Vec<u8>, FolderError> {
+pub(super) fn to_json(path: &Path, content: &impl Serialize) -> Result<Vec<u8>, FolderError> {
     serde_json::to_vec(content).map_err(|error| FolderError::Content { path: path.to_owned(), error })
 }
 

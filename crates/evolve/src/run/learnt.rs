@@ -46,8 +46,8 @@ mod tests {
             generation,
             individual: 1,
             fitness: 0.75,
-            genotype: Default::default(),
             figures: figures.to_vec(),
+            ..Best::default()
         };
         for (now, first, expected) in [
             (

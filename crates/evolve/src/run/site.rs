@@ -4,8 +4,17 @@ use std::sync::Arc;
 
 use arena::{Plan, PlanError};
 
-use super::EvaluationSite;
-use crate::robot::{BodyFile, BodyFileError, Design, FitnessFile};
+use super::{Best, Company, EvaluationSite, company};
+use crate::{
+    Genotype,
+    robot::{
+        BodyFile, BodyFileError, Design, Encounter, EvaluationError, EvaluationTask, FitnessFile, GenotypeError,
+        InProcessWorld, Outcome, WorldLost, evaluate_all, in_parallel,
+    },
+};
+
+/// Maximum number of individuals that are evaluated together.
+pub const MAX_GROUP: usize = 100;
 
 /// World and robots of a run that evaluates its individuals in its own process.
 #[derive(Clone, Debug)]
@@ -16,6 +25,8 @@ pub struct LocalSite {
     pub world: Arc<Plan>,
     /// Seed of the world and the trials.
     pub seed: u64,
+    /// Whom an individual meets.
+    pub company: Company,
 }
 
 /// Why a [`LocalSite`] cannot be built.
@@ -39,12 +50,91 @@ impl EvaluationSite {
     ///
     /// A file is invalid.
     pub fn local(&self) -> Result<Option<LocalSite>, SiteError> {
-        let Self::Local { world, body, fitness, seed } = self else { return Ok(None) };
+        let Self::Local { world, body, fitness, seed, company } = self else { return Ok(None) };
         let world = Plan::parse(world)?;
         let mut file = BodyFile::parse(body).map_err(SiteError::Body)?;
         file.trial.seed = *seed;
         let fitness = fitness.as_deref().map(FitnessFile::parse).transpose().map_err(SiteError::Fitness)?;
         let design = Design::new(file, fitness).map_err(SiteError::Body)?;
-        Ok(Some(LocalSite { design: Arc::new(design), world: Arc::new(world), seed: *seed }))
+        let company = company.clone();
+        Ok(Some(LocalSite { design: Arc::new(design), world: Arc::new(world), seed: *seed, company }))
+    }
+}
+
+impl LocalSite {
+    /// Evaluates a generation on several threads. The results depend neither on their number nor on the order. Individuals
+    /// are numbered from 1. `progress` is called with the number of finished evaluations.
+    ///
+    /// # Errors
+    ///
+    /// A genotype does not fit the design, the world fails, or individuals of another population are needed.
+    pub fn evaluate(
+        &self,
+        generation: u64,
+        individuals: &[Genotype],
+        threads: usize,
+        progress: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Outcome>, EvaluationError> {
+        match self.company {
+            Company::Nobody => {
+                let world = || Ok(InProcessWorld::new(self.world.clone(), self.arena_seed(generation)));
+                evaluate_all(&self.design, generation, individuals, threads, world, progress)
+            }
+            Company::Group(size) => {
+                let groups = company::groups(self.seed, generation, individuals.len(), size);
+                let evaluate = |nth: usize| -> Result<Vec<Outcome>, EvaluationError> {
+                    let group = groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member]));
+                    Ok(self.group(generation, group, 0)?.run()?)
+                };
+                let done = |count: usize| progress(groups.iter().take(count).map(Vec::len).sum());
+                let outcomes = in_parallel(groups.len(), threads, evaluate, &done)?;
+                let mut outcomes: Vec<_> = groups.iter().flatten().zip(outcomes.into_iter().flatten()).collect();
+                outcomes.sort_by_key(|(member, _)| **member);
+                Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
+            }
+            Company::Opponents { ref rival, .. } => {
+                Err(WorldLost::new(format!("individuals of the population `{rival}` are needed")).into())
+            }
+        }
+    }
+
+    /// The evaluation of a run's individual, once more, with whom it met. Records at most the first `positions` positions of
+    /// each. Returns it with the number of the individual's robot.
+    ///
+    /// # Errors
+    ///
+    /// A genotype does not fit the design, or there are too many individuals.
+    pub fn encounter(&self, best: &Best, positions: usize) -> Result<(Encounter, usize), EvaluationError> {
+        if best.companions.len() >= MAX_GROUP {
+            return Err(WorldLost::new(format!("more than {MAX_GROUP} individuals that meet")).into());
+        }
+        let (before, after) = best.companions.split_at(best.place.min(best.companions.len()));
+        // numbers only matter to those who ask for them
+        let robots = before.iter().chain([&best.genotype]).chain(after).map(|genotype| (best.individual, genotype));
+        Ok((self.group(best.generation, robots, positions)?, before.len()))
+    }
+
+    /// Robots of the world's first kind in an arena of their own.
+    fn group<'a>(
+        &self,
+        generation: u64,
+        robots: impl Iterator<Item = (u64, &'a Genotype)>,
+        positions: usize,
+    ) -> Result<Encounter, GenotypeError> {
+        let mut encounter = Encounter::new(self.world.clone(), self.arena_seed(generation));
+        for (number, genotype) in robots {
+            let task = EvaluationTask::new(self.design.clone(), genotype, generation, number)?;
+            encounter = encounter.with(0, task.with_path_of(positions));
+        }
+        Ok(encounter)
+    }
+
+    /// Seed of the poses that the world chooses.
+    pub(super) fn arena_seed(&self, generation: u64) -> u64 {
+        match self.design.file().trial.fresh_each_generation {
+            // an odd factor keeps the seeds of different generations apart
+            true => self.seed ^ generation.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            false => self.seed,
+        }
     }
 }

@@ -28,7 +28,7 @@ fn start(algorithm: Algorithm) -> RunConfig {
         settings,
         seed: 3,
         parameters,
-        generations: 9,
+        generations: Some(9),
         target: None,
         site: EvaluationSite::Simulators(vec!["127.0.0.1:7720".to_owned()]),
     }
@@ -170,6 +170,58 @@ fn the_best_of_each_generation_is_kept() {
 }
 
 #[test]
+fn a_run_of_an_older_version_goes_on() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    drop(whole(Algorithm::Ga, path));
+    // its checkpoint had all generations
+    let lines = fs::read_to_string(path.join("log.jsonl")).unwrap();
+    let history: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let text = fs::read(path.join("checkpoint.json")).unwrap();
+    let mut checkpoint: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    checkpoint.as_object_mut().unwrap().remove("last");
+    checkpoint["history"] = history.into();
+    fs::write(path.join("checkpoint.json"), checkpoint.to_string()).unwrap();
+    let finished = |path| read_status(path).unwrap().last.map(|last| last.generation);
+    assert_eq!(finished(path), Some(GENERATIONS as u64));
+    let mut run = Run::resume(path).unwrap();
+    assert_eq!((run.next_generation(), run.history().len()), (GENERATIONS as u64 + 1, GENERATIONS));
+    generation(&mut run);
+    assert_eq!(finished(path), Some(GENERATIONS as u64 + 1));
+    assert_eq!(read(path).unwrap().history.len(), GENERATIONS + 1);
+}
+
+#[test]
+fn a_checkpoint_does_not_grow_with_the_generations() {
+    let folder = TempDir::new().unwrap();
+    let mut run = Run::begin(folder.path(), start(Algorithm::CmaEs)).unwrap();
+    let mut size_after = |generations| {
+        (0..generations).for_each(|_| generation(&mut run));
+        fs::metadata(folder.path().join("checkpoint.json")).unwrap().len() as f64
+    };
+    let (few, many) = (size_after(5), size_after(200));
+    assert!(many < 1.2 * few, "{few} {many}");
+}
+
+#[test]
+fn some_generations_stand_for_all() {
+    let line = |generation| Generation { generation, ..a_generation() };
+    let history: Vec<Generation> = (1..=1000).map(line).collect();
+    let of = |count: usize, of: &[Generation]| thinned(of, count).map(|line| line.generation).collect::<Vec<_>>();
+    assert_eq!(of(4, &history), [1, 250, 500, 750, 1000]);
+    assert_eq!(of(3, &history), [1, 334, 668, 1000]);
+    assert_eq!(of(5, &history[..3]), [1, 2, 3]);
+    assert_eq!(of(5, &[]), [0; 0]);
+}
+
+fn a_generation() -> Generation {
+    let folder = TempDir::new().unwrap();
+    let mut run = Run::begin(folder.path(), start(Algorithm::Ga)).unwrap();
+    generation(&mut run);
+    run.history()[0].clone()
+}
+
+#[test]
 fn whoever_asks_whether_a_run_is_busy_is_in_nobodys_way() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("run");
@@ -254,10 +306,16 @@ fn a_site_is_local_remote_or_invalid() {
         body,
         fitness,
         seed: 7,
+        company: Company::Nobody,
     };
     let here = place("obstacles", text("platine"), None).local().unwrap().unwrap();
     assert_eq!((here.seed, here.design.file().trial.seed), (7, 7));
     assert!(EvaluationSite::Simulators(Vec::new()).local().unwrap().is_none());
+    // the world chooses other poses in another generation only if the trials differ
+    assert_eq!(here.arena_seed(1), here.arena_seed(2));
+    let fresh = text("platine").replace("steps = 400", "steps = 400\nfresh_each_generation = true");
+    let fresh = place("obstacles", fresh, None).local().unwrap().unwrap();
+    assert_ne!(fresh.arena_seed(1), fresh.arena_seed(2));
     for (place, expected) in [
         (place("title = 3", text("platine"), None), "invalid world"),
         (place("obstacles", "layers".to_owned(), None), "invalid body"),

@@ -1,26 +1,27 @@
 //! `rossum evolve`: the Population Manager.
 
 mod choices;
+mod coevolve;
 mod evaluator;
 mod progress;
 mod show;
 
 use std::{io::Write, path::PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use evolve::{
     robot::suitability,
-    run::{EvaluationSite, Run, RunConfig},
+    run::{Best, Company, EvaluationSite, Run, RunConfig, coevolution, learnt},
 };
 use tracing::warn;
 
 use self::{
     choices::{RunOptions, RunPlan},
     evaluator::Evaluator,
-    progress::Progress,
+    progress::{Beginning, Finished, Progress},
 };
-use crate::output::OverwriteOption;
+use crate::{output::OverwriteOption, table::short};
 
 /// Options of `rossum evolve`.
 #[derive(Debug, Args)]
@@ -33,7 +34,8 @@ pub(crate) struct Options {
         long,
         value_name = "RUN",
         conflicts_with_all = [
-            "replay", "out", "all", "world", "body", "fitness", "algorithm", "population", "hidden", "seed", "config",
+            "replay", "out", "all", "world", "body", "fitness", "coevolve", "opponents", "concurrent", "algorithm",
+            "population", "hidden", "seed", "config",
         ]
     )]
     resume: Option<PathBuf>,
@@ -55,12 +57,13 @@ pub(crate) struct Options {
     command: Option<Command>,
 }
 
-/// Generations between two updates of the chart in the run's folder.
+/// Generations between two updates of the chart in the run's folder, at least.
 const CHART_EVERY: u64 = 20;
 
 const EXAMPLES: &str = "Examples:
   rossum evolve --all                                    evolve a robot that explores, all in this process
   rossum evolve --all --world maze --algorithm neat      another world, another algorithm
+  rossum evolve --all --coevolve                         evolve predators and prey against each other
   rossum evolve --simulators 127.0.0.1:7720,10.0.0.2     with running Robot Simulators
   rossum evolve --resume runs/blocks-platine-cma-es-1    resume a run
   rossum evolve show runs/blocks-platine-cma-es-1        show its results";
@@ -79,11 +82,23 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     if let Some(best) = &options.replay {
         return show::replay(best, &plan, options.picture.as_deref(), options.overwrite.existing(), out);
     }
+    let two = match &options.resume {
+        Some(folder) => coevolution::names(folder)?.is_some(),
+        None => plan.coevolve,
+    };
+    if two {
+        return coevolve::run(options, &mut plan, out);
+    }
     let (run, evaluator) = match &options.resume {
         Some(folder) => resume(folder, &mut plan)?,
         None => begin(options.out.clone(), &plan)?,
     };
     evolve(run, evaluator, &plan, options.json, out)
+}
+
+/// Whether the chart in the run's folder is updated after this generation. The longer a run is, the less a generation changes.
+fn updates_chart(generation: u64) -> bool {
+    generation.is_multiple_of(CHART_EVERY.max(generation / 50))
 }
 
 fn begin(folder: Option<PathBuf>, plan: &RunPlan) -> anyhow::Result<(Run, Evaluator)> {
@@ -110,6 +125,10 @@ fn begin(folder: Option<PathBuf>, plan: &RunPlan) -> anyhow::Result<(Run, Evalua
 fn resume(folder: &std::path::Path, plan: &mut RunPlan) -> anyhow::Result<(Run, Evaluator)> {
     let run = Run::resume(folder)?;
     plan.complete_from(run.config());
+    if let EvaluationSite::Local { company: Company::Opponents { rival, .. }, .. } = &run.config().site {
+        let pair = folder.parent().unwrap_or(folder).display();
+        bail!("{} evolves against `{rival}`; resume both with --resume {pair}", folder.display());
+    }
     let site = match (&run.config().site, &plan.simulators) {
         // their addresses may have changed
         (EvaluationSite::Simulators(_), Some(simulators)) => EvaluationSite::Simulators(simulators.clone()),
@@ -132,8 +151,16 @@ fn evolve(
     json: bool,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let progress = Progress::begin(&run, &evaluator.describe(), plan.generations(), json, out)?;
-    while run.next_generation() <= plan.generations() && !plan.is_reached(run.best()) {
+    let last = run.history().last();
+    let beginning = Beginning {
+        description: format!("{}\n{}", run.describe(), evaluator.describe()),
+        folder: run.folder(),
+        finished: run.next_generation() - 1,
+        evaluations: last.map_or(0, |last| last.evaluations),
+        generations: plan.generations(),
+    };
+    let progress = Progress::begin(&beginning, json, out)?;
+    while plan.has_generation(run.next_generation()) && !plan.is_reached(run.best()) {
         let generation = run.next_generation();
         let individuals = run.ask().to_vec();
         progress.generation(generation, individuals.len());
@@ -142,13 +169,27 @@ fn evolve(
         let evaluated = evaluator.evaluate(generation, &individuals, &|count| progress.evaluated(count));
         let evaluations = evaluated.with_context(unfinished)?;
         let line = run.tell(&evaluations).with_context(unfinished)?.clone();
-        progress.finished(&line, out)?;
-        if line.generation % CHART_EVERY == 0 {
+        progress.finished(&[Finished { population: None, line: &line }], out)?;
+        if updates_chart(generation) {
             // a missing chart must not end the run
             show::draw_chart(&run).unwrap_or_else(|error| warn!("chart not written: {error:#}"));
         }
     }
-    progress.end(&run, out)?;
+    progress.end(run.history().last().map_or(0, |last| last.evaluations), out)?;
+    if !json {
+        conclude(&run, out)?;
+    }
     show::draw_chart(&run)?;
     show::draw_path(&run, out)
+}
+
+/// Prints the best individual, and what has been learnt.
+fn conclude(run: &Run, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(Best { generation, individual, fitness, .. }) = run.best() {
+        writeln!(out, "best {}, individual {individual} of generation {generation}", short(*fitness))?;
+    }
+    if let Some(learnt) = learnt(run.folder(), &run.record()) {
+        writeln!(out, "\nWhat it has learnt: {learnt}.")?;
+    }
+    Ok(())
 }

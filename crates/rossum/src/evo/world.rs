@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     }
     let plan = files::plan(&text)?;
     if let Some(file) = &options.picture {
-        return picture::arena::draw(&plan, plan.title(), &summary(&plan), None, &[])
+        return picture::arena::draw(&plan, plan.title(), &summary(&plan), &[])
             .write(file, options.overwrite.existing());
     }
     let kinds = plan.ports().len();

@@ -15,6 +15,8 @@ const TOP: f64 = 64.0;
 const WALL: f64 = 8.0;
 /// Number of bodies drawn along a path.
 const BODIES: usize = 12;
+/// Colours of the trials of a robot.
+const TRIALS: [&str; 6] = ["#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490"];
 /// Distance of contour lines, in mm.
 const CONTOUR: f64 = 20.0;
 
@@ -28,8 +30,19 @@ pub(crate) struct TrialPath {
     pub(crate) died: bool,
 }
 
-/// Draws the arena with the paths of a robot of this shape.
-pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, paths: &[TrialPath]) -> Svg {
+/// A robot with its paths.
+pub(crate) struct Robot<'a> {
+    /// Its shape.
+    pub(crate) body: &'a Body,
+    /// Index of its kind in the world's ports.
+    pub(crate) kind: usize,
+    /// One path per trial.
+    pub(crate) paths: Vec<TrialPath>,
+}
+
+/// Draws the arena with robots and their paths. The trials of a single robot have different colours; several robots have those
+/// of their kinds.
+pub(crate) fn draw(plan: &Plan, title: &str, note: &str, robots: &[Robot<'_>]) -> Svg {
     let mut svg = Svg::new(SIDE + 2.0 * MARGIN, SIDE + TOP + 52.0);
     svg.text([MARGIN, 30.0], 19.0, "#111", Anchor::Start, title);
     svg.text([MARGIN, 51.0], 13.0, "#666", Anchor::Start, note);
@@ -42,11 +55,14 @@ pub(crate) fn draw(plan: &Plan, title: &str, note: &str, body: Option<&Body>, pa
         }
     }
     obstacles(&mut svg, plan);
-    let body_color = plan.ports().first().map_or([70, 70, 70], |port| port.color.0);
-    for (index, way) in paths.iter().enumerate() {
-        draw_way(&mut svg, way, body, &hex(body_color), index);
+    for robot in robots {
+        let kind_color = hex(plan.ports().get(robot.kind).map_or([70, 70, 70], |port| port.color.0));
+        for (index, way) in robot.paths.iter().enumerate() {
+            let color = if robots.len() > 1 { &kind_color } else { TRIALS[index % TRIALS.len()] };
+            draw_way(&mut svg, way, robot.body, &kind_color, color);
+        }
     }
-    legend(&mut svg, paths);
+    legend(&mut svg, robots.is_empty());
     svg
 }
 
@@ -140,18 +156,14 @@ fn obstacles(svg: &mut Svg, plan: &Plan) {
     }
 }
 
-fn draw_way(svg: &mut Svg, way: &TrialPath, body: Option<&Body>, body_color: &str, index: usize) {
-    let colors = ["#1d4ed8", "#c2410c", "#15803d", "#7e22ce", "#b45309", "#0e7490"];
-    let color = colors.get(index % colors.len()).copied().unwrap_or("#1d4ed8");
+fn draw_way(svg: &mut Svg, way: &TrialPath, body: &Body, body_color: &str, color: &str) {
     let points = way.poses.iter().map(|pose| at([pose.x, pose.y]));
     svg.line(points, r##"stroke="#fff" stroke-width="4.5" stroke-opacity="0.7" stroke-linejoin="round""##);
     let points = way.poses.iter().map(|pose| at([pose.x, pose.y]));
     svg.line(points, &format!(r#"stroke="{color}" stroke-width="2" stroke-linejoin="round""#));
-    if let Some(body) = body {
-        let every = (way.poses.len() / BODIES).max(1);
-        for pose in way.poses.iter().step_by(every).chain(way.poses.last()) {
-            outline(svg, body, pose, body_color);
-        }
+    let every = (way.poses.len() / BODIES).max(1);
+    for pose in way.poses.iter().step_by(every).chain(way.poses.last()) {
+        outline(svg, body, pose, body_color);
     }
     for (pose, _) in way.poses.iter().zip(&way.bumps).filter(|(_, bumped)| **bumped) {
         let [x, y] = at([pose.x, pose.y]);
@@ -181,12 +193,12 @@ fn outline(svg: &mut Svg, body: &Body, pose: &Pose, color: &str) {
     svg.line([place([0.0, 15.0]), place([0.0, 45.0])], r##"stroke="#222" stroke-width="1.4" stroke-opacity="0.7""##);
 }
 
-fn legend(svg: &mut Svg, paths: &[TrialPath]) {
+fn legend(svg: &mut Svg, is_empty: bool) {
     let y = TOP + SIDE + 34.0;
     let length = 200.0 / ARENA_SIZE * SIDE;
     svg.line([[MARGIN, y], [MARGIN + length, y]], r##"stroke="#444" stroke-width="2""##);
     svg.text([MARGIN + length + 8.0, y + 4.0], 12.0, "#444", Anchor::Start, "200 mm");
-    if !paths.is_empty() {
+    if !is_empty {
         let text = "ring: start   disc: end   red dots: blocked moves";
         svg.text([MARGIN + SIDE, y + 4.0], 12.0, "#444", Anchor::End, text);
     }

@@ -1,6 +1,6 @@
 //! The chart of an evolutionary run: fitness and diversity by generation.
 
-use evolve::run::Generation;
+use evolve::run::{Generation, thinned};
 
 use super::{Anchor, Svg};
 use crate::table::short;
@@ -13,42 +13,68 @@ const BEST: &str = "#c2410c";
 const MEAN: &str = "#0f766e";
 const BAND: &str = "#0f766e";
 const DIVERSITY: &str = "#6d28d9";
+/// Colours of two populations.
+const POPULATIONS: [&str; 2] = ["#15803d", "#c2410c"];
+/// Maximum number of points of a curve.
+const MAX_POINTS: usize = 2_000;
 
-/// Draws the chart of these generations.
+/// Draws the chart of a population.
 pub(crate) fn draw(title: &str, history: &[Generation]) -> Svg {
-    let mut svg = Svg::new(WIDTH, 560.0);
-    svg.text([LEFT, 32.0], 19.0, "#111", Anchor::Start, title);
-    let last = history.last().map_or(1, |last| last.generation).max(2);
-    let along = Axis::new(1.0, last as f64);
-    let values = history.iter().flat_map(|line| [line.best, line.mean, line.worst, line.best_so_far]);
-    let fitness = Panel { top: 60.0, bottom: 400.0, along, up: Axis::around(values) };
-    fitness.grid(&mut svg, "fitness");
-    let of =
-        |value: fn(&Generation) -> f64| history.iter().map(move |line| fitness.at(line.generation as f64, value(line)));
+    let (mut svg, fitness, diversity) = panels(title, &[history]);
+    let of = |value: fn(&Generation) -> f64| fitness.curve(history, value);
     let band = of(|line| line.best).chain(of(|line| line.worst).collect::<Vec<_>>().into_iter().rev());
     svg.polygon(band, &format!(r#"fill="{BAND}" fill-opacity="0.10""#));
     svg.line(of(|line| line.mean), &format!(r#"stroke="{MEAN}" stroke-width="2""#));
     svg.line(of(|line| line.best), &format!(r#"stroke="{BEST}" stroke-width="1" stroke-opacity="0.5""#));
     svg.line(of(|line| line.best_so_far), &format!(r#"stroke="{BEST}" stroke-width="2.5""#));
-    let diversities = history.iter().map(|line| line.diversity).chain([0.0]);
+    svg.line(diversity.curve(history, |line| line.diversity), &format!(r#"stroke="{DIVERSITY}" stroke-width="2""#));
+    let last = history.last();
+    let said = |name: &str, value: fn(&Generation) -> f64| {
+        format!("{name}{}", last.map_or(String::new(), |last| format!(" {}", short(value(last)))))
+    };
+    legend(&mut svg, &[(BEST, said("best so far", |line| line.best_so_far)), (MEAN, said("mean", |line| line.mean))]);
+    svg
+}
+
+/// Draws the chart of two populations, each with its name. A fitness that depends on the others has no best so far.
+pub(crate) fn draw_two(title: &str, populations: [(&str, &[Generation]); 2]) -> Svg {
+    let (mut svg, fitness, diversity) = panels(title, &populations.map(|(_, history)| history));
+    let mut entries = Vec::new();
+    for ((name, history), color) in populations.into_iter().zip(POPULATIONS) {
+        let of = |value: fn(&Generation) -> f64| fitness.curve(history, value);
+        svg.line(of(|line| line.mean), &format!(r#"stroke="{color}" stroke-width="1.5" stroke-dasharray="5 4""#));
+        svg.line(of(|line| line.best), &format!(r#"stroke="{color}" stroke-width="2.5""#));
+        svg.line(diversity.curve(history, |line| line.diversity), &format!(r#"stroke="{color}" stroke-width="2""#));
+        let last =
+            history.last().map_or(String::new(), |last| format!(" {}, mean {}", short(last.best), short(last.mean)));
+        entries.push((color, format!("{name}: best{last}")));
+    }
+    legend(&mut svg, &entries);
+    svg
+}
+
+/// The axes for fitness and diversity.
+fn panels(title: &str, histories: &[&[Generation]]) -> (Svg, Panel, Panel) {
+    let mut svg = Svg::new(WIDTH, 560.0);
+    svg.text([LEFT, 32.0], 19.0, "#111", Anchor::Start, title);
+    let all = || histories.iter().copied().flatten();
+    let last = all().map(|line| line.generation).max().unwrap_or_default().max(2);
+    let along = Axis::new(1.0, last as f64);
+    let values = all().flat_map(|line| [line.best, line.mean, line.worst, line.best_so_far]);
+    let fitness = Panel { top: 60.0, bottom: 400.0, along, up: Axis::around(values) };
+    fitness.grid(&mut svg, "fitness");
+    let diversities = all().map(|line| line.diversity).chain([0.0]);
     let diversity = Panel { top: 430.0, bottom: 510.0, along, up: Axis::around(diversities) };
     diversity.grid(&mut svg, "diversity");
-    let points = history.iter().map(|line| diversity.at(line.generation as f64, line.diversity));
-    svg.line(points, &format!(r#"stroke="{DIVERSITY}" stroke-width="2""#));
     svg.text([(LEFT + WIDTH - RIGHT) / 2.0, 548.0], 13.0, GREY, Anchor::Middle, "generation");
     for (step, at) in along.ticks() {
         let [x, y] = diversity.at(at, diversity.up.low);
         svg.text([x, y + 17.0], 12.0, GREY, Anchor::Middle, &number(at, step));
     }
-    legend(&mut svg, history.last());
-    svg
+    (svg, fitness, diversity)
 }
 
-fn legend(svg: &mut Svg, last: Option<&Generation>) {
-    let entries = [
-        (BEST, format!("best so far{}", last.map_or(String::new(), |last| format!(" {}", short(last.best_so_far))))),
-        (MEAN, format!("mean{}", last.map_or(String::new(), |last| format!(" {}", short(last.mean))))),
-    ];
+fn legend(svg: &mut Svg, entries: &[(&str, String)]) {
     let mut x = WIDTH - RIGHT;
     for (color, text) in entries.iter().rev() {
         svg.text([x, 50.0], 13.0, color, Anchor::End, text);
@@ -116,6 +142,10 @@ impl Panel {
         [LEFT + part(self.along, x) * (WIDTH - LEFT - RIGHT), self.bottom + part(self.up, y) * (self.top - self.bottom)]
     }
 
+    fn curve(self, history: &[Generation], value: fn(&Generation) -> f64) -> impl Iterator<Item = [f64; 2]> {
+        thinned(history, MAX_POINTS).map(move |line| self.at(line.generation as f64, value(line)))
+    }
+
     fn grid(self, svg: &mut Svg, name: &str) {
         for (step, value) in self.up.ticks() {
             let [x, y] = self.at(self.along.low, value);
@@ -172,8 +202,10 @@ mod tests {
         };
         let huge = Generation { best: 1.7e308, mean: -1.7e308, worst: f64::MIN, best_so_far: f64::MAX, ..line.clone() };
         for history in [&[][..], &[line], &[huge]] {
-            let text = draw("a run", history).finish();
-            assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+            for chart in [draw("a run", history), draw_two("a run", [("prey", history), ("predator", &[])])] {
+                let text = chart.finish();
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+            }
         }
     }
 }

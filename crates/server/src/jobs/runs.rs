@@ -23,15 +23,15 @@ use std::{
 };
 
 use evolve::{
-    robot::EvaluationError,
-    run::{self, FolderError, SiteError},
+    robot::{EvaluationError, GenotypeError, WorldLost},
+    run::{self, FolderError, SiteError, coevolution::CoevolutionError},
 };
 use parking_lot::{Mutex, MutexGuard};
 use session::console::JobError;
 use wire::console::{EvolutionInfo, NewRun, Replay, RunDetail, RunSummary};
 
 use self::{
-    list::{Digest, Stamp},
+    list::{Digest, Progress, Stamp},
     order::{RequestError, RunRequest},
     process::{Process, StartError},
 };
@@ -95,6 +95,21 @@ pub enum RunsError {
     /// The individual cannot be evaluated again.
     #[error(transparent)]
     Evaluation(#[from] EvaluationError),
+    /// The two populations of a run do not belong together.
+    #[error(transparent)]
+    Coevolution(#[from] CoevolutionError),
+}
+
+impl From<GenotypeError> for RunsError {
+    fn from(error: GenotypeError) -> Self {
+        EvaluationError::from(error).into()
+    }
+}
+
+impl From<WorldLost> for RunsError {
+    fn from(error: WorldLost) -> Self {
+        EvaluationError::from(error).into()
+    }
 }
 
 impl From<RunsError> for JobError {
@@ -102,7 +117,9 @@ impl From<RunsError> for JobError {
         use RunsError as E;
         match error {
             // with paths, addresses, or causes that may contain them
-            E::Request(_) | E::Process(_) | E::Folder(_) | E::Site(_) | E::Evaluation(_) => error.to_string().into(),
+            E::Request(_) | E::Process(_) | E::Folder(_) | E::Site(_) | E::Evaluation(_) | E::Coevolution(_) => {
+                error.to_string().into()
+            }
             E::Name(_)
             | E::UnknownRun(_)
             | E::NotRunning(_)
@@ -218,12 +235,11 @@ impl Runs {
         if run::is_busy(&folder) {
             return Err(RunsError::OtherProcess(name.to_owned()));
         }
-        let record = run::read(&folder)?;
-        let request = RunRequest::resume(&record, generations)?;
+        let request = RunRequest::resume(&Progress::read(&folder)?, generations)?;
         self.0.begin(&mut processes, name, request.resume_arguments(&folder, generations), request)
     }
 
-    /// The details of a run, with at most its first 100,000 generations.
+    /// The details of a run, with some of its generations if there are thousands.
     ///
     /// # Errors
     ///
@@ -231,8 +247,7 @@ impl Runs {
     pub fn detail(&self, name: &str) -> Result<RunDetail, RunsError> {
         let name = checked_name(name).map_err(RunsError::Name)?;
         let folder = self.0.folder_of(name)?;
-        let record = run::read(&folder)?;
-        Ok(look::detail(name, &folder, &record))
+        Ok(look::detail(name, &folder)?)
     }
 
     /// Evaluates the best individual of a generation again, or the best of all. Keeps a core busy meanwhile.
@@ -242,13 +257,7 @@ impl Runs {
     /// The run or generation is unknown, or the individual cannot be evaluated here.
     pub fn replay(&self, name: &str, generation: Option<u64>) -> Result<Replay, RunsError> {
         let name = checked_name(name).map_err(RunsError::Name)?;
-        let folder = self.0.folder_of(name)?;
-        let record = run::read(&folder)?;
-        let best = match generation {
-            Some(generation) => run::read_best_of(&folder, generation)?,
-            None => record.best.clone().ok_or_else(|| RunsError::NoGeneration(name.to_owned()))?,
-        };
-        look::replay(name, &record.config.site, &best)
+        look::replay(name, &self.0.folder_of(name)?, generation)
     }
 
     /// Increases with every change: a process started, ended, or finished a generation. Other programs' changes do not

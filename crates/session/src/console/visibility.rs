@@ -142,12 +142,13 @@ mod tests {
             })
         };
         let hello = |folder: &str, recording: Value| {
+            let default_run = json!({
+                "simulators": [], "world": "obstacles", "body": "platine", "fitness": null, "algorithm": "ga",
+                "generations": 100, "population": null, "hidden": null, "seed": 1, "target": null, "rival": null,
+            });
             let evolution = json!({
                 "worlds": [], "bodies": [], "fitnesses": [], "algorithms": ["ga"], "objections": [],
-                "default_run": {
-                    "simulators": [], "world": "obstacles", "body": "platine", "fitness": null, "algorithm": "ga",
-                    "generations": 100, "population": null, "hidden": null, "seed": 1, "target": null,
-                },
+                "default_run": default_run, "default_coevolution": default_run,
                 "folder": folder,
             });
             json!({
@@ -159,7 +160,7 @@ mod tests {
         let run = |place: &str, words: &str, here: bool, robot_world: &str| {
             let simulators = json!({"robot": null, "world": [], "robot_world": robot_world});
             json!({"type": "evolution", "simulators": simulators, "runs": [{
-                "name": "a", "algorithm": "ga", "place": place, "seed": 1, "generations": 2, "generation": 1, "best": 0.5,
+                "name": "a", "algorithm": "ga", "place": place, "seed": 1, "generations": 2, "generation": 1, "best": [],
                 "state": "failed", "words": words, "here": here,
             }]})
         };

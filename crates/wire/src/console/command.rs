@@ -211,7 +211,7 @@ pub enum Command {
     ResumeRun {
         /// Name of the run.
         name: String,
-        /// New total number of generations; as planned if absent.
+        /// New total number of generations, 0: until the run is stopped; as planned if absent.
         #[serde(default)]
         #[cfg_attr(test, ts(optional = nullable))]
         generations: Option<u64>,
@@ -339,7 +339,7 @@ pub struct NewRun {
     pub fitness: Option<String>,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// Number of generations.
+    /// Number of generations; 0: until the run is stopped.
     pub generations: u64,
     /// Individuals per generation; the algorithm's default if absent.
     #[serde(default)]
@@ -352,6 +352,20 @@ pub struct NewRun {
     /// Ends the run once an individual reaches this fitness.
     #[serde(default)]
     pub target: Option<f64>,
+    /// A second population that evolves against the first one, in the run's own process.
+    #[serde(default)]
+    pub rival: Option<Rival>,
+}
+
+/// A population that evolves against another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields = nullable))]
+pub struct Rival {
+    /// Name of the body.
+    pub body: String,
+    /// Name of the fitness function; the body's own if absent.
+    #[serde(default)]
+    pub fitness: Option<String>,
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ fn trial(trial: &TrialFile) -> Result<(), BodyFileError> {
     within("trial.noise", trial.noise, 0.0, 100.0)?;
     within("trial.stuck_within", trial.stuck_within, 0.0, MAX_LENGTH)?;
     match &trial.start {
-        StartPoses::Random => Ok(()),
+        StartPoses::Random | StartPoses::Placed => Ok(()),
         StartPoses::Zone(zone) => {
             for &edge in zone {
                 within("trial.start.zone", edge, 0.0, 2000.0)?;

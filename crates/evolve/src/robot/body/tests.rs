@@ -115,8 +115,10 @@ fn behaviour_is_what_the_nearest_file_says() {
 
 #[test]
 fn all_that_is_shipped_is_valid() {
-    assert_eq!(library::bodies(), ["liner", "platine", "sonar"]);
-    assert_eq!(library::scripts(), ["avoidance", "climb", "distance", "exploration", "homing", "line", "phototaxis"]);
+    assert_eq!(library::bodies(), ["liner", "platine", "predator", "prey", "sonar"]);
+    let scripts =
+        ["avoidance", "climb", "distance", "escape", "exploration", "homing", "line", "phototaxis", "pursuit"];
+    assert_eq!(library::scripts(), scripts);
     for name in library::bodies() {
         let design = Design::built_in(&name).unwrap();
         let again = BodyFile::parse(&toml::to_string(design.file()).unwrap()).unwrap();

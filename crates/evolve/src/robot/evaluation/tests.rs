@@ -5,6 +5,7 @@ use arena::{Position, Request, Response};
 use super::*;
 use crate::robot::{
     BodyFile,
+    body::InternalInput,
     fake_world::FakeWorld,
     simulator::{World, WorldLost},
 };
@@ -279,6 +280,62 @@ fn whoever_is_given_up_asks_nothing_more() {
     assert!(matches!(trial.abort(), Some(Request::Kill(_))));
     let mut requests = Vec::new();
     assert_eq!((trial.requests(&mut requests), requests, trial.outcome()), (0, vec![], None));
+}
+
+#[test]
+fn a_robot_may_stay_where_the_world_places_it() {
+    let stays = design(|file| {
+        quiet(file);
+        file.trial.start = StartPoses::Placed;
+    });
+    let outcome = |crowds| {
+        let mut world = FakeWorld { crowds, ..FakeWorld::default() };
+        let mut trial = EvaluationTask::new(stays.clone(), &drives(0.0), 1, 1).unwrap().with_path();
+        let log = run(&mut trial, &mut world).unwrap();
+        (log, trial.into_outcome().unwrap())
+    };
+    // each trial has a new robot, and the one before is gone
+    let (log, found) = outcome(0);
+    let steps = "see hear, move, ".repeat(5);
+    assert_eq!(log.join(", ") + ", ", format!("create, shape, {steps}kill create, shape, {steps}"));
+    let starts: Vec<_> = found.path.chunk_by(|a, b| a.trial == b.trial).map(|path| path[0].position).collect();
+    assert!(starts.iter().map(|start| (start.x, start.y, start.dir)).eq([(1.0, 9.0, 1.0), (2.0, 9.0, 1.0)]));
+    assert!((found.fitness - 25.0).abs() < 1e-9);
+    // another one, if there is no room, and the worst fitness if there is none at all
+    let (log, found) = outcome(2);
+    assert_eq!(
+        (log[..7].join(", ").as_str(), found.blocked),
+        ("create, shape, kill create, shape, kill create, shape, see hear", 0)
+    );
+    let (_, found) = outcome(u32::MAX);
+    assert_eq!((found.blocked, found.fitness), (2, -7.0));
+}
+
+/// Stress is the touch of a bumper, and part of the power that a robot takes.
+#[test]
+fn stress_reaches_the_net_and_the_script_and_height_the_script() {
+    let power = |input: InternalInput, weight: f64| {
+        let design = design(|file| {
+            quiet(file);
+            (file.trial.trials, file.inputs[0]) = (1, input);
+            file.trial.start = StartPoses::Poses(vec![[1990.0, 1000.0, 0.0]]);
+            let own = file.fitness.own.as_mut().unwrap();
+            own.start = "height = z".to_owned();
+            own.each_step = "power = power + distance + 2 * (z - height) + 100 * stress\nheight = z".to_owned();
+            own.at_end = "fitness = power".to_owned();
+        });
+        // two steps of 5 mm to the wall, one into it; then back, if the net feels it, and to the wall again
+        let mut genotype = drives(0.0);
+        genotype.weights[2] = weight;
+        genotype.weights[8 + 2] = weight;
+        test(&design, &genotype, &mut FakeWorld { slope: 0.1, ..FakeWorld::default() }).1.fitness
+    };
+    for (input, weight) in [(InternalInput::Stress, -2.0), (InternalInput::Bumper, -1.0)] {
+        let felt = power(input, weight);
+        assert!((felt - (20.0 + 2.0 * 1.0 + 50.0)).abs() < 1e-9, "{input:?}: {felt}");
+    }
+    let pushes_on = power(InternalInput::Stress, 0.0);
+    assert!((pushes_on - (10.0 + 2.0 * 1.0 + 150.0)).abs() < 1e-9, "{pushes_on}");
 }
 
 #[test]

@@ -131,6 +131,13 @@ impl Trial {
         }
     }
 
+    /// Handles the response to the shape of a new robot.
+    pub(super) fn handle_shaped(&mut self, responses: &[Response]) -> Result<Position, UnexpectedResponse> {
+        let &[Response::Placed(position)] = responses else { return Err(unexpected("a position", responses)) };
+        self.sent_shape = Some(self.shape);
+        Ok(position)
+    }
+
     pub(super) fn request_readings(&self, design: &Design, robot: RobotId, out: &mut Vec<Request>) {
         out.extend(design.sensors.iter().map(|sensor| sensor.request(robot, &self.frame, &self.head)));
     }

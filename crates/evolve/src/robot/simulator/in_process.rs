@@ -12,24 +12,16 @@ use super::{
 /// The only connection to the arena.
 const CONNECTION: u64 = 0;
 
-/// An arena for robots of one kind. Its time stands still, so that no robot is removed as idle.
+/// An arena, for robots of its first kind. Its time stands still, so that no robot is removed as idle.
 #[derive(Debug)]
 pub struct InProcessWorld {
     arena: Arena,
-    kind: usize,
 }
 
 impl InProcessWorld {
     /// A new arena.
     pub fn new(plan: Arc<Plan>, seed: u64) -> Self {
-        Self { arena: Arena::new(plan, seed), kind: 0 }
-    }
-
-    /// Sets the kind of the robots: an index into the world's ports.
-    #[must_use]
-    pub fn with_kind(mut self, kind: usize) -> Self {
-        self.kind = kind;
-        self
+        Self { arena: Arena::new(plan, seed) }
     }
 
     /// The arena, read-only.
@@ -40,15 +32,26 @@ impl InProcessWorld {
 
 impl World for InProcessWorld {
     fn exchange(&mut self, requests: &[Request], responses: &mut Vec<Response>) -> Result<(), WorldLost> {
-        if self.kind >= self.arena.plan().ports().len() {
-            return Err(WorldLost::new(format!("the world has no port {}", self.kind + 1)));
+        self.exchange_as(0, requests, responses)
+    }
+}
+
+impl InProcessWorld {
+    /// As [`exchange`](World::exchange), for a robot of a kind: an index into the world's ports.
+    pub(in crate::robot) fn exchange_as(
+        &mut self,
+        kind: usize,
+        requests: &[Request],
+        responses: &mut Vec<Response>,
+    ) -> Result<(), WorldLost> {
+        if kind >= self.arena.plan().ports().len() {
+            return Err(WorldLost::new(format!("the world has no port {}", kind + 1)));
         }
         let directions = self.arena.plan().rules().directions;
         let is_usual = directions == Directions::default();
         for request in requests {
             let request = if is_usual { Cow::Borrowed(request) } else { Cow::Owned(to_world(directions, request)) };
-            let response =
-                self.arena.handle(CONNECTION, self.kind, &request, Duration::ZERO).map_err(WorldLost::new)?;
+            let response = self.arena.handle(CONNECTION, kind, &request, Duration::ZERO).map_err(WorldLost::new)?;
             match (&*request, response) {
                 (Request::Kill(_), _) => {}
                 (_, Some(response)) if is_usual => responses.push(response),

@@ -5,14 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use arena::plan::Isolation;
 use clap::Args;
 use evolve::{
-    run::{Best, EvaluationSite, Preset, RunConfig},
+    run::{
+        Best, CoevolutionPreset, Company, EvaluationSite, MAX_GROUP, Preset, RunConfig,
+        coevolution::{CoevolutionConfig, MAX_OPPONENTS, PopulationConfig},
+    },
     search::{Algorithm, Settings},
 };
 use serde::Deserialize;
 use server::driver::evo::DEFAULT_HOST;
+
+use crate::evo::files;
+
+const MAX_GENERATIONS: u64 = 1_000_000;
+const MAX_THREADS: usize = 1_024;
 
 /// The flags.
 #[derive(Debug, Args)]
@@ -32,13 +41,23 @@ pub(super) struct RunOptions {
     /// With --all: fitness script instead of the body's own, by name or file ending in .toml
     #[arg(long, value_name = "FITNESS")]
     fitness: Option<String>,
+    /// With --all: evolve two populations against each other, of the first two kinds of robots in the world. --body and
+    /// --fitness then take one for each, separated by a comma
+    #[arg(long, conflicts_with_all = ["simulators", "target"])]
+    coevolve: bool,
+    /// With --coevolve: number of opponents that each individual meets, one after the other [default: 2]
+    #[arg(long, value_name = "COUNT")]
+    opponents: Option<usize>,
+    /// With --all, in a world whose robots meet: number of individuals that are evaluated together [default: 8]
+    #[arg(long, value_name = "COUNT")]
+    concurrent: Option<usize>,
     /// With --all: number of threads [default: one per processor]
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
     /// Search algorithm: ga, cma-es, openai-es, map-elites, neat or nsga2
     #[arg(long)]
     algorithm: Option<Algorithm>,
-    /// Total number of generations
+    /// Total number of generations; 0: until the run is stopped [default: 300, or 100 with --coevolve]
     #[arg(long, value_name = "COUNT")]
     generations: Option<u64>,
     /// Number of individuals per generation
@@ -67,6 +86,9 @@ struct File {
     world: Option<String>,
     body: Option<String>,
     fitness: Option<String>,
+    coevolve: bool,
+    opponents: Option<usize>,
+    concurrent: Option<usize>,
     threads: Option<usize>,
     algorithm: Option<Algorithm>,
     generations: Option<u64>,
@@ -83,49 +105,113 @@ pub(super) struct RunPlan {
     pub(super) world: String,
     pub(super) body: String,
     pub(super) fitness: Option<String>,
+    /// Whether two populations evolve. `body` and `fitness` then have two parts.
+    pub(super) coevolve: bool,
+    opponents: usize,
+    concurrent: usize,
     pub(super) threads: usize,
     pub(super) algorithm: Algorithm,
     pub(super) settings: Settings,
     pub(super) seed: u64,
     pub(super) target: Option<f64>,
+    /// 0 for no last one.
     generations: Option<u64>,
+    default_generations: u64,
     all: bool,
+}
+
+/// Number of individuals that are evaluated together where robots meet, unless the user chooses otherwise.
+const CONCURRENT: usize = 8;
+
+/// What is evolved unless the user chooses otherwise.
+struct Defaults {
+    world: &'static str,
+    body: String,
+    algorithm: Algorithm,
+    population: Option<usize>,
+    generations: u64,
+    opponents: usize,
+}
+
+impl Defaults {
+    fn new(coevolve: bool) -> Self {
+        let CoevolutionPreset { world, bodies, opponents, algorithm, population, generations } =
+            CoevolutionPreset::default();
+        if coevolve {
+            let (body, population) = (bodies.join(","), Some(population));
+            return Self { world, body, algorithm, population, generations, opponents };
+        }
+        let Preset { world, body, algorithm, generations, .. } = Preset::default();
+        Self { world, body: body.to_owned(), algorithm, population: None, generations, opponents }
+    }
 }
 
 impl RunOptions {
     pub(super) fn plan(&self) -> anyhow::Result<RunPlan> {
         let file = self.config.as_deref().map_or_else(|| Ok(File::default()), read)?;
-        let all = self.all || file.all;
+        self.check(&file)?;
+        let (all, coevolve) = (self.all || file.all, self.coevolve || file.coevolve);
+        let default = Defaults::new(coevolve);
         let mut settings = file.settings;
-        settings.population = self.population.or(settings.population);
+        settings.population = self.population.or(settings.population).or(default.population);
         settings.hidden = self.hidden.or(settings.hidden);
-        let simulators = self.simulators.clone().or(file.simulators).filter(|_| !all);
-        let threads = self.threads.or(file.threads);
-        let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        ensure!((1..=1_024).contains(&threads), "--threads: {threads} is out of range 1..=1024");
-        let generations = self.generations.or(file.generations);
-        let is_valid = generations.is_none_or(|generations| (1..=1_000_000).contains(&generations));
-        ensure!(is_valid, "--generations: out of range 1..=1000000");
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(RunPlan {
+            simulators: self.simulators.clone().or(file.simulators).filter(|_| !all),
+            world: self.world.clone().or(file.world).unwrap_or_else(|| default.world.to_owned()),
+            body: self.body.clone().or(file.body).unwrap_or(default.body),
+            fitness: self.fitness.clone().or(file.fitness),
+            coevolve,
+            opponents: self.opponents.or(file.opponents).unwrap_or(default.opponents),
+            concurrent: self.concurrent.or(file.concurrent).unwrap_or(CONCURRENT),
+            threads: self.threads.or(file.threads).unwrap_or_else(processors),
+            algorithm: self.algorithm.or(file.algorithm).unwrap_or(default.algorithm),
+            settings,
+            seed: self.seed.or(file.seed).unwrap_or(1),
+            target: self.target.or(file.target),
+            generations: self.generations.or(file.generations),
+            default_generations: default.generations,
+            all,
+        })
+    }
+
+    /// Checks the options, together with those of the file.
+    fn check(&self, file: &File) -> anyhow::Result<()> {
+        let (all, coevolve) = (self.all || file.all, self.coevolve || file.coevolve);
         let names = [(&self.world, &file.world), (&self.body, &file.body), (&self.fitness, &file.fitness)];
         ensure!(
             all || names.into_iter().all(|(flag, file)| flag.is_none() && file.is_none()),
             "--world, --body and --fitness require --all; otherwise the Robot Simulator defines them"
         );
-        let preset = Preset::default();
-        Ok(RunPlan {
-            simulators,
-            world: self.world.clone().or(file.world).unwrap_or_else(|| preset.world.to_owned()),
-            body: self.body.clone().or(file.body).unwrap_or_else(|| preset.body.to_owned()),
-            fitness: self.fitness.clone().or(file.fitness),
-            threads,
-            algorithm: self.algorithm.or(file.algorithm).unwrap_or(preset.algorithm),
-            settings,
-            seed: self.seed.or(file.seed).unwrap_or(1),
-            target: self.target.or(file.target),
-            generations,
-            all,
-        })
+        ensure!(all || !coevolve, "--coevolve requires --all");
+        let (opponents, concurrent) = (self.opponents.or(file.opponents), self.concurrent.or(file.concurrent));
+        ensure!(coevolve || opponents.is_none(), "--opponents requires --coevolve");
+        ensure!(all || concurrent.is_none(), "--concurrent requires --all");
+        ensure!(!coevolve || concurrent.is_none(), "--concurrent cannot be used with --coevolve; use --opponents");
+        ensure!(!coevolve || self.target.or(file.target).is_none(), "--target cannot be used with --coevolve");
+        ensure_within("--opponents", opponents, MAX_OPPONENTS)?;
+        ensure_within("--concurrent", concurrent, MAX_GROUP)?;
+        ensure_within("--threads", self.threads.or(file.threads), MAX_THREADS)?;
+        let generations = self.generations.or(file.generations);
+        let is_valid = generations.is_none_or(|generations| generations <= MAX_GENERATIONS);
+        ensure!(is_valid, "--generations: out of range 0..={MAX_GENERATIONS}");
+        Ok(())
     }
+}
+
+/// Checks a number from 1 on.
+fn ensure_within(option: &str, count: Option<usize>, max: usize) -> anyhow::Result<()> {
+    let is_valid = count.is_none_or(|count| (1..=max).contains(&count));
+    ensure!(is_valid, "{option}: out of range 1..={max}");
+    Ok(())
+}
+
+/// The two parts of an option.
+fn two<'a>(option: &str, names: &'a str) -> anyhow::Result<[&'a str; 2]> {
+    let (one, other) = names
+        .split_once(',')
+        .with_context(|| format!("{option} {names}: --coevolve needs one for each population, separated by a comma"))?;
+    Ok([one, other])
 }
 
 fn finite(text: &str) -> anyhow::Result<f64> {
@@ -140,14 +226,19 @@ fn read(path: &Path) -> anyhow::Result<File> {
 }
 
 impl RunPlan {
-    /// Total number of generations.
-    pub(super) fn generations(&self) -> u64 {
-        self.generations.unwrap_or(Preset::default().generations)
+    /// Total number of generations; `None` to go on until the run is stopped.
+    pub(super) fn generations(&self) -> Option<u64> {
+        Some(self.generations.unwrap_or(self.default_generations)).filter(|generations| *generations > 0)
+    }
+
+    /// Whether there is a generation of this number.
+    pub(super) fn has_generation(&self, number: u64) -> bool {
+        self.generations().is_none_or(|generations| number <= generations)
     }
 
     /// Fills in missing options from the run's configuration.
     pub(super) fn complete_from(&mut self, config: &RunConfig) {
-        self.generations = self.generations.or(Some(config.generations));
+        self.generations = self.generations.or(Some(config.generations.unwrap_or_default()));
         self.target = self.target.or(config.target);
     }
 
@@ -157,11 +248,41 @@ impl RunPlan {
             let default = || vec![DEFAULT_HOST.to_owned()];
             return Ok(EvaluationSite::Simulators(self.simulators.clone().unwrap_or_else(default)));
         }
+        let world = files::world(&self.world)?;
+        let company = match files::plan(&world)?.rules().isolation {
+            Isolation::PerRobot => Company::Nobody,
+            Isolation::Shared | Isolation::PerConnection => Company::Group(self.concurrent),
+        };
         Ok(EvaluationSite::Local {
-            world: crate::evo::files::world(&self.world)?,
-            body: crate::evo::files::body(&self.body)?,
-            fitness: self.fitness.as_deref().map(crate::evo::files::fitness).transpose()?,
+            world,
+            body: files::body(&self.body)?,
+            fitness: self.fitness.as_deref().map(files::fitness).transpose()?,
             seed: self.seed,
+            company,
+        })
+    }
+
+    /// The configuration of two populations.
+    pub(super) fn coevolution(&self) -> anyhow::Result<CoevolutionConfig> {
+        let world = files::world(&self.world)?;
+        let plan = files::plan(&world)?;
+        let [one, other, ..] = plan.ports() else {
+            bail!("the world has one kind of robots only; --coevolve needs two")
+        };
+        let bodies = two("--body", &self.body)?;
+        let fitness = self.fitness.as_deref().map(|names| two("--fitness", names)).transpose()?;
+        let population = |side: usize, kind: &str| -> anyhow::Result<PopulationConfig> {
+            let fitness = fitness.map(|names| files::fitness(names[side])).transpose()?;
+            Ok(PopulationConfig { kind: kind.to_owned(), body: files::body(bodies[side])?, fitness })
+        };
+        Ok(CoevolutionConfig {
+            algorithm: self.algorithm,
+            settings: self.settings.clone(),
+            seed: self.seed,
+            generations: self.generations(),
+            opponents: self.opponents,
+            populations: [population(0, &one.kind)?, population(1, &other.kind)?],
+            world,
         })
     }
 
@@ -170,8 +291,9 @@ impl RunPlan {
         let stem = |text: &str| {
             Path::new(text).file_stem().map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned())
         };
+        let bodies: Vec<String> = self.body.split(',').map(stem).collect();
         let what =
-            if self.all { format!("{}-{}", stem(&self.world), stem(&self.body)) } else { "simulators".to_owned() };
+            if self.all { format!("{}-{}", stem(&self.world), bodies.join("-")) } else { "simulators".to_owned() };
         let name = format!("{what}-{}-{}", self.algorithm, self.seed);
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         std::iter::once(name.clone())
@@ -212,9 +334,47 @@ mod tests {
         let file = file.to_str().unwrap();
         let read = plan(&["--config", file]).unwrap();
         let seen = (read.algorithm, read.generations(), read.settings.population, read.settings.elites);
-        assert_eq!(seen, (Algorithm::Neat, 7, Some(30), 5));
+        assert_eq!(seen, (Algorithm::Neat, Some(7), Some(30), 5));
         let read = plan(&["--all", "--config", file, "--generations", "9", "--population", "12"]).unwrap();
-        assert_eq!((read.generations(), read.settings.population, read.settings.elites), (9, Some(12), 5));
+        assert_eq!((read.generations(), read.settings.population, read.settings.elites), (Some(9), Some(12), 5));
+    }
+
+    #[test]
+    fn a_run_may_have_no_last_generation() {
+        let endless = plan(&["--generations", "0"]).unwrap();
+        assert!(endless.generations().is_none() && endless.has_generation(u64::MAX));
+        let last = plan(&["--generations", "3"]).unwrap();
+        assert!(last.has_generation(3) && !last.has_generation(4));
+    }
+
+    #[test]
+    fn individuals_meet_where_robots_do() {
+        let company = |flags: &[&str]| match plan(&[&["--all"], flags].concat()).unwrap().site().unwrap() {
+            EvaluationSite::Local { company, .. } => company,
+            EvaluationSite::Simulators(_) => panic!("not local"),
+        };
+        assert_eq!(company(&[]), Company::Nobody);
+        assert_eq!(company(&["--world", "coevolution"]), Company::Group(8));
+        assert_eq!(company(&["--world", "coevolution", "--concurrent", "3"]), Company::Group(3));
+    }
+
+    #[test]
+    fn two_populations_have_a_body_and_a_fitness_each() {
+        let pair = |flags: &[&str]| plan(&[&["--all", "--coevolve"], flags].concat()).unwrap().coevolution();
+        let [prey, predator] = pair(&[]).unwrap().populations;
+        assert_eq!([prey.kind, predator.kind], ["prey", "predator"]);
+        assert!(prey.body.contains("Prey") && predator.body.contains("Predator") && predator.fitness.is_none());
+        let [one, other] = pair(&["--body", "sonar,platine", "--fitness", "distance,homing"]).unwrap().populations;
+        assert!(one.body.contains("Sonar") && other.fitness.unwrap().contains("home"));
+        for (flags, expected) in [
+            (&["--body", "prey"][..], "separated by a comma"),
+            (&["--fitness", "escape"], "separated by a comma"),
+            (&["--body", "prey,snake"], "snake"),
+            (&["--world", "maze"], "one kind of robots only"),
+        ] {
+            let error = format!("{:#}", pair(flags).unwrap_err());
+            assert!(error.contains(expected), "{flags:?}: {error}");
+        }
     }
 
     #[test]
@@ -229,14 +389,19 @@ mod tests {
         let Preset { world, body, algorithm, generations, .. } = Preset::default();
         let plan = plan(&["--all"]).unwrap();
         assert_eq!((plan.world.as_str(), plan.body.as_str(), &plan.fitness), (world, body, &None));
-        assert_eq!((plan.algorithm, plan.generations()), (algorithm, generations));
+        assert_eq!((plan.algorithm, plan.generations()), (algorithm, Some(generations)));
     }
 
     #[test]
     fn invalid_options_are_refused() {
         for (flags, expected) in [
             (&["--all", "--threads", "0"][..], "1..=1024"),
-            (&["--all", "--generations", "0"], "1..=1000000"),
+            (&["--all", "--generations", "1000001"], "0..=1000000"),
+            (&["--coevolve"], "requires --all"),
+            (&["--all", "--opponents", "3"], "requires --coevolve"),
+            (&["--all", "--coevolve", "--opponents", "0"], "1..=100"),
+            (&["--all", "--coevolve", "--concurrent", "3"], "cannot be used with"),
+            (&["--all", "--coevolve", "--target", "1"], "cannot be used with"),
             (&["--all", "--simulators", "127.0.0.1"], "cannot be used with"),
             (&["--algorithm", "annealing"], "available: ga, cma-es"),
             (&["--world", "maze"], "require --all"),
@@ -251,8 +416,7 @@ mod tests {
     #[test]
     fn a_target_ends_a_run_once_it_is_reached() {
         let read = plan(&["--target", "-0.5"]).unwrap();
-        let best =
-            |fitness| Best { generation: 1, individual: 1, fitness, genotype: Default::default(), figures: Vec::new() };
+        let best = |fitness| Best { fitness, ..Best::default() };
         assert!(!read.is_reached(None) && !read.is_reached(Some(&best(-0.6))) && read.is_reached(Some(&best(-0.5))));
     }
 }

@@ -3,12 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use arena::plan::Isolation;
 use client::evo::{Event, Fleet, FleetOptions};
 use evolve::{
     Genotype, NetParameters,
-    robot::{InProcessWorld, evaluate_all},
-    run::{EvaluationSite, LocalSite},
+    run::{Company, EvaluationSite, LocalSite},
     search::Evaluation,
 };
 use server::driver::evo::{ROBOT_PORTS, with_port};
@@ -49,11 +47,13 @@ impl Evaluator {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Local { site, threads } => {
-                let alone = match site.world.rules().isolation {
-                    Isolation::PerRobot => "",
-                    _ => "\neach robot is alone; to let them meet, run `rossum world`, `robot` and `evolve` separately",
+                let company = match site.company {
+                    Company::Group(size) => {
+                        format!("\nrobots meet in groups of up to {size}; change with --concurrent")
+                    }
+                    Company::Nobody | Company::Opponents { .. } => String::new(),
                 };
-                format!("evaluated in this process, on {threads} threads: {}{alone}", site.design.fitness().title)
+                format!("evaluated in this process, on {threads} threads: {}{company}", site.design.fitness().title)
             }
             Self::Remote { fleet, .. } => {
                 let addresses: Vec<String> = fleet.addresses().iter().map(ToString::to_string).collect();
@@ -79,8 +79,7 @@ impl Evaluator {
     ) -> anyhow::Result<Vec<Evaluation>> {
         match self {
             Self::Local { site, threads } => {
-                let world = || Ok(InProcessWorld::new(site.world.clone(), site.seed));
-                let outcomes = evaluate_all(&site.design, generation, individuals, *threads, world, progress)?;
+                let outcomes = site.evaluate(generation, individuals, *threads, progress)?;
                 Ok(outcomes.into_iter().map(Evaluation::from).collect())
             }
             Self::Remote { fleet, .. } => evaluate_remotely(fleet, generation, individuals, progress),

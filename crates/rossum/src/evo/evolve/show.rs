@@ -9,16 +9,17 @@ use anyhow::{Context, bail};
 use arena::Pose;
 use clap::Args;
 use evolve::{
-    robot::{Outcome, trace},
-    run::{self, Best, EvaluationSite, LocalSite, Record, Run},
+    robot::Outcome,
+    run::{self, Best, EvaluationSite, Generation, LocalSite, Record, Run, coevolution, thinned},
 };
 
 use support::output_file::{self, Existing};
 
-use super::choices::RunPlan;
+use super::{choices::RunPlan, coevolve};
 use crate::{
     picture::{
-        arena::{self as arena_picture, TrialPath},
+        Svg,
+        arena::{self as arena_picture, Robot, TrialPath},
         chart,
     },
     table::{short, table},
@@ -35,6 +36,9 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    if let Some(populations) = coevolution::read(&options.run)? {
+        return coevolve::show(&options.run, &populations, options.json, out);
+    }
     let record = run::read(&options.run)?;
     if options.json {
         serde_json::to_writer_pretty(&mut *out, &record)?;
@@ -46,24 +50,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         EvaluationSite::Simulators(simulators) => format!("by the Robot Simulators at {}", simulators.join(", ")),
     };
     writeln!(out, "{} with seed {}, evaluated {site}\n", config.algorithm, config.seed)?;
-    let every = history.len().div_ceil(20).max(1);
-    let last = history.len();
-    let rows: Vec<[String; 6]> = (1..)
-        .zip(history)
-        .filter(|(number, _)| number % every == 0 || *number == last)
-        .map(|(_, line)| {
-            [
-                line.generation.to_string(),
-                line.evaluations.to_string(),
-                short(line.best_so_far),
-                short(line.mean),
-                format!("{:.3}", line.diversity),
-                line.hidden.to_string(),
-            ]
-        })
-        .collect();
-    let header = ["generation", "individuals", "best so far", "mean", "diversity", "hidden"];
-    write!(out, "{}", table(header, &rows))?;
+    write!(out, "{}", generations(history))?;
     if let Some(Best { generation, individual, fitness, .. }) = best {
         writeln!(out, "\nbest {fitness:?}: individual {individual} of generation {generation}")?;
     }
@@ -76,8 +63,24 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// A table of about twenty generations.
+pub(super) fn generations(history: &[Generation]) -> String {
+    let row = |line: &Generation| {
+        [
+            line.generation.to_string(),
+            line.evaluations.to_string(),
+            short(line.best_so_far),
+            short(line.mean),
+            format!("{:.3}", line.diversity),
+            line.hidden.to_string(),
+        ]
+    };
+    let rows: Vec<_> = thinned(history, 20).map(row).collect();
+    table(["generation", "individuals", "best so far", "mean", "diversity", "hidden"], &rows)
+}
+
 /// The title of a world or body file.
-fn title(text: &str) -> String {
+pub(super) fn title(text: &str) -> String {
     let titled: Option<String> = toml::from_str::<toml::Table>(text)
         .ok()
         .and_then(|table| table.get("title").and_then(|title| title.as_str()).map(str::to_owned));
@@ -90,8 +93,16 @@ pub(super) fn draw_chart(run: &Run) -> anyhow::Result<()> {
 }
 
 fn chart_files(folder: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let chart = chart::draw(&format!("{name}: {}", record.config.algorithm), &record.history);
+    write_chart(folder, &chart::draw(&format!("{}: {}", name_of(folder), record.config.algorithm), &record.history))
+}
+
+/// The name of a run's folder.
+pub(super) fn name_of(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Writes the chart of a run into its folder.
+pub(super) fn write_chart(folder: &Path, chart: &Svg) -> anyhow::Result<Vec<PathBuf>> {
     let files = ["fitness.svg", "fitness.png"].map(|name| folder.join(name));
     for file in &files {
         // of the run itself
@@ -116,6 +127,9 @@ pub(super) fn replay(
     existing: Existing,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    if coevolution::names(best)?.is_some() {
+        return coevolve::replay(best, file, existing, out);
+    }
     // best.json may be a generation behind the checkpoint
     let individual = match best.is_dir() {
         true => run::read(best)?.best.with_context(|| format!("{} has no finished generation", best.display()))?,
@@ -146,22 +160,30 @@ pub(super) fn replay(
 }
 
 fn picture(best: &Best, local: &LocalSite, file: &Path, existing: Existing) -> anyhow::Result<Outcome> {
-    let outcome = trace(&local.design, &local.world, local.seed, best, usize::MAX)?.outcome;
-    let name = |title: &str| title.split(':').next().unwrap_or_default().to_owned();
-    let title = format!("{} in {}", name(&local.design.file().title), name(local.world.title()));
+    let (encounter, place) = local.encounter(best, usize::MAX)?;
+    let mut outcomes = encounter.run()?;
+    let met =
+        if best.companions.is_empty() { String::new() } else { format!(", with {} others", best.companions.len()) };
     let note = format!(
-        "fitness {}, individual {} of generation {}, {} trials",
-        short(outcome.fitness),
+        "fitness {}, individual {} of generation {}{met}, {} trials",
+        short(outcomes[place].fitness),
         best.individual,
         best.generation,
         local.design.file().trial.trials
     );
-    let paths = paths(&outcome);
-    arena_picture::draw(&local.world, &title, &note, Some(local.design.shape()), &paths).write(file, existing)?;
-    Ok(outcome)
+    let title = format!("{} in {}", name(&local.design.file().title), name(local.world.title()));
+    let robot = |outcome| Robot { body: local.design.shape(), kind: 0, paths: paths(outcome) };
+    let robots: Vec<Robot<'_>> = outcomes.iter().map(robot).collect();
+    arena_picture::draw(&local.world, &title, &note, &robots).write(file, existing)?;
+    Ok(outcomes.swap_remove(place))
 }
 
-fn paths(outcome: &Outcome) -> Vec<TrialPath> {
+/// A title up to its colon.
+pub(super) fn name(title: &str) -> String {
+    title.split(':').next().unwrap_or_default().to_owned()
+}
+
+pub(super) fn paths(outcome: &Outcome) -> Vec<TrialPath> {
     let of_a_trial = outcome.path.chunk_by(|a, b| a.trial == b.trial);
     of_a_trial
         .map(|points| TrialPath {

@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
-use evolve::run::{self, EvaluationSite, Record};
-use wire::console::{RunState, RunSummary};
+use evolve::run::{self, EvaluationSite, FolderError, Status, coevolution};
+use wire::console::{BestFitness, RunState, RunSummary};
 
 use super::{Inner, MAX_LISTED, RunProcess, process::Outcome};
 use crate::jobs::is_name;
@@ -53,7 +53,8 @@ impl Inner {
             let name = entry.file_name().into_string().ok().filter(|name| is_name(name))?;
             // symbolic links may lead anywhere
             entry.file_type().ok().filter(fs::FileType::is_dir)?;
-            let began = fs::metadata(entry.path().join("run.json")).ok()?;
+            let configuration = ["run.json", "coevolution.json"].map(|name| entry.path().join(name));
+            let began = configuration.iter().find_map(|path| fs::metadata(path).ok())?;
             Some((name, began.modified().ok()))
         };
         let mut found: Vec<_> = entries.filter_map(|entry| of_entry(entry.ok()?)).collect();
@@ -71,7 +72,7 @@ impl Inner {
 
     fn digest(&self, name: &str, known: Option<&(Stamp, Digest)>) -> Digest {
         let folder = self.folder.join(name);
-        let stamp = stamp(&folder.join("checkpoint.json"));
+        let stamp = stamp(&changing_file(&folder));
         if let Some((_, digest)) = known.filter(|(of, _)| *of == stamp) {
             return digest.clone();
         }
@@ -85,7 +86,7 @@ impl Inner {
     fn with_state(&self, digest: Digest, entry: Option<&RunProcess>) -> RunSummary {
         let Digest { mut summary, is_reached } = digest;
         if let Some(entry) = entry {
-            summary.generations = summary.generations.max(entry.request.run.generations);
+            summary.generations = entry.request.run.generations;
         }
         match entry.map(|entry| entry.process.outcome()) {
             Some(Outcome::Running) => summary.state = RunState::Running,
@@ -96,10 +97,75 @@ impl Inner {
             Some(Outcome::Failed(words)) => (summary.state, summary.words) = (RunState::Failed, words),
             // a damaged run stays failed
             _ if summary.state == RunState::Failed => {}
-            _ if is_reached || summary.generation >= summary.generations => summary.state = RunState::Finished,
+            _ if is_reached || (summary.generations > 0 && summary.generation >= summary.generations) => {
+                summary.state = RunState::Finished;
+            }
             _ => summary.state = RunState::Stopped,
         }
         summary
+    }
+}
+
+/// The file that changes last with each generation.
+fn changing_file(folder: &Path) -> PathBuf {
+    match coevolution::names(folder) {
+        Ok(Some([_, second])) => folder.join(second).join("checkpoint.json"),
+        // a damaged folder fails later, with the reason
+        Ok(None) | Err(_) => folder.join("checkpoint.json"),
+    }
+}
+
+/// How far a run is.
+pub(super) struct Progress {
+    /// Its population, or the first of two that evolve against each other.
+    pub(super) status: Status,
+    /// Names of both, and how far the second one is.
+    rivals: Option<([String; 2], Box<Status>)>,
+}
+
+impl Progress {
+    pub(super) fn read(folder: &Path) -> Result<Self, FolderError> {
+        let Some(names) = coevolution::names(folder)? else {
+            return Ok(Self { status: run::read_status(folder)?, rivals: None });
+        };
+        let [one, other] = names.each_ref().map(|name| run::read_status(&folder.join(name)));
+        Ok(Self { status: one?, rivals: Some((names, Box::new(other?))) })
+    }
+
+    /// Number of finished generations.
+    pub(super) fn generation(&self) -> u64 {
+        let finished = |status: &Status| status.last.as_ref().map_or(0, |last| last.generation);
+        let second = self.rivals.as_ref().map_or(u64::MAX, |(_, second)| finished(second));
+        finished(&self.status).min(second)
+    }
+
+    /// Whether the best individual has reached the target.
+    pub(super) fn is_reached(&self) -> bool {
+        let Status { config, best, .. } = &self.status;
+        config.target.zip(best.as_ref()).is_some_and(|(target, best)| best.fitness >= target)
+    }
+
+    fn best(&self) -> Vec<BestFitness> {
+        let best = |population: &str, fitness| BestFitness { population: population.to_owned(), fitness };
+        match &self.rivals {
+            None => self.status.best.iter().map(|found| best("", found.fitness)).collect(),
+            // a fitness that depends on the others has no best so far
+            Some((names, second)) => {
+                let last = names.iter().zip([&self.status.last, &second.last]);
+                last.filter_map(|(name, last)| Some(best(name, last.as_ref()?.best))).collect()
+            }
+        }
+    }
+
+    /// Human-readable description of where individuals are evaluated.
+    pub(super) fn place(&self) -> String {
+        match (&self.status.config.site, &self.rivals) {
+            (EvaluationSite::Local { world, .. }, Some((names, _))) => {
+                format!("{} in {}", names.join(" and "), title(world))
+            }
+            (EvaluationSite::Local { world, body, .. }, None) => format!("{} in {}", title(body), title(world)),
+            (EvaluationSite::Simulators(simulators), _) => simulators.join(", "),
+        }
     }
 }
 
@@ -108,8 +174,8 @@ fn stamp(file: &Path) -> Stamp {
 }
 
 fn read(name: &str, folder: &Path) -> Digest {
-    match run::read(folder) {
-        Ok(record) => Digest { is_reached: is_reached(&record), summary: summary(name, &record) },
+    match Progress::read(folder) {
+        Ok(progress) => Digest { is_reached: progress.is_reached(), summary: summary(name, &progress) },
         Err(error) => Digest {
             summary: RunSummary {
                 name: name.to_owned(),
@@ -118,7 +184,7 @@ fn read(name: &str, folder: &Path) -> Digest {
                 seed: 0,
                 generations: 0,
                 generation: 0,
-                best: None,
+                best: Vec::new(),
                 state: RunState::Failed,
                 words: error.to_string(),
                 here: false,
@@ -128,32 +194,19 @@ fn read(name: &str, folder: &Path) -> Digest {
     }
 }
 
-/// Whether the best individual has reached the target.
-pub(super) fn is_reached(Record { config, best, .. }: &Record) -> bool {
-    config.target.zip(best.as_ref()).is_some_and(|(target, best)| best.fitness >= target)
-}
-
-fn summary(name: &str, record: &Record) -> RunSummary {
-    let Record { config, history, best } = record;
+fn summary(name: &str, progress: &Progress) -> RunSummary {
+    let config = &progress.status.config;
     RunSummary {
         name: name.to_owned(),
         algorithm: config.algorithm.to_string(),
-        place: describe_site(&config.site),
+        place: progress.place(),
         seed: config.seed,
-        generations: config.generations,
-        generation: history.len() as u64,
-        best: best.as_ref().map(|best| best.fitness),
+        generations: config.generations.unwrap_or_default(),
+        generation: progress.generation(),
+        best: progress.best(),
         state: RunState::Stopped,
         words: String::new(),
         here: matches!(config.site, EvaluationSite::Local { .. }),
-    }
-}
-
-/// Human-readable description of where individuals are evaluated.
-pub(super) fn describe_site(site: &EvaluationSite) -> String {
-    match site {
-        EvaluationSite::Local { world, body, .. } => format!("{} in {}", title(body), title(world)),
-        EvaluationSite::Simulators(simulators) => simulators.join(", "),
     }
 }
 
@@ -181,7 +234,7 @@ fn unwritten(name: String, entry: &RunProcess) -> RunSummary {
         seed: run.seed,
         generations: run.generations,
         generation: 0,
-        best: None,
+        best: Vec::new(),
         state,
         words,
         here: run.simulators.is_empty(),

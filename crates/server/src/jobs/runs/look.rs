@@ -14,15 +14,21 @@ use evolve::{
         net::{ParameterKind, ParameterSpec, Transfer},
         trace,
     },
-    run::{Best, EvaluationSite, LocalSite, Record, RunConfig, learnt},
+    run::{
+        self, Best, FolderError, Generation, LocalSite, Record, RunConfig, Status,
+        coevolution::{self, Population},
+    },
 };
-use wire::console::{ArenaKind, ArenaPlan, ArenaPolygon, Net as NetCard, Replay, RunDetail, TrialPath, Weight};
+use wire::console::{
+    ArenaKind, ArenaPlan, ArenaPolygon, Net as NetCard, PopulationDetail, Replay, ReplayRobot, RunDetail, TrialPath,
+    Weight,
+};
 
 use super::RunsError;
 
-/// Maximum number of generations sent.
-const MAX_GENERATIONS: usize = 100_000;
-/// Maximum number of positions of a replay.
+/// About the maximum number of generations sent.
+const MAX_GENERATIONS: usize = 2_000;
+/// Maximum number of positions of all robots of a replay.
 const MAX_STEPS: usize = 20_000;
 /// Maximum number of beams of a replay; it limits the positions.
 const MAX_BEAMS: usize = 400_000;
@@ -34,18 +40,40 @@ const WALL: f64 = 20.0;
 /// Low ground is dark, high ground light; this height difference, in mm, would go from black to white.
 const SHADES: f64 = 500.0;
 
-pub(super) fn detail(name: &str, folder: &Path, record: &Record) -> RunDetail {
-    let history = record.history.get(..MAX_GENERATIONS).unwrap_or(&record.history);
-    let each = |value: fn(&evolve::run::Generation) -> f64| history.iter().map(value).collect();
-    RunDetail {
-        name: name.to_owned(),
+pub(super) fn detail(name: &str, folder: &Path) -> Result<RunDetail, FolderError> {
+    let populations = match coevolution::read(folder)? {
+        Some(populations) => {
+            let learnt = coevolution::learnt(folder).unwrap_or_default();
+            let of = |(population, learnt): (&Population, String)| {
+                // a fitness that depends on the others has no best so far
+                let last = population.record.history.last().map_or(0, |last| last.generation);
+                let best = run::read_best_of(&folder.join(&population.name), last).ok();
+                self::population(&population.name, &population.record, best.as_ref(), learnt)
+            };
+            populations.iter().zip(learnt).map(of).collect()
+        }
+        None => {
+            let record = run::read(folder)?;
+            let learnt = run::learnt(folder, &record).unwrap_or_default();
+            vec![population("", &record, record.best.as_ref(), learnt)]
+        }
+    };
+    Ok(RunDetail { name: name.to_owned(), populations })
+}
+
+fn population(name: &str, record: &Record, best: Option<&Best>, learnt: String) -> PopulationDetail {
+    let history = run::thinned(&record.history, MAX_GENERATIONS);
+    let each = |value: fn(&Generation) -> f64| history.clone().map(value).collect();
+    PopulationDetail {
+        population: name.to_owned(),
+        generations: history.clone().map(|line| line.generation).collect(),
         best: each(|line| line.best),
         mean: each(|line| line.mean),
         worst: each(|line| line.worst),
         best_so_far: each(|line| line.best_so_far),
         diversity: each(|line| line.diversity),
-        learnt: learnt(folder, record).unwrap_or_default(),
-        net: record.best.as_ref().and_then(|best| net(&record.config, best)),
+        learnt,
+        net: best.and_then(|best| net(&record.config, best)),
     }
 }
 
@@ -125,20 +153,50 @@ fn anonymous(parameters: &NetParameters) -> NetSpec {
     }
 }
 
-/// Evaluates an individual again and returns its path.
-pub(super) fn replay(run: &str, site: &EvaluationSite, best: &Best) -> Result<Replay, RunsError> {
-    let local = site.local()?.ok_or(RunsError::NotLocal)?;
-    let positions = MAX_STEPS.min(MAX_BEAMS / local.design.file().sensors.len().max(1));
-    let trace = trace(&local.design, &local.world, local.seed, best, positions)?;
-    Ok(Replay {
-        run: run.to_owned(),
-        generation: best.generation,
+/// Evaluates the best individual of a generation again, or the best of all, and returns the paths of all who meet. Of two
+/// populations, the best ones of a generation, or of the last one, meet.
+pub(super) fn replay(name: &str, folder: &Path, generation: Option<u64>) -> Result<Replay, RunsError> {
+    if coevolution::names(folder)?.is_some() {
+        let (rivals, bests) = coevolution::bests(folder, generation)?;
+        let sites = rivals.sites();
+        let traces = trace(rivals.duel(bests.each_ref(), positions(sites.iter()))?)?;
+        let robots = traces.iter().zip(sites).zip(rivals.names().iter().zip(rivals.kinds()));
+        let robots = robots.map(|((trace, site), (population, kind))| robot(population, site, kind, trace)).collect();
+        return Ok(replay_of(name, bests[0].generation, &sites[0], robots));
+    }
+    let Status { config, best, .. } = run::read_status(folder)?;
+    let best = match generation {
+        Some(generation) => run::read_best_of(folder, generation)?,
+        None => best.ok_or_else(|| RunsError::NoGeneration(name.to_owned()))?,
+    };
+    let site = config.site.local()?.ok_or(RunsError::NotLocal)?;
+    let (encounter, place) = site.encounter(&best, positions(std::iter::repeat_n(&site, best.companions.len() + 1)))?;
+    let mut traces = trace(encounter)?;
+    // the individual itself is the first one
+    traces[..=place].rotate_right(1);
+    let robots = traces.iter().map(|trace| robot("", &site, 0, trace)).collect();
+    Ok(replay_of(name, best.generation, &site, robots))
+}
+
+/// Number of positions that are recorded of each of these robots.
+fn positions<'a>(sites: impl Iterator<Item = &'a LocalSite> + Clone) -> usize {
+    let beams: usize = sites.clone().map(|site| site.design.file().sensors.len()).sum();
+    (MAX_STEPS / sites.count().max(1)).min(MAX_BEAMS / beams.max(1))
+}
+
+fn robot(population: &str, site: &LocalSite, kind: usize, trace: &Trace) -> ReplayRobot {
+    ReplayRobot {
+        population: population.to_owned(),
+        colour: hex(site.world.ports().get(kind).map_or([0; 3], |port| port.color.0)),
         fitness: trace.outcome.fitness,
-        arena: arena(&local.world),
-        shape: shape(local.design.shape()),
-        trials: trials(&trace),
-        step_seconds: local.design.file().trial.dt,
-    })
+        shape: shape(site.design.shape()),
+        trials: trials(trace),
+    }
+}
+
+fn replay_of(run: &str, generation: u64, site: &LocalSite, robots: Vec<ReplayRobot>) -> Replay {
+    let step_seconds = site.design.file().trial.dt;
+    Replay { run: run.to_owned(), generation, arena: arena(&site.world), robots, step_seconds }
 }
 
 fn trials(Trace { outcome, beams }: &Trace) -> Vec<TrialPath> {

@@ -1,20 +1,20 @@
 //! Requests for new or resumed runs: validation, and the command line of the process.
 
-use std::path::Path;
+use std::{iter, path::Path};
 
 use arena::Plan;
 use evolve::{
     robot::{
         BodyFile, library,
-        suitability::{Objection, objections},
+        suitability::{Objection, objections, rivals},
     },
-    run::{EvaluationSite, Preset, Record},
+    run::{CoevolutionPreset, EvaluationSite, Preset},
     search::Algorithm,
 };
 use support::suggest;
-use wire::console::{BodyChoice, Choice, EvolutionInfo, NewRun};
+use wire::console::{BodyChoice, Choice, EvolutionInfo, NewRun, Rival, WorldChoice};
 
-use super::list;
+use super::list::Progress;
 use crate::{driver::evo::is_address, jobs::MAX_NAME};
 
 /// Maximum number of generations of a run.
@@ -47,6 +47,17 @@ pub enum RequestError {
     /// The target fitness is not finite.
     #[error("the target fitness must be finite")]
     Target,
+    /// Two populations have no target fitness.
+    #[error("a fitness that depends on another population is no target")]
+    TargetOfTwo,
+    /// The world does not have two kinds of robots that meet.
+    #[error("two populations cannot evolve against each other in the world `{0}`")]
+    NoRivals(String),
+    /// Two populations and Robot Simulators.
+    #[error(
+        "two populations evolve against each other in the run's own process; with Robot Simulators, start a run for each"
+    )]
+    RivalElsewhere,
     /// Too many Robot Simulators.
     #[error("at most {MAX_SIMULATORS} Robot Simulators are allowed")]
     TooManySimulators,
@@ -78,33 +89,46 @@ impl RunRequest {
                 let known: Vec<_> = choices.iter().map(|choice| &choice.name).collect();
                 check_known(kind, name, &known)
             };
-            names("world", &info.worlds, &run.world)?;
-            check_known("body", &run.body, &info.bodies.iter().map(|choice| &choice.name).collect::<Vec<_>>())?;
-            run.fitness.as_deref().map_or(Ok(()), |fitness| names("fitness", &info.fitnesses, fitness))?;
-            format!("{} in {}", run.body, run.world)
+            check_known("world", &run.world, &info.worlds.iter().map(|choice| &choice.name).collect::<Vec<_>>())?;
+            for (body, fitness) in populations(run) {
+                check_known("body", body, &info.bodies.iter().map(|choice| &choice.name).collect::<Vec<_>>())?;
+                fitness.map_or(Ok(()), |fitness| names("fitness", &info.fitnesses, fitness))?;
+            }
+            let kinds = info.worlds.iter().find(|world| world.name == run.world).map(|world| world.kinds.len());
+            if run.rival.is_some() && kinds != Some(2) {
+                return Err(RequestError::NoRivals(run.world.clone()));
+            }
+            let bodies: Vec<&str> = populations(run).map(|(body, _)| body).collect();
+            format!("{} in {}", bodies.join(" and "), run.world)
+        } else if run.rival.is_some() {
+            return Err(RequestError::RivalElsewhere);
         } else {
             check_addresses(&run.simulators)?;
             run.simulators.join(", ")
         };
-        check_range("generations", run.generations, 1, MAX_GENERATIONS)?;
+        check_range("generations", run.generations, 0, MAX_GENERATIONS)?;
         run.population
             .map_or(Ok(()), |population| check_range("individuals per generation", population, 2, MAX_POPULATION))?;
         run.hidden.map_or(Ok(()), |hidden| check_range("hidden neurons", hidden, 0, MAX_HIDDEN))?;
         if run.target.is_some_and(|target| !target.is_finite()) {
             return Err(RequestError::Target);
         }
+        if run.target.is_some() && run.rival.is_some() {
+            return Err(RequestError::TargetOfTwo);
+        }
         Ok(Self { run: run.clone(), site })
     }
 
     /// Validates the request to resume a run.
-    pub(super) fn resume(record: &Record, generations: Option<u64>) -> Result<Self, RequestError> {
-        let config = &record.config;
-        generations.map_or(Ok(()), |generations| check_range("generations", generations, 1, MAX_GENERATIONS))?;
-        let (wanted, done) = (generations.unwrap_or(config.generations), record.history.len() as u64);
-        if done >= wanted {
+    pub(super) fn resume(progress: &Progress, generations: Option<u64>) -> Result<Self, RequestError> {
+        let config = &progress.status.config;
+        generations.map_or(Ok(()), |generations| check_range("generations", generations, 0, MAX_GENERATIONS))?;
+        let wanted = generations.or(config.generations).unwrap_or_default();
+        let done = progress.generation();
+        if wanted > 0 && done >= wanted {
             return Err(RequestError::Complete(done));
         }
-        if list::is_reached(record) {
+        if progress.is_reached() {
             return Err(RequestError::TargetReached);
         }
         let simulators = match &config.site {
@@ -122,27 +146,33 @@ impl RunRequest {
             hidden: None,
             seed: config.seed,
             target: config.target,
+            rival: None,
         };
-        Ok(Self { run, site: list::describe_site(&config.site) })
+        Ok(Self { run, site: progress.place() })
     }
 
     /// Name of the run's folder, without a number.
     pub(super) fn stem(&self) -> String {
-        let NewRun { simulators, world, body, algorithm, seed, .. } = &self.run;
+        let NewRun { simulators, world, algorithm, seed, .. } = &self.run;
+        let bodies: Vec<&str> = populations(&self.run).map(|(body, _)| body).collect();
         match simulators.is_empty() {
-            true => format!("{world}-{body}-{algorithm}-{seed}"),
+            true => format!("{world}-{}-{algorithm}-{seed}", bodies.join("-")),
             false => format!("simulators-{algorithm}-{seed}"),
         }
     }
 
     /// The command line of a new run.
     pub(super) fn arguments(&self, folder: &Path) -> Vec<String> {
-        let NewRun { simulators, world, body, fitness, algorithm, generations, population, hidden, seed, target } =
+        let NewRun { simulators, world, algorithm, generations, population, hidden, seed, target, rival, .. } =
             &self.run;
         let mut arguments = vec!["evolve".to_owned()];
         if simulators.is_empty() {
-            arguments.extend(["--all".to_owned(), format!("--world={world}"), format!("--body={body}")]);
-            arguments.extend(fitness.as_ref().map(|fitness| format!("--fitness={fitness}")));
+            let bodies: Vec<&str> = populations(&self.run).map(|(body, _)| body).collect();
+            let fitnesses: Option<Vec<&str>> = populations(&self.run).map(|(_, fitness)| fitness).collect();
+            arguments.push("--all".to_owned());
+            arguments.extend(rival.as_ref().map(|_| "--coevolve".to_owned()));
+            arguments.extend([format!("--world={world}"), format!("--body={}", bodies.join(","))]);
+            arguments.extend(fitnesses.map(|fitnesses| format!("--fitness={}", fitnesses.join(","))));
         } else {
             arguments.push(format!("--simulators={}", simulators.join(",")));
         }
@@ -164,6 +194,12 @@ impl RunRequest {
         arguments.extend(generations.map(|generations| format!("--generations={generations}")));
         arguments
     }
+}
+
+/// Body and fitness of each population.
+fn populations(run: &NewRun) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let rival = run.rival.iter().map(|rival| (rival.body.as_str(), rival.fitness.as_deref()));
+    iter::once((run.body.as_str(), run.fitness.as_deref())).chain(rival)
 }
 
 fn check_range(what: &'static str, value: u64, min: u64, max: u64) -> Result<(), RequestError> {
@@ -193,15 +229,21 @@ fn check_addresses(addresses: &[String]) -> Result<(), RequestError> {
 pub(super) fn info(folder: &Path) -> EvolutionInfo {
     let world = |name: String| {
         let plan = Plan::built_in(&name)?.ok()?;
-        Some(Choice { title: plan.title().to_owned(), name })
+        let kinds = rivals(&plan).into_iter().flatten().map(str::to_owned).collect();
+        Some(WorldChoice { title: plan.title().to_owned(), name, kinds })
     };
     let body = |name: String| {
         let BodyFile { title, fitness, .. } = library::body(&name).ok()?;
         Some(BodyChoice { title, name, fitness: fitness.script.unwrap_or_default() })
     };
     let fitness = |name: String| Some(Choice { title: library::script(&name).ok()?.title, name });
-    let objection =
-        |Objection { body, fitness, world, reason }| wire::console::Objection { body, fitness, world, reason };
+    let objection = |Objection { body, fitness, world, kind, reason }| wire::console::Objection {
+        body,
+        fitness,
+        world,
+        kind,
+        reason,
+    };
     EvolutionInfo {
         worlds: Plan::names().into_iter().filter_map(world).collect(),
         bodies: library::bodies().into_iter().filter_map(body).collect(),
@@ -209,6 +251,7 @@ pub(super) fn info(folder: &Path) -> EvolutionInfo {
         algorithms: Algorithm::ALL.iter().map(ToString::to_string).collect(),
         objections: objections().unwrap_or_default().into_iter().map(objection).collect(),
         default_run: default_run(),
+        default_coevolution: default_coevolution(),
         folder: folder.display().to_string(),
     }
 }
@@ -227,5 +270,22 @@ fn default_run() -> NewRun {
         hidden: None,
         seed: 1,
         target: None,
+        rival: None,
+    }
+}
+
+/// What two populations evolve unless the user chooses otherwise.
+fn default_coevolution() -> NewRun {
+    let CoevolutionPreset { world, bodies: [one, other], algorithm, population, generations, .. } =
+        CoevolutionPreset::default();
+    NewRun {
+        world: world.to_owned(),
+        body: one.to_owned(),
+        fitness: None,
+        algorithm: algorithm.to_string(),
+        generations,
+        population: Some(population as u64),
+        rival: Some(Rival { body: other.to_owned(), fitness: None }),
+        ..default_run()
     }
 }

@@ -2,11 +2,14 @@ use std::{fs, path::Path};
 
 use evolve::{
     robot::{InProcessWorld, evaluate_all, library},
-    run::{EvaluationSite, Run, RunConfig},
+    run::{
+        Company, EvaluationSite, Run, RunConfig,
+        coevolution::{Coevolution, CoevolutionConfig, PopulationConfig},
+    },
     search::{Algorithm, Evaluation, Settings},
 };
 use tempfile::TempDir;
-use wire::console::RunState;
+use wire::console::{BestFitness, PopulationDetail, Rival, RunState};
 
 use super::*;
 use crate::jobs::testing::{program, until};
@@ -25,7 +28,18 @@ fn wanted() -> NewRun {
         hidden: Some(0),
         seed: 1,
         target: None,
+        rival: None,
     }
+}
+
+fn rival(body: &str) -> Option<Rival> {
+    Some(Rival { body: body.to_owned(), fitness: None })
+}
+
+/// The only population of a run.
+fn population(detail: RunDetail) -> PopulationDetail {
+    let [population] = detail.populations.try_into().unwrap();
+    population
 }
 
 /// Runs whose program is a script.
@@ -40,12 +54,14 @@ fn made(folder: &Path, site: EvaluationSite) -> Run {
         body: library::body_text("platine").unwrap(),
         fitness: None,
         seed: 1,
+        company: Company::Nobody,
     };
     let here = here.local().unwrap().unwrap();
     let settings = Settings { population: Some(4), ..Settings::default() };
     let parameters = here.design.parameters().clone();
     let algorithm = Algorithm::Ga;
-    let start = RunConfig { algorithm, settings, seed: 1, parameters, generations: GENERATIONS, target: None, site };
+    let start =
+        RunConfig { algorithm, settings, seed: 1, parameters, generations: Some(GENERATIONS), target: None, site };
     let mut run = Run::begin(folder, start).unwrap();
     for generation in 1..=GENERATIONS {
         let world = || Ok(InProcessWorld::new(here.world.clone(), here.seed));
@@ -58,9 +74,13 @@ fn made(folder: &Path, site: EvaluationSite) -> Run {
     run
 }
 
+fn local(world: String, company: Company) -> EvaluationSite {
+    EvaluationSite::Local { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1, company }
+}
+
 fn here() -> EvaluationSite {
     let world = arena::Plan::built_in_text("obstacles").unwrap();
-    EvaluationSite::Local { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1 }
+    local(world, Company::Nobody)
 }
 
 fn of<'a>(list: &'a [RunSummary], name: &str) -> &'a RunSummary {
@@ -79,6 +99,16 @@ fn what_can_be_chosen_can_be_started() {
             RunRequest::new(&run, &info).unwrap();
         }
     }
+    let pair = &info.default_coevolution;
+    RunRequest::new(pair, &info).unwrap();
+    let world = info.worlds.iter().find(|world| world.name == pair.world).unwrap();
+    let bodies = [&pair.body, &pair.rival.as_ref().unwrap().body];
+    assert_eq!(world.kinds.iter().collect::<Vec<_>>(), bodies, "each kind has the body of its name");
+    for (kind, body) in world.kinds.iter().zip(bodies) {
+        let fitness = &info.bodies.iter().find(|choice| choice.name == *body).unwrap().fitness;
+        let mut about = info.objections.iter().filter(|of| (&of.body, &of.fitness) == (body, fitness));
+        assert!(!about.any(|of| of.kind.as_ref() == Some(kind) && of.world.as_ref() == Some(&pair.world)), "{body}");
+    }
 }
 
 #[test]
@@ -95,8 +125,12 @@ fn invalid_requests_are_refused_with_a_reason() {
     check(NewRun { body: "../x.toml".to_owned(), ..wanted() }, "unknown body");
     check(NewRun { fitness: Some("money".to_owned()), ..wanted() }, "unknown fitness");
     check(NewRun { algorithm: "--help".to_owned(), ..wanted() }, "unknown algorithm");
-    check(NewRun { generations: 0, ..wanted() }, "generations: out of range 1..=1000000");
-    check(NewRun { generations: 1_000_001, ..wanted() }, "generations: out of range 1..=1000000");
+    check(NewRun { rival: rival("prey"), ..wanted() }, "cannot evolve against each other in the world `obstacles`");
+    check(NewRun { rival: rival("cat"), world: "coevolution".to_owned(), ..wanted() }, "unknown body `cat`");
+    let coevolution = NewRun { rival: rival("prey"), world: "coevolution".to_owned(), ..wanted() };
+    check(NewRun { target: Some(1.0), ..coevolution.clone() }, "is no target");
+    check(NewRun { simulators: simulators("a"), ..coevolution }, "in the run's own process");
+    check(NewRun { generations: 1_000_001, ..wanted() }, "generations: out of range 0..=1000000");
     check(NewRun { population: Some(1), ..wanted() }, "individuals per generation: out of range 2..=10000");
     check(NewRun { hidden: Some(1_001), ..wanted() }, "hidden neurons: out of range 0..=1000");
     check(NewRun { target: Some(f64::NAN), ..wanted() }, "must be finite");
@@ -123,6 +157,15 @@ fn the_program_is_told_what_was_wanted() {
         out.display()
     );
     assert_eq!(told().split_whitespace().collect::<Vec<_>>().join(" "), expected);
+
+    // two populations, without end
+    let pair = runs.info().default_coevolution;
+    let name = runs.start(&NewRun { generations: 0, ..pair }).unwrap();
+    assert_eq!(name, "coevolution-prey-predator-neat-1");
+    until("the end", || runs.list().iter().all(|run| run.state == RunState::Failed));
+    let all =
+        "evolve --all --coevolve --world=coevolution --body=prey,predator --algorithm=neat --generations=0 --seed=1";
+    assert!(told().split_whitespace().collect::<Vec<_>>().join(" ").starts_with(all), "{}", told());
 
     // the name is taken, although nothing came of it
     let simulators = vec!["127.0.0.1:7720".to_owned(), "robots.example".to_owned()];
@@ -253,7 +296,7 @@ fn runs_on_disk_are_shown_as_they_are() {
 
     assert_eq!(of(&runs.list(), "busy").state, RunState::Finished);
     assert!(runs.resume("busy", None).unwrap_err().to_string().contains("3 generations already"));
-    assert!(runs.resume("busy", Some(0)).unwrap_err().to_string().contains("1..=1000000"));
+    assert!(runs.resume("busy", Some(1_000_001)).unwrap_err().to_string().contains("0..=1000000"));
     runs.resume("busy", Some(9)).unwrap();
     assert!(runs.resume("busy", Some(9)).unwrap_err().to_string().contains("is running already"));
     let run = of(&runs.list(), "busy").clone();
@@ -262,7 +305,7 @@ fn runs_on_disk_are_shown_as_they_are() {
     until("the end", || of(&runs.list(), "busy").state == RunState::Stopped);
     // elsewhere as well
     assert!(runs.replay("far", None).unwrap_err().to_string().contains("evaluated by Robot Simulators"));
-    let net = runs.detail("far").unwrap().net.unwrap();
+    let net = population(runs.detail("far").unwrap()).net.unwrap();
     assert_eq!((net.inputs[0].as_str(), net.outputs[0].as_str()), ("input 1", "output 1"));
 }
 
@@ -273,7 +316,8 @@ fn a_run_is_told_at_length() {
     let path = folder.path().join("runs/one");
     let run = made(&path, here());
     let (history, best) = (run.history().to_vec(), run.best().unwrap().clone());
-    let detail = runs.detail("one").unwrap();
+    let detail = population(runs.detail("one").unwrap());
+    assert_eq!((detail.population.as_str(), detail.generations.as_slice()), ("", &[1, 2, 3][..]));
     assert_eq!(detail.best, history.iter().map(|line| line.best).collect::<Vec<_>>());
     assert_eq!([detail.mean.len(), detail.worst.len(), detail.best_so_far.len(), detail.diversity.len()], [3; 4]);
     let net = detail.net.unwrap();
@@ -285,10 +329,11 @@ fn a_run_is_told_at_length() {
 
     for (generation, fitness) in [(None, best.fitness), (Some(1), history[0].best), (Some(3), history[2].best)] {
         let replay = runs.replay("one", generation).unwrap();
-        assert_eq!((replay.fitness, replay.generation), (fitness, generation.unwrap_or(best.generation)));
-        assert!(replay.shape.len() > 2 && replay.step_seconds > 0.0);
+        let [robot] = &replay.robots[..] else { panic!("{} robots", replay.robots.len()) };
+        assert_eq!((robot.fitness, replay.generation), (fitness, generation.unwrap_or(best.generation)));
+        assert!(robot.shape.len() > 2 && replay.step_seconds > 0.0);
         assert_eq!(replay.arena.polygons[1].kind, wire::console::ArenaKind::Ground);
-        for trial in &replay.trials {
+        for trial in &robot.trials {
             assert_eq!(trial.steps.len(), trial.beams.len());
             let inside = |at: &f64| (0.0..=2.0).contains(at);
             assert!(trial.steps.iter().all(|(x, y, ..)| inside(x) && inside(y)));
@@ -303,12 +348,113 @@ fn a_run_is_told_at_length() {
     assert!(runs.replay("one", None).is_ok());
 }
 
+/// A run of two populations of a few generations, made in this process.
+fn made_pair(folder: &Path, generations: Option<u64>) -> Coevolution {
+    let population = |kind: &str| {
+        let body = library::body_text(kind).unwrap().replace("steps = 300", "steps = 30");
+        PopulationConfig { kind: kind.to_owned(), body, fitness: None }
+    };
+    let config = CoevolutionConfig {
+        algorithm: Algorithm::Ga,
+        settings: Settings { population: Some(4), ..Settings::default() },
+        seed: 1,
+        generations,
+        world: arena::Plan::built_in_text("coevolution").unwrap(),
+        opponents: 2,
+        populations: [population("prey"), population("predator")],
+    };
+    let mut pair = Coevolution::begin(folder, config).unwrap();
+    for _ in 0..GENERATIONS {
+        pair.generation(1, &|_| ()).unwrap();
+    }
+    pair
+}
+
+#[test]
+fn two_populations_are_one_run_with_two_curves() {
+    let folder = TempDir::new().unwrap();
+    let runs = runs(&folder, "exec sleep 1000");
+    let pair = made_pair(&folder.path().join("runs/pair"), Some(GENERATIONS));
+    let histories = pair.runs().each_ref().map(|run| run.history().to_vec());
+    assert!(runs.list()[0].words.contains("another process"), "{:?}", runs.list());
+    drop(pair);
+    let list = runs.list();
+    let [run] = &list[..] else { panic!("one run: {list:?}") };
+    assert_eq!((run.state, run.generation, run.here), (RunState::Finished, GENERATIONS, true));
+    assert_eq!(run.place, "prey and predator in Co-evolution");
+    let names = ["prey", "predator"];
+    let best = names
+        .iter()
+        .zip(&histories)
+        .map(|(name, history)| BestFitness { population: (*name).to_owned(), fitness: history.last().unwrap().best });
+    assert_eq!(run.best, best.collect::<Vec<_>>());
+
+    let detail = runs.detail("pair").unwrap();
+    for ((population, name), history) in detail.populations.iter().zip(names).zip(&histories) {
+        assert_eq!(population.population, name);
+        assert_eq!(population.best, history.iter().map(|line| line.best).collect::<Vec<_>>());
+        assert!(population.learnt.contains(&format!("the best {name}")), "{}", population.learnt);
+        assert_eq!(population.net.as_ref().map(|net| net.generation), Some(GENERATIONS));
+    }
+    for (generation, expected) in [(None, GENERATIONS), (Some(1), 1)] {
+        let replay = runs.replay("pair", generation).unwrap();
+        assert_eq!(replay.generation, expected);
+        let seen: Vec<_> =
+            replay.robots.iter().map(|robot| (robot.population.as_str(), robot.colour.as_str())).collect();
+        assert_eq!(seen, [("prey", "#27ae60"), ("predator", "#c0392b")]);
+        let [prey, predator] = &replay.robots[..] else { panic!("two robots") };
+        assert_eq!(prey.trials.len(), predator.trials.len());
+        assert!(prey.trials.iter().all(|trial| trial.steps.len() == 31 && trial.steps[0].0 < 0.5));
+        assert!(predator.trials.iter().all(|trial| trial.steps[0].0 > 1.5));
+    }
+    assert!(runs.replay("pair", Some(4)).unwrap_err().to_string().contains("generation 4"));
+
+    assert!(runs.resume("pair", None).unwrap_err().to_string().contains("3 generations already"));
+    runs.resume("pair", Some(0)).unwrap();
+    let run = of(&runs.list(), "pair").clone();
+    assert_eq!((run.state, run.generations), (RunState::Running, 0));
+    runs.end();
+}
+
+#[test]
+fn a_run_without_a_last_generation_is_never_finished() {
+    let folder = TempDir::new().unwrap();
+    let runs = runs(&folder, "exec sleep 1000");
+    drop(made_pair(&folder.path().join("runs/endless"), None));
+    let run = of(&runs.list(), "endless").clone();
+    assert_eq!((run.state, run.generation, run.generations), (RunState::Stopped, GENERATIONS, 0));
+    runs.resume("endless", None).unwrap();
+    assert_eq!(of(&runs.list(), "endless").generations, 0);
+    runs.end();
+}
+
+#[test]
+fn an_individual_is_replayed_with_those_that_it_met() {
+    let folder = TempDir::new().unwrap();
+    let runs = runs(&folder, "exit");
+    let path = folder.path().join("runs/one");
+    let site = local(arena::Plan::built_in_text("coevolution").unwrap(), Company::Group(3));
+    let here = site.local().unwrap().unwrap();
+    let settings = Settings { population: Some(6), hidden: Some(0), ..Settings::default() };
+    let parameters = here.design.parameters().clone();
+    let config =
+        RunConfig { algorithm: Algorithm::Ga, settings, seed: 1, parameters, generations: None, target: None, site };
+    let mut run = Run::begin(&path, config).unwrap();
+    let asked = run.ask().to_vec();
+    let outcomes = here.evaluate(1, &asked, 2, &|_| ()).unwrap();
+    run.tell(&outcomes.into_iter().map(Evaluation::from).collect::<Vec<_>>()).unwrap();
+    let best = run.best().unwrap();
+    assert_eq!(best.companions.len(), 2);
+    let replay = runs.replay("one", None).unwrap();
+    assert_eq!((replay.robots.len(), replay.robots[0].fitness), (3, best.fitness));
+}
+
 #[test]
 fn a_net_has_its_outputs_last() {
     let folder = TempDir::new().unwrap();
     let runs = runs(&folder, "exit");
     drop(made(&folder.path().join("runs/one"), here()));
-    let net = runs.detail("one").unwrap().net.unwrap();
+    let net = population(runs.detail("one").unwrap()).net.unwrap();
     let (first_output, hidden) = (net.inputs.len() + net.hidden, net.inputs.len()..net.inputs.len() + net.hidden);
     let into = |neuron: usize| net.weights.iter().filter(|weight| weight.to == neuron).count();
     assert!(into(first_output) > 0 && hidden.into_iter().all(|neuron| into(neuron) > 0), "{net:?}");

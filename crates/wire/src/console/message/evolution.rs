@@ -9,7 +9,7 @@ use crate::console::NewRun;
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EvolutionInfo {
     /// Available worlds.
-    pub worlds: Vec<Choice>,
+    pub worlds: Vec<WorldChoice>,
     /// Available robot bodies.
     pub bodies: Vec<BodyChoice>,
     /// Available fitness functions.
@@ -20,6 +20,8 @@ pub struct EvolutionInfo {
     pub objections: Vec<Objection>,
     /// What a new run evolves unless the user chooses otherwise.
     pub default_run: NewRun,
+    /// The same of two populations that evolve against each other.
+    pub default_coevolution: NewRun,
     /// Folder of the runs.
     pub folder: String,
 }
@@ -32,6 +34,18 @@ pub struct Choice {
     pub name: String,
     /// Human-readable name.
     pub title: String,
+}
+
+/// A world in a menu.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WorldChoice {
+    /// Name used in commands.
+    pub name: String,
+    /// Human-readable name.
+    pub title: String,
+    /// The two kinds of robots that can evolve against each other; empty if there are none.
+    pub kinds: Vec<String>,
 }
 
 /// A robot body in a menu.
@@ -56,6 +70,9 @@ pub struct Objection {
     pub fitness: String,
     /// Name of the world; null if it is so in all worlds.
     pub world: Option<String>,
+    /// The kind of the robots, if they evolve against another population; null if they do not. Of no meaning if it is so in
+    /// all worlds.
+    pub kind: Option<String>,
     /// Why, in words.
     pub reason: String,
 }
@@ -92,22 +109,33 @@ pub struct RunSummary {
     pub name: String,
     /// Name of the algorithm.
     pub algorithm: String,
-    /// World and body, as in `obstacles, platine`; or the addresses of the Robot Simulators.
+    /// Body and world, as in `platine in obstacles`; or the addresses of the Robot Simulators.
     pub place: String,
     /// Seed of the random number generator.
     pub seed: u64,
-    /// Planned number of generations.
+    /// Planned number of generations; 0: until the run is stopped.
     pub generations: u64,
     /// Number of completed generations.
     pub generation: u64,
-    /// Best fitness so far.
-    pub best: Option<f64>,
+    /// The best fitness so far; of two populations that evolve against each other, that of the last generation of each. Empty
+    /// before the end of the first generation.
+    pub best: Vec<BestFitness>,
     /// Whether a process is working on it.
     pub state: RunState,
     /// Error message of a failed run, or a remark; may be empty.
     pub words: String,
     /// Whether individuals are evaluated in the run's own process; only then can they be replayed.
     pub here: bool,
+}
+
+/// The best fitness of a population.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct BestFitness {
+    /// Name of the population; empty if there is one only.
+    pub population: String,
+    /// The fitness.
+    pub fitness: f64,
 }
 
 /// Whether a process is working on a run.
@@ -125,12 +153,24 @@ pub enum RunState {
     Failed,
 }
 
-/// Details of a run. The lists have one entry per generation.
+/// Details of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RunDetail {
     /// Name of the run.
     pub name: String,
+    /// One population, or two that evolve against each other.
+    pub populations: Vec<PopulationDetail>,
+}
+
+/// Details of a population. The lists have one entry for each generation, or for some of them if there are thousands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PopulationDetail {
+    /// Name of the population; empty if there is one only.
+    pub population: String,
+    /// Numbers of the generations, from 1.
+    pub generations: Vec<u64>,
     /// Best fitness of each generation.
     pub best: Vec<f64>,
     /// Mean fitness of each generation.
@@ -143,7 +183,7 @@ pub struct RunDetail {
     pub diversity: Vec<f64>,
     /// What the best individual so far does, and the best of the first generation, in words; empty at first.
     pub learnt: String,
-    /// Neural network of the best individual so far.
+    /// Neural network of the best individual so far, or of the best of the last generation if there are two populations.
     pub net: Option<Net>,
 }
 
@@ -187,16 +227,28 @@ pub struct Replay {
     pub run: String,
     /// Generation of the individual, from 1.
     pub generation: u64,
-    /// Fitness reached in this replay.
-    pub fitness: f64,
     /// The arena.
     pub arena: ArenaPlan,
-    /// Outline of the robot around its origin, facing along x.
-    pub shape: Vec<[f64; 2]>,
-    /// One path per trial.
-    pub trials: Vec<TrialPath>,
+    /// The individual, and those that it meets; of two populations, the best of each.
+    pub robots: Vec<ReplayRobot>,
     /// Seconds per step.
     pub step_seconds: f64,
+}
+
+/// A robot in a replay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ReplayRobot {
+    /// Name of its population; empty if there is one only.
+    pub population: String,
+    /// Colour of its kind, as `#rrggbb`.
+    pub colour: String,
+    /// Fitness reached in this replay.
+    pub fitness: f64,
+    /// Outline of the robot around its origin, facing along x.
+    pub shape: Vec<[f64; 2]>,
+    /// One path per trial. The robots begin each trial together.
+    pub trials: Vec<TrialPath>,
 }
 
 /// An arena, seen from above.

@@ -113,7 +113,7 @@ fn run_folder(algorithm: Algorithm) -> Result<Vec<u8>, Box<dyn Error>> {
     };
     let settings = Settings { population: Some(4), ..Settings::default() };
     let site = EvaluationSite::Simulators(vec!["127.0.0.1:7720".to_owned()]);
-    let config = RunConfig { algorithm, settings, seed: 1, parameters, generations: 2, target: None, site };
+    let config = RunConfig { algorithm, settings, seed: 1, parameters, generations: Some(2), target: None, site };
     let folder = std::env::temp_dir().join(format!("rossum-seeds-{}-{algorithm}", std::process::id()));
     let mut run = Run::begin(&folder, config)?;
     let evaluation = || Evaluation { fitness: 1.0, behaviour: vec![0.5; 2], figures: Vec::new() };

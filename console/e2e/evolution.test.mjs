@@ -94,7 +94,9 @@ test('only combinations that make sense are offered, and the others have a reaso
 
 test('predators and prey evolve against each other, with both curves in one plot', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
-  const { default_coevolution: preset } = page.received.latest.get('hello').evolution
+  const hello = () => page.received.latest.get('hello')
+  await eventually('the greeting', () => hello() !== undefined)
+  const { default_coevolution: preset } = hello().evolution
   const value = (name) => page.locator(hook(name)).inputValue()
   assert.ok(!(await page.locator(hook('rival-body')).isVisible()))
   await page.locator(hook('run-where')).selectOption('two')

@@ -86,7 +86,12 @@ impl Inner {
     fn with_state(&self, digest: Digest, entry: Option<&RunProcess>) -> RunSummary {
         let Digest { mut summary, is_reached } = digest;
         if let Some(entry) = entry {
-            summary.generations = entry.request.run.generations;
+            // 0 for no end; a run that was resumed for fewer generations than it has is not finished by them
+            summary.generations = match (summary.generations, entry.request.run.generations) {
+                (_, requested) if summary.state == RunState::Failed => requested,
+                (0, _) | (_, 0) => 0,
+                (known, requested) => known.max(requested),
+            };
         }
         match entry.map(|entry| entry.process.outcome()) {
             Some(Outcome::Running) => summary.state = RunState::Running,

@@ -87,10 +87,9 @@ impl Inner {
         let Digest { mut summary, is_reached } = digest;
         if let Some(entry) = entry {
             // 0 for no end; a run that was resumed for fewer generations than it has is not finished by them
-            summary.generations = match (summary.generations, entry.request.run.generations) {
-                (_, requested) if summary.state == RunState::Failed => requested,
-                (0, _) | (_, 0) => 0,
-                (known, requested) => known.max(requested),
+            summary.generations = match entry.request.run.generations {
+                0 => 0,
+                requested => summary.generations.max(requested),
             };
         }
         match entry.map(|entry| entry.process.outcome()) {

@@ -41,6 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     write_corpus("osp_session", vec![talk])?;
     write_corpus("osp_world", vec![played])?;
 
+    write_lines()?;
+
     let oz = read_json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols/oz/vectors.json"))?;
     let (mut messages, mut requests) = (Vec::new(), Vec::new());
     collect_hex(&oz, &mut messages);
@@ -64,6 +66,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     let alone = CONSOLE.iter().map(|command| [&[1], command.as_bytes(), b"\n\n\n"].concat());
     write_corpus("console_session", talks.into_iter().chain(alone).collect())?;
     write_files()
+}
+
+/// Seeds of the decoders of text: a file per vector, and for evo also all lines of one direction as a stream.
+fn write_lines() -> Result<(), Box<dyn Error>> {
+    let protocols = Path::new(env!("CARGO_MANIFEST_DIR")).join("../protocols");
+    let soccer = read_json(&protocols.join("soccer/vectors.json"))?;
+    for (target, sections) in
+        [("soccer_agent", ["agent", "perceptions"]), ("soccer_monitor", ["monitor_requests", "monitor_updates"])]
+    {
+        write_corpus(target, sections.into_iter().flat_map(|section| texts(&soccer[section], "text")).collect())?;
+    }
+    let evo = read_json(&protocols.join("evo/vectors.json"))?;
+    let mut lines = Vec::new();
+    for direction in ["to_robot", "from_robot", "to_world", "from_world"] {
+        let of_direction = texts(&evo[direction], "line");
+        lines.push(of_direction.join(&b"\r\n"[..]));
+        lines.extend(of_direction);
+    }
+    write_corpus("evo_decode", lines)
+}
+
+/// The texts of a list of vectors.
+fn texts(vectors: &Value, key: &str) -> Vec<Vec<u8>> {
+    let vectors = vectors.as_array().into_iter().flatten();
+    vectors.filter_map(|vector| vector[key].as_str()).map(|text| text.as_bytes().to_vec()).collect()
 }
 
 /// Seeds of the targets that read files: our own models and scenarios, and small ones of the others.

@@ -9,7 +9,7 @@
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use session::osp::{Osp, OspSession, SearchBudget};
-use session::{Context, ConversationAction, ConversationService, DatagramSession, Notice, Outbox};
+use session::{Context, ConversationEffect, ConversationService, DatagramSession, Notice, Outbox};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ fuzz_target!(|input: &[u8]| {
                 assert!(actions.iter().all(is_finite));
             }
         }
-        if out.actions.iter().any(|action| matches!(action, ConversationAction::Close(_))) {
+        if out.effects.iter().any(|effect| matches!(effect, ConversationEffect::Close(_))) {
             sessions[client] = begin(client);
         }
     }

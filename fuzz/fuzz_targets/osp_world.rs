@@ -8,7 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use server::Scenario;
 use session::osp::{OspSession, SearchBudget};
-use session::{Context, ConversationAction, ConversationOutbox, DatagramSession, Notice, Outbox};
+use session::{Context, ConversationEffect, ConversationOutbox, DatagramSession, Notice, Outbox};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ impl Shared {
                 (0..CLIENTS).for_each(|client| self.notify(client, Notice::Tick, &world));
             }
         }
-        if out.actions.iter().any(|action| matches!(action, ConversationAction::Close(_))) {
+        if out.effects.iter().any(|effect| matches!(effect, ConversationEffect::Close(_))) {
             self.run.end(self.clients[client].id, self.now);
             self.clients[client] = self.open(client);
         }

@@ -11,7 +11,7 @@ use puppet::puppet::{AttributedOrder, Puppet, PuppetRefusal};
 use server::Scenario;
 use server::protocol::EndpointKind;
 use server::serve::build_world;
-use session::{BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession};
+use session::{BytesOutbox, Context, Notice, Outbox, StreamEffect, StreamService, StreamSession};
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -94,9 +94,9 @@ fn refusal(bytes: &[u8]) -> OrderRefusal {
 
 fn check(out: &BytesOutbox, peer: SocketAddr, puppet: &mut Puppet) {
     assert!(out.replies.iter().all(|(to, _)| *to == peer));
-    let droppable = out.actions.iter().filter_map(|action| match action {
-        StreamAction::SendDroppable(bytes) => Some(bytes),
-        StreamAction::Close(_) | StreamAction::StopServer(_) => None,
+    let droppable = out.effects.iter().filter_map(|effect| match effect {
+        StreamEffect::SendDroppable(bytes) => Some(bytes),
+        StreamEffect::Close(_) | StreamEffect::StopServer(_) => None,
     });
     for bytes in out.replies.iter().map(|(_, bytes)| bytes).chain(droppable) {
         assert!(matches!(Reply::split(bytes), Ok(Some(split)) if split.consumed == bytes.len()));

@@ -25,6 +25,7 @@ use rustix::process::Signal;
 
 use self::{
     group::{Group, Load},
+    hostile::Attack,
     report::{Minute, Outcome},
     witnesses::{Count, Witnesses},
 };
@@ -125,7 +126,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
 fn measure_attacks(duration: Duration, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut worst = f64::INFINITY;
     writeln!(out, "{:34} {:>9} {:>9} {:>9} {:>11}", "attack", "cycles/s", "replies/s", "relative", "slowest ms")?;
-    for (name, _) in hostile::ATTACKS {
+    for Attack { name, .. } in hostile::ATTACKS {
         let server = Server::start_text(SCENARIO)?;
         let stop = Arc::new(AtomicBool::new(false));
         let witnesses = Witnesses::start(&server, &stop)?;
@@ -158,7 +159,7 @@ fn measure_attacks(duration: Duration, out: &mut dyn Write) -> anyhow::Result<()
         worst = if errors.is_empty() { worst.min(relative) } else { 0.0 };
     }
     writeln!(out, "\n{:34} {:>9} {:>19}", "attack on a client that steps", "steps/s", "relative")?;
-    for (name, _) in hostile::ATTACKS.iter().filter(|(name, _)| name.contains("OSP")) {
+    for Attack { name, .. } in hostile::ATTACKS.iter().filter(|attack| attack.targets_osp) {
         let (steps, relative) = measure_stepping(name, duration)?;
         writeln!(out, "{name:34} {steps:9.0} {relative:19.3}")?;
         out.flush()?;
@@ -172,7 +173,7 @@ fn measure_attacks(duration: Duration, out: &mut dyn Write) -> anyhow::Result<()
 /// while the attackers are stopped: the median of several rounds.
 fn measure_stepping(attack: &str, duration: Duration) -> anyhow::Result<(f64, f64)> {
     let server = Server::start("small")?;
-    let mut client = client::osp::Client::connect(server.address("OSP")?)?;
+    let mut client = client::osp::Client::connect(server.address("osp")?)?;
     let agents = client.agents()?;
     let agent = agents.first().context("a world without agents")?.agent;
     ensure!(client.register(agent)?, "the agent is controlled already");

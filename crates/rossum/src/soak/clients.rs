@@ -120,7 +120,7 @@ pub(super) fn read_motors(address: SocketAddr, progress: &mut dyn Progress) -> a
     Ok(client.disconnect()?)
 }
 
-/// A robot of the evolving ones, which turns and looks.
+/// An evo robot, which turns and senses.
 pub(super) fn roam(address: SocketAddr, slot: usize, progress: &mut dyn Progress) -> anyhow::Result<()> {
     let mut world = evo::World::connect(address)?;
     let robot = timed(progress, || Ok(world.create()?))?;
@@ -214,28 +214,29 @@ impl Kind {
 /// Where the clients connect.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
+    /// The id and address of each endpoint.
     pub(super) endpoints: Vec<(String, SocketAddr)>,
     pub(super) console: String,
 }
 
 impl Target {
-    pub(super) fn address(&self, title: &str) -> anyhow::Result<SocketAddr> {
-        let found = self.endpoints.iter().find(|(other, _)| other == title);
-        found.map(|(_, address)| *address).with_context(|| format!("no endpoint named {title}"))
+    pub(super) fn address(&self, id: &str) -> anyhow::Result<SocketAddr> {
+        let found = self.endpoints.iter().find(|(other, _)| other == id);
+        found.map(|(_, address)| *address).with_context(|| format!("no endpoint `{id}`"))
     }
 
     /// Runs one client until its life is over.
     pub(super) fn run(&self, kind: Kind, slot: usize, progress: &mut dyn Progress) -> anyhow::Result<()> {
         match kind {
-            Kind::Soccer => play(self.address("Soccer agents")?, slot, progress),
-            Kind::Osp => read_variables(self.address("OSP")?, progress),
+            Kind::Soccer => play(self.address("soccer-agents")?, slot, progress),
+            Kind::Osp => read_variables(self.address("osp")?, progress),
             Kind::Odcp => {
                 let agents = ["ASeries", "Rover1", "Rover2", "Alice"];
                 let Some(agent) = agents.get(slot % agents.len()) else { bail!("no agent for client {slot}") };
-                read_motors(self.address(&format!("ODCP of {agent}"))?, progress)
+                read_motors(self.address(&format!("odcp:{agent}"))?, progress)
             }
-            Kind::Evo => roam(self.address("World Simulator")?, slot, progress),
-            Kind::Oz => operate(self.address("Oz of Alice")?, slot, progress),
+            Kind::Evo => roam(self.address("world-simulator")?, slot, progress),
+            Kind::Oz => operate(self.address("oz")?, slot, progress),
             Kind::Console => browse(&self.console, progress),
         }
     }

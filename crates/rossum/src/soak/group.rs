@@ -137,8 +137,8 @@ impl Group {
 fn spawn(server: &Server, arguments: &[String], errors: SyncSender<String>) -> anyhow::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["soak-clients", "--console-url", server.console()]).args(arguments);
-    for (title, address) in server.addresses() {
-        command.arg(format!("{title}={address}"));
+    for (id, address) in server.addresses() {
+        command.arg(format!("{id}={address}"));
     }
     let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a group of clients")?;
     let output = child.stdout.take().context("a group without output")?;
@@ -169,8 +169,8 @@ pub(crate) struct GroupOptions {
     /// Attack in this way only
     #[arg(long)]
     attack: Option<String>,
-    /// Titles and addresses of the endpoints
-    #[arg(value_name = "TITLE=ADDRESS")]
+    /// Ids and addresses of the endpoints
+    #[arg(value_name = "ID=ADDRESS")]
     endpoints: Vec<String>,
 }
 
@@ -178,8 +178,8 @@ pub(crate) struct GroupOptions {
 pub(crate) fn run_group(options: &GroupOptions, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut endpoints = Vec::new();
     for endpoint in &options.endpoints {
-        let (title, address) = endpoint.rsplit_once('=').context("an endpoint is TITLE=ADDRESS")?;
-        endpoints.push((title.to_owned(), address.parse()?));
+        let (id, address) = endpoint.rsplit_once('=').context("an endpoint is ID=ADDRESS")?;
+        endpoints.push((id.to_owned(), address.parse()?));
     }
     let target = Target { endpoints, console: options.console_url.clone() };
     if options.hostile {
@@ -189,7 +189,7 @@ pub(crate) fn run_group(options: &GroupOptions, out: &mut dyn Write) -> anyhow::
     for kind in Kind::ALL {
         for number in 0..options.load.of(kind) {
             let (target, sender) = (target.clone(), sender.clone());
-            // one group's slots are not another's
+            // no two groups share a slot
             let slot = number * super::GROUPS + options.index;
             let mut random = Random(slot as u64 + 1);
             thread::Builder::new().stack_size(256 * 1024).spawn(move || {

@@ -22,31 +22,46 @@ const DATAGRAMS: usize = 10;
 /// Pause between two bursts.
 const PAUSE: Duration = Duration::from_millis(10);
 
-pub(super) type Attack = fn(&Target, &mut Random, Instant) -> anyhow::Result<()>;
+/// A way to disturb a server.
+pub(super) struct Attack {
+    pub(super) name: &'static str,
+    /// Whether it targets OSP, and so may slow down a client that steps a world.
+    pub(super) targets_osp: bool,
+    run: fn(&Target, &mut Random, Instant) -> anyhow::Result<()>,
+}
 
-/// All attacks by name.
-pub(super) const ATTACKS: &[(&str, Attack)] = &[
-    ("monitors that request everything", request_everything),
-    ("garbage on every port", send_garbage),
-    ("silent connections", stay_silent),
-    ("peers that never read", never_read),
-    ("half a frame", half_a_frame),
-    ("endless lines", endless_line),
-    ("as many robots as possible", fill_the_arena),
-    ("slow HTTP requests", slow_http),
-    ("OSP greetings from many ports", greet_from_many_ports),
-    ("a flood of ODCP requests", flood_odcp),
-    ("costly OSP patterns", search_with_costly_patterns),
-    ("a flood of OSP requests", flood_osp),
-    ("a flood of motor commands", flood_with_motors),
+impl Attack {
+    const fn new(name: &'static str, run: fn(&Target, &mut Random, Instant) -> anyhow::Result<()>) -> Self {
+        Self { name, targets_osp: false, run }
+    }
+
+    const fn on_osp(self) -> Self {
+        Self { targets_osp: true, ..self }
+    }
+}
+
+pub(super) const ATTACKS: &[Attack] = &[
+    Attack::new("monitors that request everything", request_everything),
+    Attack::new("garbage on every port", send_garbage),
+    Attack::new("silent connections", stay_silent),
+    Attack::new("peers that never read", never_read),
+    Attack::new("half a frame", half_a_frame),
+    Attack::new("endless lines", endless_line),
+    Attack::new("as many robots as possible", fill_the_arena),
+    Attack::new("slow HTTP requests", slow_http),
+    Attack::new("OSP greetings from many ports", greet_from_many_ports).on_osp(),
+    Attack::new("a flood of ODCP requests", flood_odcp),
+    Attack::new("costly OSP patterns", search_with_costly_patterns).on_osp(),
+    Attack::new("a flood of OSP requests", flood_osp).on_osp(),
+    Attack::new("a flood of motor commands", flood_with_motors),
 ];
 
-const TCP: [&str; 6] =
-    ["Soccer agents", "Soccer monitors", "World Simulator", "Robot Simulator", "Oz of Alice", "Console"];
+/// The endpoints that listen on TCP.
+const TCP: [&str; 6] = ["soccer-agents", "soccer-monitors", "world-simulator", "robot-simulator", "oz", "console"];
 
-/// Attacks until killed, always in this way if it is given.
+/// Attacks until killed: at random, or always in the way of this name.
 pub(super) fn run(target: &Target, name: Option<&str>) -> anyhow::Result<()> {
-    let attacks: Vec<_> = ATTACKS.iter().filter(|(other, _)| name.is_none_or(|name| name == *other)).collect();
+    let attacks: Vec<_> = ATTACKS.iter().filter(|attack| name.is_none_or(|name| name == attack.name)).collect();
     let threads: Vec<_> = (0..THREADS as u64)
         .map(|number| {
             let (target, attacks) = (target.clone(), attacks.clone());
@@ -54,9 +69,9 @@ pub(super) fn run(target: &Target, name: Option<&str>) -> anyhow::Result<()> {
                 let mut random = Random(number ^ 0x5EED);
                 loop {
                     let index = random.next() as usize % attacks.len().max(1);
-                    let Some((_, attack)) = attacks.get(index) else { return };
-                    // being thrown out is what an attacker expects
-                    if attack(&target, &mut random, now() + ATTACK).is_err() {
+                    let Some(attack) = attacks.get(index) else { return };
+                    // an attacker expects to be disconnected
+                    if (attack.run)(&target, &mut random, now() + ATTACK).is_err() {
                         pause(PAUSE);
                     }
                 }
@@ -76,8 +91,8 @@ fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-fn connections(target: &Target, title: &str) -> anyhow::Result<Vec<TcpStream>> {
-    let address = target.address(title)?;
+fn connections(target: &Target, id: &str) -> anyhow::Result<Vec<TcpStream>> {
+    let address = target.address(id)?;
     (0..CONNECTIONS).map(|_| connect(address)).collect()
 }
 
@@ -109,7 +124,7 @@ fn send_repeatedly(streams: &mut [TcpStream], bytes: &[u8], reads: bool, until: 
 
 fn request_everything(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
     let request = frame(&"(reqfullstate)".repeat(512));
-    send_repeatedly(&mut connections(target, "Soccer monitors")?, &request, true, until)
+    send_repeatedly(&mut connections(target, "soccer-monitors")?, &request, true, until)
 }
 
 fn send_garbage(target: &Target, random: &mut Random, until: Instant) -> anyhow::Result<()> {
@@ -133,8 +148,8 @@ fn stay_silent(target: &Target, random: &mut Random, until: Instant) -> anyhow::
 }
 
 fn never_read(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    let _deaf = connections(target, "Soccer monitors")?;
-    let mut robots = connections(target, "World Simulator")?;
+    let _deaf = connections(target, "soccer-monitors")?;
+    let mut robots = connections(target, "world-simulator")?;
     send_repeatedly(&mut robots, b"CreateRobot\r\n", false, until)
 }
 
@@ -148,21 +163,21 @@ fn half_a_frame(target: &Target, random: &mut Random, until: Instant) -> anyhow:
 }
 
 fn endless_line(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    send_repeatedly(&mut connections(target, "World Simulator")?, &[b'1'; 64 * 1024], false, until)
+    send_repeatedly(&mut connections(target, "world-simulator")?, &[b'1'; 64 * 1024], false, until)
 }
 
 fn fill_the_arena(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
     let requests = b"CreateRobot\r\n".repeat(1_000);
-    send_repeatedly(&mut connections(target, "World Simulator")?, &requests, true, until)
+    send_repeatedly(&mut connections(target, "world-simulator")?, &requests, true, until)
 }
 
 fn slow_http(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    let mut streams = connections(target, "Console")?;
+    let mut streams = connections(target, "console")?;
     send_repeatedly(&mut streams, b"X", false, until)
 }
 
 fn greet_from_many_ports(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    let address = target.address("OSP")?;
+    let address = target.address("osp")?;
     while now() < until {
         UdpSocket::bind("127.0.0.9:0")?.send_to(&[5, 1, 1], address)?;
         pause(PAUSE);
@@ -171,7 +186,7 @@ fn greet_from_many_ports(target: &Target, _: &mut Random, until: Instant) -> any
 }
 
 fn flood_odcp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    let (socket, address) = (UdpSocket::bind("127.0.0.1:0")?, target.address("ODCP of Alice")?);
+    let (socket, address) = (UdpSocket::bind("127.0.0.1:0")?, target.address("odcp:Alice")?);
     while now() < until {
         for _ in 0..20 * DATAGRAMS {
             socket.send_to(&odcp::Request::GetMotors.to_bytes(), address)?;
@@ -182,7 +197,7 @@ fn flood_odcp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result
 }
 
 fn flood_osp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    let address = target.address("OSP")?;
+    let address = target.address("osp")?;
     let mut sockets = Vec::new();
     for _ in 0..CONNECTIONS {
         let socket = UdpSocket::bind("127.0.0.1:0")?;
@@ -207,7 +222,7 @@ fn flood_osp(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<
 
 fn search_with_costly_patterns(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
     let mut clients = (0..CONNECTIONS)
-        .map(|_| client::osp::Client::connect(target.address("OSP")?).map_err(anyhow::Error::from))
+        .map(|_| client::osp::Client::connect(target.address("osp")?).map_err(anyhow::Error::from))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let pattern = format!("(?i){}", r"[\pL\pN]".repeat(100));
     while now() < until {
@@ -219,7 +234,7 @@ fn search_with_costly_patterns(target: &Target, _: &mut Random, until: Instant) 
 }
 
 fn flood_with_motors(target: &Target, _: &mut Random, until: Instant) -> anyhow::Result<()> {
-    let mut players = connections(target, "Soccer agents")?;
+    let mut players = connections(target, "soccer-agents")?;
     for player in &mut players {
         player.write_all(&frame("(init T1 Reds 99)"))?;
     }

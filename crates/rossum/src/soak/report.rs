@@ -25,7 +25,8 @@ pub(super) struct Minute {
 }
 
 impl Minute {
-    pub(super) const HEADER: &str = "seconds   cores  memory MB  descriptors   cycles   late   replies  slowest ms";
+    pub(super) const HEADER: &str =
+        "seconds   cores  memory MB  descriptors   cycles   late  longest ms   replies  slowest ms";
 
     pub(super) fn new(server: &Server, time: Duration, cpu: Duration, witnessed: Count) -> anyhow::Result<Self> {
         let seconds = time.as_secs_f64();
@@ -38,11 +39,12 @@ impl Minute {
 impl fmt::Display for Minute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seconds, cores, megabytes, descriptors, witnessed } = self;
-        let Count { cycles, late, replies, slowest } = witnessed;
-        let slowest = slowest.as_secs_f64() * 1e3;
+        let Count { cycles, late, longest, replies, slowest } = witnessed;
+        let [longest, slowest] = [longest, slowest].map(|time| time.as_secs_f64() * 1e3);
         write!(
             f,
-            "{seconds:7.1} {cores:7.2} {megabytes:10.1} {descriptors:12} {cycles:8} {late:6} {replies:9} {slowest:11.1}"
+            "{seconds:7.1} {cores:7.2} {megabytes:10.1} {descriptors:12} {cycles:8} {late:6} {longest:11.1} {replies:9} \
+             {slowest:11.1}"
         )
     }
 }
@@ -129,7 +131,7 @@ mod tests {
     use super::*;
 
     fn minute(megabytes: f64, descriptors: usize, late: u64) -> Minute {
-        let witnessed = Count { cycles: 3_000, late, replies: 100, slowest: Duration::ZERO };
+        let witnessed = Count { cycles: 3_000, late, replies: 100, ..Count::default() };
         Minute { seconds: 60.0, cores: 1.0, megabytes, descriptors, witnessed }
     }
 

@@ -6,13 +6,13 @@ mod conforming;
 mod operating;
 mod running;
 
-use std::{collections::BTreeSet, fs, sync::Mutex, thread};
+use std::{collections::BTreeSet, fs, path::Path, process::Command, sync::Mutex, thread};
 
 use conforming::{
     case::Case,
     generate,
     harness::{self, Built, Contestant, Harness},
-    player, scene, streams,
+    player, programs, scene, streams,
     table::{self, Column, MORE, Verdict},
 };
 
@@ -53,6 +53,45 @@ fn clients_pass_their_own_tests() {
 }
 
 #[test]
+fn programs_use_the_packages() {
+    let robot = operating::Robot::start("");
+    let skipped = |language: &String| Some(format!("{language} is skipped: {}", programs::run(language, &robot)?));
+    refuse_skips(&languages().iter().filter_map(skipped).collect::<Vec<_>>());
+}
+
+/// The program for Rust is the example of its module, which is compiled with the documentation.
+#[test]
+fn the_program_in_rust_is_that_of_its_documentation() {
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("../client/src/oz.rs");
+    let module = fs::read_to_string(module).expect("the module");
+    let programs = programs::documented();
+    let (_, program) = programs.iter().find(|(language, _)| language == "rust").expect("a program");
+    let example: String = program.lines().map(|line| format!("//! {line}").trim_end().to_owned() + "\n").collect();
+    assert!(module.contains(&example), "not in the module:\n{example}");
+}
+
+/// The console's compiler reads the declarations of types for Node.js.
+#[test]
+fn the_declarations_of_types_are_right() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let packages = root.join("console/node_modules");
+    if !packages.join("@types/node").exists() {
+        return refuse_skips(&["the console's packages are missing; run `scripts/fetch-browser`".to_owned()]);
+    }
+    let programs = root.join("clients/node/conformance/types");
+    let ended = running::run_command(Command::new(packages.join(".bin/tsc")).arg("-p").arg(programs));
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}
+
+#[test]
+fn every_client_has_a_package() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients/packages");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/package-clients");
+    let ended = Command::new(script).arg(folder).output().expect("it runs");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
 fn every_client_conforms() {
     let mut contestants: Vec<_> = is_chosen("rust").then(harness::ours).into_iter().collect();
     let mut missing = Vec::new();
@@ -86,16 +125,19 @@ fn report(table: &str, missing: &[String]) {
     missing.iter().for_each(|missing| println!("{missing}"));
 }
 
-/// Writes the page with the results if `ROSSUM_GENERATE` is set. In CI it has to be that of this run.
+/// Writes the results into the page for users if `ROSSUM_GENERATE` is set. In CI they have to be those of this run.
 fn check_page(table: &str) {
-    const HEAD: &str = "# Results\n\nEach case of the suite with each client, as `make test-clients` found it. It writes this page.\n\n";
-    let path = generate::folder().join("results.md");
-    let page = format!("{HEAD}{table}");
+    const HEAD: &str = "\n## Results\n\nEach case of the suite with each client, as `make test-clients` found it. It writes this section.\n\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients.md");
+    let found = fs::read_to_string(&path).expect("the page");
+    let (before, _) = found.split_once(HEAD).expect("the section, which is the last one");
+    let page = format!("{before}{HEAD}{table}");
     if std::env::var_os("ROSSUM_GENERATE").is_some() {
         fs::write(&path, &page).expect("it can be written");
+    } else {
+        let is_current = found == page || std::env::var_os("CI").is_none();
+        assert!(is_current, "{} is out of date; run make test-clients", path.display());
     }
-    let is_current = fs::read_to_string(&path).is_ok_and(|found| found == page) || std::env::var_os("CI").is_none();
-    assert!(is_current, "{} is out of date; run make test-clients", path.display());
 }
 
 fn case_filter() -> String {

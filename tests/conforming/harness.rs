@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 /// Far longer than anything takes, even under valgrind.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// A client in a language, and perhaps in one of several styles or builds.
+/// A client in a language, and perhaps in one of several styles or builds; or a program that uses it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Contestant {
-    /// The head of its column.
+    /// The head of its column, or the name of the program's file.
     pub(crate) name: String,
     /// Empty for our own client.
     pub(crate) command: Vec<String>,
@@ -65,19 +65,36 @@ fn clients() -> PathBuf {
 /// Builds the harnesses of a language.
 pub(crate) fn build(language: &str) -> Built {
     let folder = clients().join(language).join("conformance");
-    let stdout = match run(language, "build") {
-        Ok(stdout) => stdout,
+    let mut contestants = match run(language, "build", &[]) {
+        Ok(stdout) => contestants(&stdout),
         Err(missing) => return Built::Missing(missing),
     };
-    let unsupported = fs::read_to_string(folder.join("unsupported.json")).map_or_else(
+    let unsupported: BTreeMap<_, _> = fs::read_to_string(folder.join("unsupported.json")).map_or_else(
         |_| BTreeMap::new(),
         |text| serde_json::from_str(&text).unwrap_or_else(|error| panic!("{language}: unsupported.json: {error}")),
     );
-    let contestant = |line: &str| {
-        let contestant = serde_json::from_str::<Contestant>(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-        Contestant { unsupported: unsupported.clone(), ..contestant }
-    };
-    Built::Contestants(stdout.lines().map(contestant).collect())
+    contestants.iter_mut().for_each(|contestant| contestant.unsupported.clone_from(&unsupported));
+    Built::Contestants(contestants)
+}
+
+fn contestants(lines: &str) -> Vec<Contestant> {
+    let contestant = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+    lines.lines().map(contestant).collect()
+}
+
+/// Compiles programs with the package of a language. Returns those that can be run.
+pub(crate) fn compile(language: &str, programs: &[PathBuf]) -> Built {
+    run(language, "compile", programs).map_or_else(Built::Missing, |stdout| Built::Contestants(contestants(&stdout)))
+}
+
+/// The example programs of a language.
+pub(crate) fn examples(language: &str) -> Vec<PathBuf> {
+    let folder = clients().join(language).join("examples");
+    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let is_program =
+        |path: &PathBuf| path.extension().is_some_and(|extension| extension != "txt" && extension != "pro");
+    paths.filter(is_program).collect()
 }
 
 /// Runs the tests that a client has besides the suite, if it has any. Returns what they lacked to run completely.
@@ -85,20 +102,22 @@ pub(crate) fn own_tests(language: &str) -> Option<String> {
     if !clients().join(language).join("conformance/test").exists() {
         return None;
     }
-    run(language, "test").err()
+    run(language, "test", &[]).err()
 }
 
-/// Runs a program of a client with a folder beside the other build outputs. Returns its output, or what is missing.
+/// Runs a program of a client with a folder beside the other build outputs, and more arguments. Returns its output, or what is
+/// missing.
 ///
 /// # Panics
 ///
 /// If it fails for another reason than a toolchain that is missing.
-fn run(language: &str, program: &str) -> Result<String, String> {
+fn run(language: &str, program: &str, arguments: &[PathBuf]) -> Result<String, String> {
     const MISSING: i32 = 77;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients").join(language).join(program);
     fs::create_dir_all(&folder).expect("a folder for the build");
     let path = clients().join(language).join("conformance").join(program);
-    let ended = Command::new(&path).arg(&folder).output().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let ended = Command::new(&path).arg(&folder).args(arguments).output();
+    let ended = ended.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let (stdout, stderr) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     if ended.status.code() == Some(MISSING) {
         return Err(stderr.lines().last().unwrap_or("something").to_owned());

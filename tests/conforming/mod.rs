@@ -6,6 +6,7 @@ pub(crate) mod case;
 pub(crate) mod generate;
 pub(crate) mod harness;
 pub(crate) mod player;
+pub(crate) mod programs;
 mod rust;
 pub(crate) mod scene;
 pub(crate) mod streams;

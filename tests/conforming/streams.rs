@@ -18,10 +18,10 @@ use super::{
 /// How many streams are made from the vectors by changing some bytes.
 const DAMAGED: usize = 300;
 
-/// How many of the fuzzer's own finds are played; they are spread over all of them.
+/// How many of the fuzzer's finds on this machine are played; they are spread over all of them.
 const FINDS: usize = 200;
 
-/// Streams: the messages of the vectors, damaged ones, and what the fuzzer has found on this machine, if it ever ran.
+/// Streams: the messages of the vectors, damaged ones, and what the fuzzer has found: before, and on this machine.
 pub(crate) fn streams() -> Vec<Vec<u8>> {
     let text = fs::read_to_string(folder().join("../vectors.json")).expect("the vectors");
     let vectors: Value = serde_json::from_str(&text).expect("JSON");
@@ -32,7 +32,15 @@ pub(crate) fn streams() -> Vec<Vec<u8>> {
         .map(|vector| crate::running::bytes_from_hex(vector["hex"].as_str().expect("bytes")))
         .collect();
     let damaged = damage(&seeds);
-    [seeds, damaged, finds()].concat()
+    [seeds, damaged, found(), finds()].concat()
+}
+
+/// The finds that come with the suite, which `scripts/generate-oz-streams` has written.
+fn found() -> Vec<Vec<u8>> {
+    let text = fs::read_to_string(folder().join("streams.json")).expect("the fuzzer's finds");
+    let streams: Vec<String> = serde_json::from_str(&text).expect("JSON");
+    assert!(!streams.is_empty(), "there are none");
+    streams.iter().map(|stream| crate::running::bytes_from_hex(stream)).collect()
 }
 
 /// Joins messages, and then changes, removes, repeats or inserts bytes.

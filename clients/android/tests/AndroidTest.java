@@ -10,7 +10,9 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -61,9 +63,12 @@ public class AndroidTest {
             onMain(() -> client.connectAsync()
                     .thenCompose(connected -> client.speak("Hello"))
                     .thenRun(() -> told.add("done" + place())));
-            for (String event : new String[] {"connected", "spoken", "done"}) {
-                equal(told.poll(LONG, TimeUnit.SECONDS), event + " in the main thread");
-            }
+            equal(told.poll(LONG, TimeUnit.SECONDS), "connected in the main thread");
+            // listeners and futures have no order among each other
+            Set<String> others = new HashSet<>();
+            others.add(told.poll(LONG, TimeUnit.SECONDS));
+            others.add(told.poll(LONG, TimeUnit.SECONDS));
+            equal(others, Set.of("spoken in the main thread", "done in the main thread"));
             client.disconnect();
         }
     }
@@ -106,7 +111,9 @@ public class AndroidTest {
                     client.speak(text);
                 }
             }));
-            equal(error.kind(), OzException.Kind.TIMEOUT);
+            // the connection may have ended before the call
+            boolean isLate = error.kind() == OzException.Kind.TIMEOUT || error.kind() == OzException.Kind.CLOSED;
+            equal(isLate, true);
             end.countDown();
             client.disconnect();
         }

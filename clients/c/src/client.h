@@ -12,7 +12,7 @@ struct oz_welcome {
     struct oz_welcome *earlier;
     uint32_t version;
     const char *name, *long_name;
-    uint8_t bytes[];
+    char names[];
 };
 
 /* Texts or gestures. Their numbers begin at 1. */

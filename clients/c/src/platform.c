@@ -1,7 +1,4 @@
-#ifndef _WIN32
-#define _POSIX_C_SOURCE 200809L
-#define _DARWIN_C_SOURCE
-#endif
+#include "posix.h"
 
 #include "platform.h"
 

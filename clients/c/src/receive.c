@@ -9,18 +9,20 @@
 
 /* Keeps the answer to the version request, unless it is the one before. */
 static bool keep_welcome(struct oz_client *client, const struct oz_message *message) {
-    struct oz_welcome *welcome = malloc(sizeof *welcome + message->length);
-    if (welcome == NULL)
-        return false;
-    memcpy(welcome->bytes, message->bytes, message->length);
-    welcome->version = oz_word(welcome->bytes);
-    oz_decode_welcome(welcome->bytes, &welcome->name, &welcome->long_name);
+    uint32_t version = oz_word(message->bytes);
+    const char *name, *long_name;
+    oz_decode_welcome(message->bytes, &name, &long_name);
     /* only this thread changes it */
     const struct oz_welcome *last = client->welcome;
-    if (last != NULL && strcmp(last->name, welcome->name) == 0 && strcmp(last->long_name, welcome->long_name) == 0) {
-        free(welcome);
+    if (last != NULL && strcmp(last->name, name) == 0 && strcmp(last->long_name, long_name) == 0)
         return true;
-    }
+    size_t size = strlen(name) + 1;
+    struct oz_welcome *welcome = malloc(sizeof *welcome + size + strlen(long_name) + 1);
+    if (welcome == NULL)
+        return false;
+    welcome->version = version;
+    welcome->name = strcpy(welcome->names, name);
+    welcome->long_name = strcpy(welcome->names + size, long_name);
     oz_monitor_enter(&client->monitor);
     welcome->earlier = client->welcome;
     client->welcome = welcome;

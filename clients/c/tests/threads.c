@@ -1,4 +1,4 @@
-/* What the conformance suite does not show: several threads with one client, and calls from callbacks.
+/* What the conformance suite does not show: several threads with one client, calls from callbacks, and memory.
  *
  * Ends with a message and status 1 if something is wrong; a hang is ended by an alarm.
  */
@@ -34,7 +34,7 @@ static void join(pthread_t thread) { CHECK(pthread_join(thread, NULL) == 0); }
 
 /* --- a robot --- */
 
-enum { MANNER_ANSWERS, MANNER_SILENT, MANNER_READS_NOTHING, MANNER_LEAVES };
+enum { MANNER_ANSWERS, MANNER_SILENT, MANNER_TALKS, MANNER_READS_NOTHING, MANNER_LEAVES };
 
 /* Serves one client at a time, until its listening socket is shut down. */
 struct robot {
@@ -55,10 +55,32 @@ static bool receive(int stream, void *to, size_t length) {
     return length == 0 || recv(stream, to, length, MSG_WAITALL) == (ssize_t)length;
 }
 
-/* Reads one request, and answers it; false at the end. */
+/* A list of 16 options or faces, each with some floats and a text of 1,023 bytes. */
+static void send_list(int stream, uint32_t id, size_t floats) {
+    enum { COUNT = 16, LENGTH = 1023 };
+    unsigned char entry[20 + 2 + LENGTH];
+    uint32_t head[2] = {id, COUNT};
+    memset(entry, 0, 4 * floats);
+    entry[4 * floats] = LENGTH >> 8;
+    entry[4 * floats + 1] = LENGTH & 255;
+    memset(entry + 4 * floats + 2, 'a', LENGTH);
+    send_words(stream, head, 2);
+    for (int i = 0; i < COUNT; i++)
+        (void)!send(stream, entry, 4 * floats + 2 + LENGTH, MSG_NOSIGNAL);
+}
+
+/* The largest messages of a robot, apart from images. */
+static void talk(int stream) {
+    uint32_t gesture[2] = {MSG_SPEAK_GESTURE, GESTURE_YES_LONG};
+    send_words(stream, gesture, 2);
+    send_list(stream, MSG_UTTERANCE, 1);
+    send_list(stream, MSG_FACES, 5);
+}
+
+/* Reads one request, and answers it; false at the end. One that talks leaves when it is reset. */
 static bool answer(struct robot *robot, int stream) {
     char text[65535];
-    uint32_t id, word, done[4] = {MSG_SPEAK_DONE, MSG_VIDEO_FRAME, 4, 0xFFD8FFD9};
+    uint32_t id, words[MAX_SERVOS], done[4] = {MSG_SPEAK_DONE, MSG_VIDEO_FRAME, 4, 0xFFD8FFD9};
     uint16_t length;
     if (!receive(stream, &id, 4))
         return false;
@@ -67,14 +89,14 @@ static bool answer(struct robot *robot, int stream) {
         CHECK(receive(stream, &length, 2) && receive(stream, text, ntohs(length)));
         robot->texts++;
     } else if (id != MSG_RESET) {
-        CHECK(receive(stream, &word, 4));
+        CHECK(receive(stream, words, id == MSG_ALL_SERVOS ? sizeof words : id == MSG_SERVO ? 8 : 4));
         robot->gestures += id == MSG_GESTURE;
         robot->settings += id != MSG_GESTURE;
     }
     done[0] = id == MSG_SPEAK ? MSG_SPEAK_DONE : MSG_GESTURE_DONE;
     if (robot->manner == MANNER_ANSWERS && (id == MSG_SPEAK || id == MSG_GESTURE))
         send_words(stream, done, 4);
-    return true;
+    return robot->manner != MANNER_TALKS || id != MSG_RESET;
 }
 
 static void *serve(void *argument) {
@@ -86,6 +108,8 @@ static void *serve(void *argument) {
         /* a client that reconnects may give up at any time */
         if (receive(stream, request, 8))
             (void)!send(stream, welcome, sizeof welcome - 1, MSG_NOSIGNAL);
+        if (robot->manner == MANNER_TALKS)
+            talk(stream);
         if (robot->manner == MANNER_READS_NOTHING) {
             struct pollfd listener = {robot->listener, POLLIN, 0};
             poll(&listener, 1, -1);
@@ -324,6 +348,63 @@ static void old_events_are_lost(void) {
     robot_stop(&robot);
 }
 
+/* --- memory --- */
+
+/* The linker has all calls of this program and the library go through these. */
+static int allocations;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_malloc(size_t size) {
+    __atomic_fetch_add(&allocations, 1, __ATOMIC_SEQ_CST);
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    __atomic_fetch_add(&allocations, 1, __ATOMIC_SEQ_CST);
+    return __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    __atomic_fetch_add(&allocations, 1, __ATOMIC_SEQ_CST);
+    return __real_realloc(memory, size);
+}
+
+static void nothing_is_allocated_once_connected(void) {
+    static const enum oz_event_type types[] = {OZ_EVENT_CONNECTED,    OZ_EVENT_SPEAK_GESTURE, OZ_EVENT_UTTERANCE,
+                                               OZ_EVENT_FACES,        OZ_EVENT_SPEAK_START,   OZ_EVENT_GESTURE_START,
+                                               OZ_EVENT_DISCONNECTED};
+    static char text[65535];
+    float positions[MAX_SERVOS] = {0};
+    struct robot robot;
+    struct oz_event event;
+    memset(text, 'a', sizeof text);
+    robot_start(&robot, MANNER_TALKS);
+    OZ oz = operate(&robot, (struct oz_options){30000, 1, NULL, NULL});
+    int before = __atomic_load_n(&allocations, __ATOMIC_SEQ_CST);
+    CHECK(before > 0);
+    for (int connection = 0; connection < 3; connection++)
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+            CHECK(oz_next_event(oz, &event, 30000) == 1 && event.type == types[i]);
+            if (event.type == OZ_EVENT_UTTERANCE)
+                CHECK(event.option_count == 16 && event.options[15].text_length == 1023);
+            if (event.type != OZ_EVENT_FACES)
+                continue;
+            CHECK(event.face_count == 16 && event.faces[15].name_length == 1023);
+            CHECK(oz_speak_text(oz, text, sizeof text) > 0 && oz_set_gesture(oz, GESTURE_YES_LONG) > 0);
+            CHECK(oz_set_servo(oz, SERVO_JAW, 0.5F) == 0 && oz_set_all_servos(oz, positions) == 0);
+            CHECK(oz_set_expression(oz, EXPRESSION_SAD) == 0 && oz_reset(oz) == 0);
+        }
+    CHECK(__atomic_load_n(&allocations, __ATOMIC_SEQ_CST) == before);
+    oz_disconnect(oz);
+    robot_stop(&robot);
+}
+
 /* --- what cannot work --- */
 
 static void misuse_is_an_error(void) {
@@ -356,6 +437,7 @@ int main(void) {
     reconnecting_while_others_send();
     callbacks_may_wait_and_disconnect();
     old_events_are_lost();
+    nothing_is_allocated_once_connected();
     misuse_is_an_error();
     return 0;
 }

@@ -10,7 +10,7 @@ using Rossum.Oz;
 /// <code>
 /// rossum serve --scenario oz
 /// mcs -reference:Rossum.Oz.dll Wizard.cs
-/// mono Wizard.exe 127.0.0.1:7331 "[braisel]Good morning. [yesl]How nice to see you."
+/// mono Wizard.exe --say "[braisel]Good morning. [yesl]How nice to see you."
 /// </code>
 /// </summary>
 internal sealed class Wizard
@@ -38,16 +38,20 @@ internal sealed class Wizard
         robot.Faces += (sender, e) => Look(e.Faces);
         robot.Utterance += (sender, e) => Reply(e.Text);
         robot.SpeakGesture += (sender, e) => Console.WriteLine("makes gesture " + e.Gesture);
-        robot.SpeakDone += (sender, e) => robot.Expression = Expression.Neutral;
+        robot.SpeakDone += (sender, e) =>
+        {
+            Console.WriteLine("has spoken");
+            robot.Expression = Expression.Neutral;
+        };
     }
 
-    /// <summary>Operates the robot at the first argument, and says the second one first.</summary>
+    /// <summary>Options: --robot ADDRESS, and --say TEXT for what to say first.</summary>
     private static int Main(string[] arguments)
     {
-        var address = (arguments.Length > 0 ? arguments[0] : "127.0.0.1:" + Protocol.Port).Split(':');
+        var address = Option(arguments, "--robot", "127.0.0.1:" + Protocol.Port).Split(':');
         try
         {
-            OperateAsync(address[0], int.Parse(address[1]), arguments.ElementAtOrDefault(1)).GetAwaiter().GetResult();
+            OperateAsync(address[0], int.Parse(address[1]), Option(arguments, "--say", null)).GetAwaiter().GetResult();
             return 0;
         }
         catch (OzException error)
@@ -55,6 +59,12 @@ internal sealed class Wizard
             Console.Error.WriteLine(error.Message);
             return 1;
         }
+    }
+
+    private static string Option(string[] arguments, string name, string otherwise)
+    {
+        var at = Array.IndexOf(arguments, name);
+        return at >= 0 && at + 1 < arguments.Length ? arguments[at + 1] : otherwise;
     }
 
     private static async Task OperateAsync(string host, int port, string say)

@@ -20,7 +20,7 @@ import rossum.oz.Utterance;
  *
  * <pre>
  * rossum serve --scenario oz
- * java -cp rossum-oz.jar examples/Wizard.java 127.0.0.1:7331 "[braisel]Good morning. [yesl]How nice to see you."
+ * java -cp rossum-oz.jar examples/Wizard.java --say "[braisel]Good morning. [yesl]How nice to see you."
  * </pre>
  */
 public class Wizard implements OzListener {
@@ -45,9 +45,10 @@ public class Wizard implements OzListener {
         this.robot = robot;
     }
 
-    /** Operates the robot at the first argument, and says the second one first. */
+    /** Options: {@code --robot ADDRESS}, and {@code --say TEXT} for what to say first. */
     public static void main(String[] arguments) throws InterruptedException {
-        String[] address = (arguments.length > 0 ? arguments[0] : "127.0.0.1:" + Protocol.PORT).split(":");
+        String[] address = option(arguments, "--robot", "127.0.0.1:" + Protocol.PORT).split(":");
+        String text = option(arguments, "--say", "");
         try (OzClient robot = OzClient.builder(address[0]).port(Integer.parseInt(address[1])).build()) {
             Wizard wizard = new Wizard(robot);
             robot.addListener(wizard);
@@ -55,14 +56,19 @@ public class Wizard implements OzListener {
             robot.connect();
             robot.setLookAt(LookAt.LARGEST);
             robot.setRandomEyesWeight(0.3); // eyes that never move look dead
-            if (arguments.length > 1) {
-                robot.speak(arguments[1]);
+            if (!text.isEmpty()) {
+                robot.speak(text);
             }
             wizard.end.join();
         } catch (OzException error) {
             System.err.println(error.getMessage());
             System.exit(1);
         }
+    }
+
+    private static String option(String[] arguments, String name, String otherwise) {
+        int at = Arrays.asList(arguments).indexOf(name);
+        return at >= 0 && at + 1 < arguments.length ? arguments[at + 1] : otherwise;
     }
 
     @Override

@@ -38,6 +38,7 @@ private slots:
 
 private:
     QWidget *gestures();
+    void tell(const QString &what);
 
     OClient1 *m_robot;
     Faces m_faces;
@@ -65,8 +66,8 @@ Wizard::Wizard(OClient1 *robot) : m_robot(robot)
     connect(robot, &OClient1::videoFrame, this, &Wizard::showVideo);
     connect(robot, &OClient1::seen, this, [this](const Faces &faces) { m_faces = faces; });
     connect(robot, &OClient1::heard, this, &Wizard::showUtterance);
-    connect(robot, &OClient1::speakGesture, this, [this](int id) { m_log->appendPlainText(tr("makes gesture %1").arg(id)); });
-    connect(robot, &OClient1::disconnected, this, [this] { m_log->appendPlainText(m_robot->error().message()); });
+    connect(robot, &OClient1::speakGesture, this, [this](int id) { tell(tr("makes gesture %1").arg(id)); });
+    connect(robot, &OClient1::disconnected, this, [this] { tell(m_robot->error().message()); });
 }
 
 QWidget *Wizard::gestures()
@@ -81,12 +82,20 @@ QWidget *Wizard::gestures()
     return buttons;
 }
 
+/// In the window, and where the program was started.
+void Wizard::tell(const QString &what)
+{
+    m_log->appendPlainText(what);
+    std::puts(qPrintable(what));
+    std::fflush(stdout);
+}
+
 void Wizard::say(const QString &text)
 {
-    m_log->appendPlainText(tr("says \"%1\"").arg(text));
+    tell(tr("says \"%1\"").arg(text));
     m_robot->setExpression(oz::EXPRESSION_HAPPY);
     m_robot->speak(text).then(this, [this](const oz::Error &error) {
-        m_log->appendPlainText(error ? error.message() : tr("has spoken"));
+        tell(error ? error.message() : tr("has spoken"));
         if (!error && !m_robot->speaking())
             m_robot->setExpression(oz::EXPRESSION_NEUTRAL);
     });
@@ -95,6 +104,7 @@ void Wizard::say(const QString &text)
 void Wizard::greet()
 {
     setWindowTitle(m_robot->longName());
+    tell(tr("operating %1: %2").arg(m_robot->name(), m_robot->longName()));
     m_robot->setLookAt(oz::LOOKAT_LARGEST);
     // eyes that never move look dead
     m_robot->setRandomEyesWeight(0.3F);
@@ -124,7 +134,7 @@ void Wizard::showVideo(const QImage &image)
 void Wizard::showUtterance(const Utterance &utterance)
 {
     for (const oz::Option &option : utterance.option)
-        m_log->appendPlainText(tr("hears \"%1\" (%2%)").arg(option.text).arg(qRound(100 * option.confidence)));
+        tell(tr("hears \"%1\" (%2%)").arg(option.text).arg(qRound(100 * option.confidence)));
 }
 
 } // namespace

@@ -83,6 +83,7 @@ class TestClient : public QObject
     Q_OBJECT
 
 private slots:
+    void aRobotHasANameOrAnAddress();
     void slotsOfTheDocumentCanBeConnected();
     void imagesAreDecoded();
     void aSlotMayWait();
@@ -97,6 +98,19 @@ private slots:
     void eventsCanBeQueuedToAnotherThread();
     void aClientLivesInAnyThread();
 };
+
+void TestClient::aRobotHasANameOrAnAddress()
+{
+    Robot one;
+    Robot other;
+    OClient1 byName;
+    OClient1 byAddress;
+    byName.connectToHost(QStringLiteral("localhost"), one.server.serverPort());
+    byAddress.connectToHost(QHostAddress(QHostAddress::LocalHost), other.server.serverPort());
+    QVERIFY(byName.waitForConnected(Long));
+    QVERIFY(byAddress.waitForConnected(Long));
+    QCOMPARE(byAddress.name(), QStringLiteral("alice"));
+}
 
 void TestClient::slotsOfTheDocumentCanBeConnected()
 {

@@ -33,6 +33,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn welcomed() -> Vec<Case> {
     let named = |cause: &str, name: &str, long_name: &str| {
         let given = answer(VERSION, name.as_bytes(), long_name.as_bytes());

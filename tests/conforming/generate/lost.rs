@@ -35,6 +35,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn lost() -> Vec<Case> {
     let end = || told_the_end("closed", &[]);
     let waiting = |name: &str, wait: Step, before: Vec<Step>| {
@@ -129,6 +130,7 @@ fn unread() -> Case {
     )
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn found_again() -> Vec<Case> {
     let welcomed = || accept(&welcome());
     let end = || expect(json!({"event": "disconnected", "reason": null}));

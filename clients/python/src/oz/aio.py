@@ -26,6 +26,7 @@ from .events import (
     SpeakStart,
     VideoFrame,
 )
+from .identity import Identity
 from .inbox import Inbox
 from .settings import Settings
 
@@ -83,7 +84,7 @@ class EventStream:
             await self._arrived.wait()
 
 
-class AsyncClient(Settings):
+class AsyncClient(Settings, Identity):
     """A client for asyncio.
 
     ::
@@ -155,21 +156,6 @@ class AsyncClient(Settings):
         """Whether the client is connected."""
         return self._connection is not None
 
-    @property
-    def name(self) -> str:
-        """The robot's short name."""
-        return self._welcome.name
-
-    @property
-    def long_name(self) -> str:
-        """The robot's long name."""
-        return self._welcome.long_name
-
-    @property
-    def version(self) -> int:
-        """The robot's version of the protocol: 0x01000000."""
-        return self._welcome.version
-
     def speak(self, text: str) -> AsyncCompletion:
         """Sends a text, which may have gesture tags (``"[nos]Nope."``). The result can be awaited.
 
@@ -234,6 +220,9 @@ class AsyncClient(Settings):
         stream = EventStream()
         self._streams.add(stream)
         return stream
+
+    def _last_welcome(self) -> codec.Welcome:
+        return self._welcome
 
     def _playing(self) -> Optional[AsyncCompletion]:
         if self._gesture_count > 0 and not self._gestures:

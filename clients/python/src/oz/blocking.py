@@ -9,9 +9,11 @@ from types import TracebackType
 from typing import Any, Callable, Coroutine, Iterator, Optional, Type, TypeVar
 
 from .aio import AsyncClient
+from .codec import Welcome
 from .constants import PORT
 from .errors import ClosedError
 from .events import Event
+from .identity import Identity
 from .inbox import Inbox
 from .settings import Settings
 
@@ -37,7 +39,7 @@ class Completion:
         return True
 
 
-class Client(Settings):
+class Client(Settings, Identity):
     """A blocking client.
 
     ::
@@ -109,21 +111,6 @@ class Client(Settings):
         """Whether the client is connected."""
         return self._robot.is_connected
 
-    @property
-    def name(self) -> str:
-        """The robot's short name."""
-        return self._robot.name
-
-    @property
-    def long_name(self) -> str:
-        """The robot's long name."""
-        return self._robot.long_name
-
-    @property
-    def version(self) -> int:
-        """The robot's version of the protocol: 0x01000000."""
-        return self._robot.version
-
     def speak(self, text: str) -> Completion:
         """Sends a text, which may have gesture tags (``"[nos]Nope."``). The result can be waited for.
 
@@ -179,6 +166,9 @@ class Client(Settings):
             elif self._is_over:
                 return
 
+    def _last_welcome(self) -> Welcome:
+        return self._robot._last_welcome()
+
     def _keep(self, event: Event) -> None:
         with self._arrived:
             self._inbox.put(event)
@@ -222,9 +212,12 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        # what other threads wait for has ended with the connection, and takes a few turns to tell them
-        waiting = asyncio.all_tasks(loop)
-        if waiting:
-            loop.run_until_complete(asyncio.wait(waiting))
+        loop.run_until_complete(_finish())
     finally:
         loop.close()
+
+
+async def _finish() -> None:
+    """Lets the calls of other threads return: they have ended with the connection, and need a few turns of the loop."""
+    while waiting := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(waiting)

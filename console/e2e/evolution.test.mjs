@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closePage, hook, openPage, textOf } from './browser.mjs'
 import { portray } from './pictures.mjs'
-import { freePort, newFolder, Program, removeFolder, writeScenario } from './program.mjs'
+import { freePort, newFolder, Program, removeFolder, Server, writeScenario } from './program.mjs'
 import { setting } from './setting.mjs'
 import { eventually } from './waiting.mjs'
 
@@ -41,16 +41,7 @@ test('a run improves, is stopped, and is resumed', async () => {
   const before = await generation()
   const best = run().best_so_far.at(-1)
 
-  // the best individual of any generation can be replayed
-  await page.locator(hook('replay-which')).selectOption('one')
-  await page.locator(hook('replay-generation')).fill('1')
-  await page.locator(hook('replay-show')).click()
-  await eventually('the first generation', () => page.received.latest.get('replay')?.generation === 1)
-  await page.locator(hook('replay-which')).selectOption('all')
-  await eventually('the best one', () => page.received.latest.get('replay').generation > 1)
-  const replay = page.received.latest.get('replay')
-  assert.equal(replay.robots.length, 1)
-  assert.ok(replay.robots[0].trials.length > 0 && replay.arena.polygons.length > 0)
+  await replayAnyGeneration(page)
   await page.locator(hook('net')).waitFor()
 
   await page.locator(hook('resume-generations')).fill(String(before + 10))
@@ -67,7 +58,20 @@ test('a run improves, is stopped, and is resumed', async () => {
   await closePage(page)
 })
 
-test('only combinations that make sense are offered, and the others have a reason', async () => {
+/** The best individual of any generation can be replayed. */
+async function replayAnyGeneration(page) {
+  await page.locator(hook('replay-which')).selectOption('one')
+  await page.locator(hook('replay-generation')).fill('1')
+  await page.locator(hook('replay-show')).click()
+  await eventually('the first generation', () => page.received.latest.get('replay')?.generation === 1)
+  await page.locator(hook('replay-which')).selectOption('all')
+  await eventually('the best one', () => page.received.latest.get('replay').generation > 1)
+  const replay = page.received.latest.get('replay')
+  assert.equal(replay.robots.length, 1)
+  assert.ok(replay.robots[0].trials.length > 0 && replay.arena.polygons.length > 0)
+}
+
+test('only suitable combinations are offered, and the others have a reason', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
   const value = (name) => page.locator(hook(`run-${name}`)).inputValue()
   const isOffered = (name, option) => page.locator(`${hook(`run-${name}`)} option[value=${option}]`).isEnabled()
@@ -86,9 +90,9 @@ test('only combinations that make sense are offered, and the others have a reaso
   assert.match(await reasons('world'), /this world is level/)
   // in a world in which robots meet, the form says so
   await page.locator(hook('run-fitness')).selectOption('distance')
-  assert.ok(!(await page.locator(hook('company')).isVisible()))
+  assert.ok(!(await page.locator(hook('encounters')).isVisible()))
   await page.locator(hook('run-world')).selectOption('coevolution')
-  assert.match(await textOf(page, 'company'), /evaluated in groups/)
+  assert.match(await textOf(page, 'encounters'), /evaluated in groups/)
   await closePage(page)
 })
 
@@ -105,7 +109,7 @@ test('predators and prey evolve against each other, with both curves in one plot
     [preset.body, preset.rival.body, preset.world, preset.algorithm],
   )
   assert.deepEqual([await value('run-fitness'), await value('rival-fitness')], ['escape', 'pursuit'])
-  assert.match(await textOf(page, 'company'), /^Each individual meets some of the other population/)
+  assert.match(await textOf(page, 'encounters'), /^Each individual meets some of the other population/)
   assert.match(await textOf(page, 'world-reasons'), /maze.* \(there are no two kinds of robots that meet\)/)
   // until it is stopped
   await page.locator(hook('run-generations')).fill('')
@@ -158,6 +162,67 @@ test('without an address, the Robot Simulator of this machine evaluates', async 
   await eventually('its end', () => run().state !== 'running')
   await closePage(page)
 })
+
+test('two runs over sockets evolve against each other, with both curves in the comparison', async (t) => {
+  const world = await Server.start(['world', 'coevolution', '--free-ports'])
+  t.after(() => world.stop())
+  const robots = await Promise.all(
+    ['prey', 'predator'].map((kind) => {
+      const address = world.address(`World Simulator for ${kind}`)
+      return Server.start(['robot', kind, '--world', address, '--pipeline', '--free-ports'])
+    }),
+  )
+  t.after(() => Promise.all(robots.map((robot) => robot.stop())))
+  const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })
+  const runs = () => page.received.latest.get('evolution')?.runs ?? []
+  await page.locator(hook('run-where')).selectOption('simulators')
+  await page.locator(hook('run-algorithm')).selectOption('ga')
+  await page.locator(hook('run-generations')).fill('')
+  await page.locator(hook('run-population')).fill('4')
+  const names = []
+  for (const robot of robots) {
+    const address = robot.address('Robot Simulator')
+    await page.locator(hook('run-addresses')).fill(address)
+    await page.locator(hook('run-start')).click()
+    const run = await eventually('the run', () => runs().find(({ place }) => place === address))
+    names.push(run.name)
+  }
+  const generation = (name) => runs().find((run) => run.name === name).generation
+  await eventually('some generations of both', () => names.every((name) => generation(name) >= 3))
+
+  for (const name of names) await page.getByLabel(`Compare ${name}`, { exact: true }).check()
+  const comparison = page.locator(hook('comparison'))
+  await eventually('both labels', async () => {
+    const labels = await comparison.locator('.u-series .u-label').allTextContents()
+    return labels.sort().join() === names.sort().join()
+  })
+  await eventually('both curves', async () => {
+    const drawn = await comparison.locator('canvas').evaluate(countOfColours, [
+      [47, 125, 225],
+      [224, 123, 0],
+    ])
+    return drawn.every((count) => count > 20)
+  })
+  await portray(page, 'comparison')
+
+  for (const name of names) {
+    await page.locator(`${hook('run-row')}[data-name="${name}"]`).click()
+    await page.locator(hook('run-stop')).click()
+    await eventually('its end', () => runs().find((run) => run.name === name).state === 'stopped')
+  }
+  await closePage(page)
+})
+
+/** How many pixels of a canvas have each of these colours; runs in the page. */
+function countOfColours(canvas, colours) {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  return colours.map((colour) => {
+    let count = 0
+    for (let at = 0; at < data.length; at += 4)
+      if (colour.every((value, part) => Math.abs(data[at + part] - value) < 24)) count++
+    return count
+  })
+}
 
 test('operators change the ports of the simulators and the world of the robots', async () => {
   const page = await openPage(here.browser, here.program.operator, { tab: 'evolution' })

@@ -46,45 +46,78 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
+/** The developer's settings must not matter. */
+function ownEnvironment(more = {}) {
+  const environment = { ...process.env, ...more }
+  for (const name of ['ROSSUM_LOG', 'ROSSUM_TOKEN', 'RUST_BACKTRACE']) delete environment[name]
+  return environment
+}
+
+/** A command that serves, such as `rossum world`. */
+export class Server {
+  /** Its first line: what it serves, and where. */
+  greeting
+  #process
+  #said = ''
+
+  /** Runs the command with `--json`, and waits until it is listening. */
+  static async start(command, { cwd, environment = ownEnvironment() } = {}) {
+    const server = new Server()
+    const child = spawn(binary, [...command, '--json'], { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
+    server.#process = child
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    child.on('error', (error) => (server.#said += `${error.message}\n`))
+    child.stderr.on('data', (data) => (server.#said += data))
+    let output = ''
+    child.stdout.on('data', (data) => (output += data))
+    await eventually('the program listens', () => {
+      if (child.pid === undefined) throw new Error(`cannot start ${binary}; has it been built?`)
+      if (child.exitCode !== null) throw new Error(`the program ended: ${server.#said}`)
+      return output.includes('\n')
+    })
+    server.greeting = JSON.parse(output.slice(0, output.indexOf('\n')))
+    return server
+  }
+
+  /** Address of the endpoint with this title. */
+  address(title) {
+    return this.greeting.addresses.find((address) => address.title === title).address
+  }
+
+  /** Content of its log. */
+  get said() {
+    return this.#said
+  }
+
+  async stop() {
+    const child = this.#process
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await ended
+  }
+}
+
 export class Program {
   /** Links for operators and viewers. */
   operator
   viewer
-  #process
+  #server
   #environment
-  #said = ''
 
   /** Runs `rossum serve` in this folder, and waits until it is listening. */
   static async start(folder, { scenario = 'playground', ports = 'free', options = [] } = {}) {
     const program = new Program()
     const free = ports === 'free' ? ['--free-ports'] : []
-    const environment = { ...process.env, ROSSUM_STATE: join(folder, 'state') }
+    const environment = ownEnvironment({ ROSSUM_STATE: join(folder, 'state') })
     program.#environment = environment
-    // ignore the developer's settings
-    delete environment.ROSSUM_LOG
-    delete environment.ROSSUM_TOKEN
-    delete environment.RUST_BACKTRACE
     // keep its state separate from its output
     const home = join(folder, 'here')
     await mkdir(home, { recursive: true })
-    const child = spawn(binary, ['serve', ...free, '--json', '--scenario', scenario, ...options], {
-      cwd: home,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    program.#process = child
-    running.add(child)
-    child.once('exit', () => running.delete(child))
-    child.on('error', (error) => (program.#said += `${error.message}\n`))
-    child.stderr.on('data', (data) => (program.#said += data))
-    let output = ''
-    child.stdout.on('data', (data) => (output += data))
-    await eventually('the program listens', () => {
-      if (child.pid === undefined) throw new Error(`cannot start ${binary}; has it been built?`)
-      if (child.exitCode !== null) throw new Error(`the program ended: ${program.#said}`)
-      return output.includes('\n')
-    })
-    const greeting = JSON.parse(output.slice(0, output.indexOf('\n')))
+    const command = ['serve', ...free, '--scenario', scenario, ...options]
+    program.#server = await Server.start(command, { cwd: home, environment })
+    const { greeting } = program.#server
     program.operator = greeting.console
     program.viewer = greeting.viewer
     return program
@@ -97,7 +130,7 @@ export class Program {
 
   /** Content of its log. */
   get said() {
-    return this.#said
+    return this.#server.said
   }
 
   /** Runs another command of the same user; returns what it prints. */
@@ -106,10 +139,6 @@ export class Program {
   }
 
   async stop() {
-    const child = this.#process
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGTERM')
-    await ended
+    await this.#server.stop()
   }
 }

@@ -12,6 +12,7 @@ import {
   worldFor,
   worldObjection,
 } from '../src/pages/evolution/combinations.ts'
+import { comparedCurves } from '../src/pages/evolution/compared-curves.ts'
 import { bestFitness, progressOf } from '../src/pages/evolution/figures.ts'
 import { layOut } from '../src/pages/evolution/net-layout.ts'
 
@@ -24,7 +25,7 @@ test('addresses as people write them', () => {
     assert.notEqual(addressFault(bad), null, bad)
 })
 
-test('combinations that make no sense are left out with their reasons', () => {
+test('unsuitable combinations are left out with their reasons', () => {
   const named = (name: string) => ({ name, title: name })
   const menus = {
     worlds: [
@@ -192,4 +193,46 @@ test('a weight of a neuron that does not exist is left out', () => {
     weights: [{ from: 0, to: 9, weight: 1 }],
   }
   assert.equal(layOut(net).connections.length, 0)
+})
+
+test('runs are compared by the best so far, or where it is no measure, by the best of each generation', () => {
+  const run = (name: string, here: boolean) => ({
+    name,
+    algorithm: 'ga',
+    place: '',
+    seed: 1,
+    generations: 3,
+    generation: 3,
+    best: [],
+    state: 'running' as const,
+    words: '',
+    here,
+  })
+  const population = (name: string) => ({
+    population: name,
+    generations: [1, 2, 3],
+    best: [2, 3, 1],
+    mean: [],
+    worst: [],
+    best_so_far: [2, 3, 3],
+    diversity: [],
+    learnt: '',
+    net: null,
+  })
+  const details = new Map(
+    [['alone', ['']] as const, ['pair', ['prey', 'predator']] as const, ['elsewhere', ['']] as const].map(
+      ([name, populations]) => [name, { name, populations: populations.map(population) }],
+    ),
+  )
+  const runs = [run('alone', true), run('pair', true), run('elsewhere', false), run('new', true)]
+  assert.deepEqual(
+    comparedCurves(runs, details).map(({ label, curve }) => [label, curve.y]),
+    [
+      ['alone', [2, 3, 3]],
+      ['pair: prey', [2, 3, 1]],
+      ['pair: predator', [2, 3, 1]],
+      ['elsewhere', [2, 3, 1]],
+      ['new', []],
+    ],
+  )
 })

@@ -247,7 +247,7 @@ export type EvolutionInfo = {
   fitnesses: Array<Choice>,
   /** Names of the available algorithms. */
   algorithms: Array<string>,
-  /** Combinations that make no sense. */
+  /** Unsuitable combinations. */
   objections: Array<Objection>,
   /** What a new run evolves unless the user chooses otherwise. */
   default_run: NewRun,
@@ -497,7 +497,7 @@ export type NewRun = {
   /** A second population that evolves against the first one, in the run's own process. */
   rival?: Rival | null, };
 
-/** A combination of body, fitness function and world that makes no sense. */
+/** A combination of body, fitness function and world that is unsuitable. */
 export type Objection = {
   /** Name of the body. */
   body: string,

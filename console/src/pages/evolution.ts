@@ -84,7 +84,12 @@ class RunsPage implements Page {
   #compare(names: string[]): void {
     this.#compared = names
     this.#details.compare(names)
-    this.#comparison.show(names, this.#details.known)
+    this.#showComparison()
+  }
+
+  #showComparison(): void {
+    const runs = this.#compared.flatMap((name) => this.#runs.find((run) => run.name === name) ?? [])
+    this.#comparison.show(runs, this.#details.known)
   }
 
   #choose(name: string): void {
@@ -118,7 +123,7 @@ class RunsPage implements Page {
   #show(detail: RunDetail): void {
     this.#details.known.set(detail.name, detail)
     if (detail.name === this.#chosen) this.#run.detail(detail)
-    if (this.#compared.includes(detail.name)) this.#comparison.show(this.#compared, this.#details.known)
+    if (this.#compared.includes(detail.name)) this.#showComparison()
   }
 }
 

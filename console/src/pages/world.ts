@@ -29,13 +29,6 @@ export const open: Opener = (connection) => {
     { name: 'variables', title: 'Variables', content: variables.element, opened: () => variables.begin() },
     { name: 'clients', title: 'Clients', content: connected.element },
   ])
-  const element = h(
-    'div',
-    { class: 'world' },
-    controls.element,
-    h('div', { class: 'world-stage' }, holder, standstill, viewpoints.element),
-    side.element,
-  )
 
   const view = new View(holder)
   let scene: Scene | null = null
@@ -66,7 +59,13 @@ export const open: Opener = (connection) => {
   ]
 
   return {
-    element,
+    element: h(
+      'div',
+      { class: 'world' },
+      controls.element,
+      h('div', { class: 'world-stage' }, holder, standstill, viewpoints.element),
+      side.element,
+    ),
     topics: ['world', 'poses'],
     close() {
       for (const end of ends) end()

@@ -60,13 +60,47 @@ export function chosenRun(connection: Connection): ChosenRun {
 
 /** Name, state and numbers; stop and resume. */
 function runHeader(connection: Connection, run: () => RunSummary | null) {
-  const may = connection.role === 'operator'
+  const orders = runOrders(connection, run)
   const name = h('h2', { class: 'chosen-name', 'data-test': 'chosen-name' }, '')
   const state = h('span', { class: 'badge', 'data-test': 'chosen-state', role: 'status' }, '')
   const generation = h('b', { 'data-test': 'chosen-generation' }, '')
   const best = h('b', { class: 'fitness', 'data-test': 'fitness' }, '–')
   const about = h('p', { class: 'quiet chosen-about' }, '')
   const learnt = h('p', { class: 'chosen-learnt', 'data-test': 'chosen-learnt' }, '')
+  return {
+    element: h(
+      'section',
+      { class: 'card chosen-head', 'aria-label': 'Selected run' },
+      h('div', { class: 'chosen-title' }, name, state),
+      orders.element,
+      about,
+      h(
+        'div',
+        { class: 'chosen-numbers' },
+        h('span', null, 'Generation ', generation),
+        h('span', null, 'Best fitness ', best),
+      ),
+      learnt,
+    ),
+    /** Says what the robots have learnt. */
+    learnt: (words: string[]) => setText(learnt, words.map(sentence).join(' ')),
+    show(now: RunSummary) {
+      setText(name, now.name)
+      setText(state, STATES[now.state].words)
+      state.className = `badge ${STATES[now.state].class}`
+      setText(generation, progressOf(now))
+      setText(best, bestFitness(now))
+      const words = `${now.algorithm}, ${now.place}, seed ${now.seed}.`
+      setText(about, now.words ? `${words} ${now.words}` : words)
+      about.classList.toggle('bad', now.state === 'failed')
+      orders.show(now)
+    },
+  }
+}
+
+/** Buttons that stop and resume the run. */
+function runOrders(connection: Connection, run: () => RunSummary | null) {
+  const may = connection.role === 'operator'
   const until = h('input', {
     type: 'number',
     min: '1',
@@ -89,31 +123,8 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
   }
 
   return {
-    element: h(
-      'section',
-      { class: 'card chosen-head', 'aria-label': 'Selected run' },
-      h('div', { class: 'chosen-title' }, name, state),
-      h('div', { class: 'chosen-orders' }, stop, resuming),
-      about,
-      h(
-        'div',
-        { class: 'chosen-numbers' },
-        h('span', null, 'Generation ', generation),
-        h('span', null, 'Best fitness ', best),
-      ),
-      learnt,
-    ),
-    /** Says what the robots have learnt. */
-    learnt: (words: string[]) => setText(learnt, words.map(sentence).join(' ')),
+    element: h('div', { class: 'chosen-orders' }, stop, resuming),
     show(now: RunSummary) {
-      setText(name, now.name)
-      setText(state, STATES[now.state].words)
-      state.className = `badge ${STATES[now.state].class}`
-      setText(generation, progressOf(now))
-      setText(best, bestFitness(now))
-      const words = `${now.algorithm}, ${now.place}, seed ${now.seed}.`
-      setText(about, now.words ? `${words} ${now.words}` : words)
-      about.classList.toggle('bad', now.state === 'failed')
       stop.disabled = !may || now.state !== 'running'
       resume.disabled = until.disabled = !may || now.state === 'running'
       stop.title = may ? '' : 'Only operators can stop a run.'

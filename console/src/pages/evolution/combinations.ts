@@ -1,4 +1,4 @@
-// Which bodies, fitness functions and worlds make sense together. The server says which do not, and why.
+// Which bodies, fitness functions and worlds suit each other. The server lists those that do not, with reasons.
 
 import type { EvolutionInfo } from '../../api'
 
@@ -36,7 +36,7 @@ export function kindsOf({ worlds }: Pick<Menus, 'worlds'>, world: string): strin
   return worlds.find(({ name }) => name === world)?.kinds ?? []
 }
 
-/** Why a fitness function makes no sense for a body in any world; null if there is a world for them. */
+/** Why a fitness function is unsuitable for a body in any world; null if there is a world for them. */
 export function fitnessObjection(menus: Menus, population: Population, side: number | null): string | null {
   // the reason that says most is one of a world that could be chosen
   const worlds = menus.worlds.filter(({ kinds }) => side === null || kinds.length > 0)
@@ -44,7 +44,7 @@ export function fitnessObjection(menus: Menus, population: Population, side: num
   return reasons.includes(null) ? null : (reasons[0] ?? null)
 }
 
-/** Why a world makes no sense for these populations; null if it does. */
+/** Why a world is unsuitable for these populations; null if it is not. */
 export function worldObjection(menus: Menus, populations: readonly Population[], world: string): string | null {
   const side = (at: number) => (populations.length > 1 ? at : null)
   const reasons = populations.map((population, at) => objection(menus, population, world, side(at)))

@@ -4,6 +4,7 @@ import type { PopulationDetail, RunDetail } from '../../api'
 import { Curves } from '../../plot'
 import { card, h } from '../../ui'
 import { type Curve, joined } from './columns'
+import type { LabelledCurve } from './compared-curves'
 
 const HEIGHT = 250
 
@@ -34,11 +35,6 @@ export function fitnessPlots(): FitnessPlots {
       diversity.close()
     },
   }
-}
-
-interface LabelledCurve {
-  label: string
-  curve: Curve
 }
 
 function curve({ generations }: PopulationDetail, y: readonly number[]): Curve {

@@ -63,7 +63,7 @@ class NewRunForm {
   readonly #world: HTMLSelectElement
   readonly #algorithm: HTMLSelectElement
   readonly #worldReasons = h('p', { class: 'hint', 'data-test': 'world-reasons' }, '')
-  readonly #company = h('p', { class: 'hint', 'data-test': 'company' }, '')
+  readonly #encounters = h('p', { class: 'hint', 'data-test': 'encounters' }, '')
   readonly #algorithmHint = h('p', { class: 'hint', 'data-test': 'algorithm-hint' }, '')
   readonly #elsewhere: HTMLElement
   readonly #here: HTMLElement
@@ -109,7 +109,7 @@ class NewRunForm {
       this.#second.element,
       field('World', this.#world),
       this.#worldReasons,
-      this.#company,
+      this.#encounters,
     )
     const may = connection.role === 'operator'
     const viewer = 'You are a viewer. Open the operator’s link to start runs.'
@@ -188,12 +188,12 @@ class NewRunForm {
     offer(this.#world, this.#worldReasons, (name) => worldObjection(this.#info, this.#populations, name))
     const meet = kindsOf(this.#info, this.#world.value).length > 0
     const groups = meet ? 'Robots meet in this world: individuals are evaluated in groups.' : ''
-    setText(this.#company, this.#two ? 'Each individual meets some of the other population, one by one.' : groups)
-    this.#company.hidden = this.#company.textContent === ''
+    setText(this.#encounters, this.#two ? 'Each individual meets some of the other population, one by one.' : groups)
+    this.#encounters.hidden = this.#encounters.textContent === ''
     const blind = elsewhere && this.#algorithm.value === 'map-elites'
     setText(
       this.#algorithmHint,
-      blind ? 'Robot Simulators report nothing but a fitness: the solutions differ in size and mean weight.' : '',
+      blind ? 'Robot Simulators report only fitness, so behaviour is approximated by size and mean weight.' : '',
     )
     this.#algorithmHint.hidden = !blind
     this.#population.placeholder = this.#algorithm.value === 'cma-es' ? 'auto' : '100'

@@ -1,4 +1,4 @@
-// Menus of names with titles, in which some options may make no sense.
+// Menus of names with titles, in which some options may be unsuitable.
 
 import { select, setText } from '../../ui'
 import { reasonsOf } from './combinations'
@@ -24,7 +24,7 @@ function option({ name, title }: { name: string; title: string }): { value: stri
   return { value: name, label: title.toLowerCase().startsWith(name.toLowerCase()) ? title : `${name}: ${title}` }
 }
 
-/** Disables the options that make no sense, and says why. */
+/** Disables the unsuitable options, and says why. */
 export function offer(menu: HTMLSelectElement, hint: HTMLElement, objectionTo: (name: string) => string | null): void {
   const objections = [...menu.options].map((option) => ({ name: option.value, reason: objectionTo(option.value) }))
   for (const [at, option] of [...menu.options].entries()) option.disabled = objections[at]?.reason !== null

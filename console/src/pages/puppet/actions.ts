@@ -9,21 +9,7 @@ import { controls } from './widgets'
 
 export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
   const { info } = panel
-  const badges = new Map<string, HTMLElement>()
-
-  function acting(id: string, label: string, small: string, act: Act, standard?: string): HTMLButtonElement {
-    const run = () => void panel.perform(act)
-    keys.add({ id, label: describeAct(act, info), run }, standard)
-    const badge = h('kbd')
-    badges.set(id, badge)
-    return h(
-      'button',
-      { type: 'button', class: 'pp-act', 'data-test': id.replace(':', '-'), onclick: run },
-      h('span', { class: 'pp-act-name' }, label, small === '' ? null : h('span', { class: 'pp-act-small' }, small)),
-      badge,
-    )
-  }
-
+  const { acting, label } = keyedButtons(panel, keys)
   const gestures = info.gestures.map((gesture, place) =>
     acting(
       `gesture:${gesture.tag}`,
@@ -44,14 +30,6 @@ export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
   )
 
   const playing = h('span', { class: 'pp-quiet' }, 'None playing')
-  function label(): void {
-    for (const [id, badge] of badges) {
-      const key = keys.keyOf(id)
-      setText(badge, key)
-      badge.hidden = key === ''
-      badge.parentElement?.setAttribute('aria-keyshortcuts', key)
-    }
-  }
   label()
 
   return {
@@ -71,6 +49,35 @@ export function actions(panel: OperatorPanel, keys: Hotkeys): Widget {
     },
     close: keys.onChange(label),
   }
+}
+
+/** `acting` makes a button that performs an act; `label` shows the current keys on all of them. */
+function keyedButtons(panel: OperatorPanel, keys: Hotkeys) {
+  const badges = new Map<string, HTMLElement>()
+
+  function acting(id: string, label: string, small: string, act: Act, standard?: string): HTMLButtonElement {
+    const run = () => void panel.perform(act)
+    keys.add({ id, label: describeAct(act, panel.info), run }, standard)
+    const badge = h('kbd')
+    badges.set(id, badge)
+    return h(
+      'button',
+      { type: 'button', class: 'pp-act', 'data-test': id.replace(':', '-'), onclick: run },
+      h('span', { class: 'pp-act-name' }, label, small === '' ? null : h('span', { class: 'pp-act-small' }, small)),
+      badge,
+    )
+  }
+
+  function label(): void {
+    for (const [id, badge] of badges) {
+      const key = keys.keyOf(id)
+      setText(badge, key)
+      badge.hidden = key === ''
+      badge.parentElement?.setAttribute('aria-keyshortcuts', key)
+    }
+  }
+
+  return { acting, label }
 }
 
 function group(title: string, buttons: Iterable<HTMLButtonElement>, beside?: HTMLElement, kind = ''): HTMLElement {

@@ -8,7 +8,6 @@ import { Voice } from './voice'
 import { controls } from './widgets'
 
 export function sound(panel: OperatorPanel): Widget {
-  const voice = new Voice()
   const volume = tuner(panel, {
     label: 'Volume',
     min: 0,
@@ -27,7 +26,25 @@ export function sound(panel: OperatorPanel): Widget {
     test: 'pitch',
     command: (value) => ({ pitch: value }),
   })
-  const here = slider({
+  const local = localSound(panel)
+  return {
+    element: card(
+      'Voice',
+      controls(h('div', { class: 'pp-sliders' }, volume.element, pitch.element)),
+      ...local.elements,
+    ),
+    show(puppet) {
+      volume.show(puppet.volume)
+      pitch.show(puppet.pitch)
+    },
+    close: local.close,
+  }
+}
+
+/** Plays the robot's voice in this browser: a switch, and a volume of its own. */
+function localSound(panel: OperatorPanel): { elements: HTMLElement[]; close(): void } {
+  const voice = new Voice()
+  const volume = slider({
     label: 'Local volume',
     min: 0,
     max: 1,
@@ -60,16 +77,7 @@ export function sound(panel: OperatorPanel): Widget {
   const unsubscribe = panel.connection.onFrame(Frame.sound, (frame) => voice.hear(frame))
 
   return {
-    element: card(
-      'Voice',
-      controls(h('div', { class: 'pp-sliders' }, volume.element, pitch.element)),
-      h('div', { class: 'pp-sliders' }, toggle, here.element),
-      words,
-    ),
-    show(puppet) {
-      volume.show(puppet.volume)
-      pitch.show(puppet.pitch)
-    },
+    elements: [h('div', { class: 'pp-sliders' }, toggle, volume.element), words],
     close() {
       unsubscribe()
       voice.turnOff()

@@ -71,17 +71,22 @@ export function cameras(view: View, followed: (body: number | null) => void): Ca
       ball = targets.ball
       presets.ball.disabled = ball === null
       presets.ball.title = ball === null ? 'No ball.' : 'Follow the ball'
-      const chosen = player.value
-      player.replaceChildren(
-        h('option', { value: '' }, 'Player …'),
-        ...targets.players.map(({ label, body }) => h('option', { value: String(body) }, label)),
-      )
-      player.value = chosen
-      if (player.selectedIndex < 0) player.value = ''
-      player.disabled = targets.players.length === 0
+      listPlayers(player, targets)
     },
     follow,
   }
+}
+
+/** Replaces the options; the chosen player stays chosen if it is still there. */
+function listPlayers(list: HTMLSelectElement, { players }: Targets): void {
+  const chosen = list.value
+  list.replaceChildren(
+    h('option', { value: '' }, 'Player …'),
+    ...players.map(({ label, body }) => h('option', { value: String(body) }, label)),
+  )
+  list.value = chosen
+  if (list.selectedIndex < 0) list.value = ''
+  list.disabled = players.length === 0
 }
 
 function preset(label: string, act: () => void): HTMLButtonElement {

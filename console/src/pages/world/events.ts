@@ -25,21 +25,14 @@ export function events(connection: Connection): { element: HTMLElement; close():
     const shown = words === '' ? kept : kept.filter(({ name }) => name.toLowerCase().includes(words))
     setText(count, shown.length === kept.length ? `${kept.length || ''}` : `${shown.length} of ${kept.length}`)
     nothing.hidden = kept.length > 0
-    // rows are kept, so that screen readers announce only new ones
-    const there = new Map([...list.children].map((row) => [row, rows.get(row)]))
-    const byEvent = new Map([...there].map(([row, event]) => [event, row]))
-    fill(list, ...shown.map((event) => byEvent.get(event) ?? rowOf(event)))
+    fill(list, ...shown.map(rowOf))
   }
 
-  const rows = new WeakMap<Element, WorldEvent>()
+  // rows are kept, so that screen readers announce only new ones
+  const rows = new WeakMap<WorldEvent, HTMLElement>()
   function rowOf(event: WorldEvent): HTMLElement {
-    const row = h(
-      'li',
-      { title: `Tick ${event.tick}` },
-      h('span', { class: 'quiet mono' }, `${format(event.time, 2)} s`),
-      h('span', { class: 'mono' }, event.name),
-    )
-    rows.set(row, event)
+    const row = rows.get(event) ?? newRow(event)
+    rows.set(event, row)
     return row
   }
 
@@ -71,4 +64,13 @@ export function events(connection: Connection): { element: HTMLElement; close():
       end()
     },
   }
+}
+
+function newRow(event: WorldEvent): HTMLElement {
+  return h(
+    'li',
+    { title: `Tick ${event.tick}` },
+    h('span', { class: 'quiet mono' }, `${format(event.time, 2)} s`),
+    h('span', { class: 'mono' }, event.name),
+  )
 }

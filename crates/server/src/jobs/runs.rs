@@ -5,10 +5,10 @@
 //! generation, fails to print its result, and exits; such a run can be resumed later. Runs of other processes in the folder
 //! are listed as well; they are busy while their folder is locked.
 
+mod details;
 mod list;
-mod look;
-mod order;
 mod process;
+mod request;
 #[cfg(test)]
 mod tests;
 
@@ -32,8 +32,8 @@ use wire::console::{EvolutionInfo, NewRun, Replay, RunDetail, RunSummary};
 
 use self::{
     list::{Digest, Progress, Stamp},
-    order::{RequestError, RunRequest},
     process::{Process, StartError},
+    request::{RequestError, RunRequest},
 };
 use super::checked_name;
 
@@ -178,7 +178,7 @@ impl Runs {
 
     /// The options for new runs. The caller fills in the addresses of this server's simulators.
     pub fn info(&self) -> EvolutionInfo {
-        self.0.info.get_or_init(|| order::info(&self.0.folder)).clone()
+        self.0.info.get_or_init(|| request::info(&self.0.folder)).clone()
     }
 
     /// All runs, latest first, at most [`MAX_LISTED`].
@@ -247,7 +247,7 @@ impl Runs {
     pub fn detail(&self, name: &str) -> Result<RunDetail, RunsError> {
         let name = checked_name(name).map_err(RunsError::Name)?;
         let folder = self.0.folder_of(name)?;
-        Ok(look::detail(name, &folder)?)
+        Ok(details::detail(name, &folder)?)
     }
 
     /// Evaluates the best individual of a generation again, or the best of all. Keeps a core busy meanwhile.
@@ -257,7 +257,7 @@ impl Runs {
     /// The run or generation is unknown, or the individual cannot be evaluated here.
     pub fn replay(&self, name: &str, generation: Option<u64>) -> Result<Replay, RunsError> {
         let name = checked_name(name).map_err(RunsError::Name)?;
-        look::replay(name, &self.0.folder_of(name)?, generation)
+        details::replay(name, &self.0.folder_of(name)?, generation)
     }
 
     /// Increases with every change: a process started, ended, or finished a generation. Other programs' changes do not

@@ -90,7 +90,8 @@ const PAGE_NAMES: [(Landmark, &str); 8] = [
 ];
 
 impl Landmark {
-    fn name_in(self, dialect: Dialect) -> &'static str {
+    /// Its name in a dialect (D10).
+    pub fn name_in(self, dialect: Dialect) -> &'static str {
         let by_page = || PAGE_NAMES.iter().find(|(landmark, _)| *landmark == self).map(|(_, name)| *name);
         match dialect {
             Dialect::Reference => self.name(),

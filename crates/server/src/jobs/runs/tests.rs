@@ -3,7 +3,7 @@ use std::{fs, path::Path};
 use evolve::{
     robot::{InProcessWorld, evaluate_all, library},
     run::{
-        Company, EvaluationSite, Run, RunConfig,
+        Encounters, EvaluationSite, Run, RunConfig,
         coevolution::{Coevolution, CoevolutionConfig, PopulationConfig},
     },
     search::{Algorithm, Evaluation, Settings},
@@ -54,7 +54,7 @@ fn made(folder: &Path, site: EvaluationSite) -> Run {
         body: library::body_text("platine").unwrap(),
         fitness: None,
         seed: 1,
-        company: Company::Nobody,
+        encounters: Encounters::Nobody,
     };
     let here = here.local().unwrap().unwrap();
     let settings = Settings { population: Some(4), ..Settings::default() };
@@ -74,13 +74,13 @@ fn made(folder: &Path, site: EvaluationSite) -> Run {
     run
 }
 
-fn local(world: String, company: Company) -> EvaluationSite {
-    EvaluationSite::Local { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1, company }
+fn local(world: String, encounters: Encounters) -> EvaluationSite {
+    EvaluationSite::Local { world, body: library::body_text("platine").unwrap(), fitness: None, seed: 1, encounters }
 }
 
 fn here() -> EvaluationSite {
     let world = arena::Plan::built_in_text("obstacles").unwrap();
-    local(world, Company::Nobody)
+    local(world, Encounters::Nobody)
 }
 
 fn of<'a>(list: &'a [RunSummary], name: &str) -> &'a RunSummary {
@@ -128,7 +128,7 @@ fn invalid_requests_are_refused_with_a_reason() {
     check(NewRun { rival: rival("prey"), ..wanted() }, "cannot evolve against each other in the world `obstacles`");
     check(NewRun { rival: rival("cat"), world: "coevolution".to_owned(), ..wanted() }, "unknown body `cat`");
     let coevolution = NewRun { rival: rival("prey"), world: "coevolution".to_owned(), ..wanted() };
-    check(NewRun { target: Some(1.0), ..coevolution.clone() }, "is no target");
+    check(NewRun { target: Some(1.0), ..coevolution.clone() }, "no target fitness");
     check(NewRun { simulators: simulators("a"), ..coevolution }, "in the run's own process");
     check(NewRun { generations: 1_000_001, ..wanted() }, "generations: out of range 0..=1000000");
     check(NewRun { population: Some(1), ..wanted() }, "individuals per generation: out of range 2..=10000");
@@ -433,7 +433,7 @@ fn an_individual_is_replayed_with_those_that_it_met() {
     let folder = TempDir::new().unwrap();
     let runs = runs(&folder, "exit");
     let path = folder.path().join("runs/one");
-    let site = local(arena::Plan::built_in_text("coevolution").unwrap(), Company::Group(3));
+    let site = local(arena::Plan::built_in_text("coevolution").unwrap(), Encounters::Group(3));
     let here = site.local().unwrap().unwrap();
     let settings = Settings { population: Some(6), hidden: Some(0), ..Settings::default() };
     let parameters = here.design.parameters().clone();

@@ -16,7 +16,7 @@ pub struct EvolutionInfo {
     pub fitnesses: Vec<Choice>,
     /// Names of the available algorithms.
     pub algorithms: Vec<String>,
-    /// Combinations that make no sense.
+    /// Unsuitable combinations.
     pub objections: Vec<Objection>,
     /// What a new run evolves unless the user chooses otherwise.
     pub default_run: NewRun,
@@ -60,7 +60,7 @@ pub struct BodyChoice {
     pub fitness: String,
 }
 
-/// A combination of body, fitness function and world that makes no sense.
+/// A combination of body, fitness function and world that is unsuitable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Objection {

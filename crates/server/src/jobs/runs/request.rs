@@ -6,7 +6,7 @@ use arena::Plan;
 use evolve::{
     robot::{
         BodyFile, library,
-        suitability::{Objection, objections, rivals},
+        suitability::{Extent, Objection, objections, rivals},
     },
     run::{CoevolutionPreset, EvaluationSite, Preset},
     search::Algorithm,
@@ -48,7 +48,7 @@ pub enum RequestError {
     #[error("the target fitness must be finite")]
     Target,
     /// Two populations have no target fitness.
-    #[error("a fitness that depends on another population is no target")]
+    #[error("co-evolution has no target fitness")]
     TargetOfTwo,
     /// The world does not have two kinds of robots that meet.
     #[error("two populations cannot evolve against each other in the world `{0}`")]
@@ -237,12 +237,12 @@ pub(super) fn info(folder: &Path) -> EvolutionInfo {
         Some(BodyChoice { title, name, fitness: fitness.script.unwrap_or_default() })
     };
     let fitness = |name: String| Some(Choice { title: library::script(&name).ok()?.title, name });
-    let objection = |Objection { body, fitness, world, kind, reason }| wire::console::Objection {
-        body,
-        fitness,
-        world,
-        kind,
-        reason,
+    let objection = |Objection { body, fitness, extent, reason }| {
+        let (world, kind) = match extent {
+            Extent::Everywhere => (None, None),
+            Extent::World { name, kind } => (Some(name), kind),
+        };
+        wire::console::Objection { body, fitness, world, kind, reason }
     };
     EvolutionInfo {
         worlds: Plan::names().into_iter().filter_map(world).collect(),

@@ -153,8 +153,8 @@ fn anonymous(parameters: &NetParameters) -> NetSpec {
     }
 }
 
-/// Evaluates the best individual of a generation again, or the best of all, and returns the paths of all who meet. Of two
-/// populations, the best ones of a generation, or of the last one, meet.
+/// Evaluates the best individual of a generation again, or the best of all, and returns the paths of all individuals that
+/// meet. Of two populations, the best ones of a generation, or of the last one, meet.
 pub(super) fn replay(name: &str, folder: &Path, generation: Option<u64>) -> Result<Replay, RunsError> {
     if coevolution::names(folder)?.is_some() {
         let (rivals, bests) = coevolution::bests(folder, generation)?;

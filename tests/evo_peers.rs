@@ -125,6 +125,9 @@ fn a_foreign_convention_for_directions_makes_no_difference() {
         evolve(&robot.address("Robot Simulator").to_string(), 1)[0]
     };
     let usual = fitness(&[], &[]);
-    let other = fitness(&["--zero", "y", "--sense", "cw"], &["--dir-zero", "y", "--dir-sense", "cw"]);
-    assert!((usual - other).abs() < 1e-3, "{usual} {other}");
+    for (zero, sense) in [("y", "cw"), ("-x", "ccw"), ("-y", "cw")] {
+        let theirs = format!("--zero={zero}");
+        let other = fitness(&[&theirs, "--sense", sense], &["--dir-zero", zero, "--dir-sense", sense]);
+        assert!((usual - other).abs() < 1e-3, "{zero} {sense}: {usual} {other}");
+    }
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use evolving::{Plain, robot, world};
-use running::{Running, rossum, run};
+use running::{Running, eventually, rossum, run};
 use tempfile::TempDir;
 
 /// A short run, with these arguments; what it wrote of its generations.
@@ -36,6 +36,24 @@ fn a_run_over_sockets_equals_one_in_a_process_bit_for_bit() {
             simulators.iter().map(|simulator| simulator.address("Robot Simulator").to_string()).collect();
         let there = evolve(&folder.path().join(name), &["--simulators", &addresses.join(",")]);
         assert_eq!(there, here, "{name}");
+    }
+}
+
+#[test]
+fn the_default_run_soon_shows_what_it_has_learnt() {
+    let folder = TempDir::new().expect("a folder");
+    for seed in ["1", "2", "3"] {
+        let out = folder.path().join(seed);
+        let out = out.to_str().expect("a name");
+        let ended = run(&["evolve", "--all", "--generations", "20", "--seed", seed, "--out", out]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let learnt = ended.stdout.lines().find(|line| line.starts_with("What it has learnt: ")).expect("a summary");
+        let squares = |of: &str| {
+            let (_, rest) = learnt.split_once(&format!("{of} visits ")).unwrap_or_else(|| panic!("{of}: {learnt}"));
+            rest.split(' ').next().and_then(|number| number.parse::<f64>().ok()).expect("a number")
+        };
+        let (now, at_first) = (squares("the best robot"), squares("the best of the first generation"));
+        assert!(now >= 2.0 * at_first, "seed {seed}: {learnt}");
     }
 }
 
@@ -219,21 +237,21 @@ fn predators_and_prey_evolve_against_each_other_over_two_ports() {
     let (prey, predator) = (simulator("prey", "threat"), simulator("predator", "quarry"));
     let best = |out: &Path| {
         let log = fs::read_to_string(out.join("log.csv")).expect("a log");
-        let best = |line: &str| line.split(',').nth(2).and_then(|word| word.parse::<f64>().ok()).expect("a number");
-        log.lines().skip(1).map(best).fold(f64::NEG_INFINITY, f64::max)
+        // the last line may be half written
+        let best = |line: &str| line.split(',').nth(2)?.parse::<f64>().ok();
+        log.lines().skip(1).filter_map(best).fold(f64::NEG_INFINITY, f64::max)
     };
     // alone in the world, nothing is seen
     let address = |of: &Running| of.address("Robot Simulator").to_string();
     let (prey_address, predator_address) = (address(&prey), address(&predator));
     evolve(&folder.path().join("alone"), &["--simulators", &prey_address]);
     assert_eq!(best(&folder.path().join("alone")), 0.0);
-    // a Population Manager for each, at the same time
-    let hunted = folder.path().join("hunted");
-    let hunt = Doomed::start(&folder.path().join("hunt"), &["--simulators", &predator_address], 1);
-    evolve(&hunted, &["--simulators", &prey_address]);
-    assert!(best(&hunted) > 0.0, "prey sees predators");
-    assert!(best(&folder.path().join("hunt")) > 0.0, "predators see prey");
-    drop(hunt);
+    // a Population Manager for each, at the same time; sooner or later they meet
+    let (hunted, hunt) = (folder.path().join("hunted"), folder.path().join("hunt"));
+    let _managers = [(&hunted, &prey_address), (&hunt, &predator_address)]
+        .map(|(out, simulators)| Doomed::start(out, &["--simulators", simulators], 1));
+    eventually("prey sees predators", || (best(&hunted) > 0.0).then_some(()));
+    eventually("predators see prey", || (best(&hunt) > 0.0).then_some(()));
 }
 
 #[test]

@@ -15,6 +15,8 @@ ARENA = 2000.0
 RANGE = 4000.0
 OBSTACLES = [(600.0, 600.0, 150.0), (1400.0, 1300.0, 200.0), (500.0, 1500.0, 120.0)]
 RAYS = 9
+# the angles of the axes at which directions may be 0
+ZEROS = {"x": 0.0, "y": math.pi / 2, "-x": math.pi, "-y": -math.pi / 2}
 
 
 class World:
@@ -28,8 +30,7 @@ class World:
     def heading(self, direction):
         """The unit vector of a direction, in this world's convention."""
         angle = direction if self.options.sense == "ccw" else -direction
-        if self.options.zero == "y":
-            angle += math.pi / 2
+        angle += ZEROS[self.options.zero]
         return math.cos(angle), math.sin(angle)
 
     def is_free(self, robot, x, y):
@@ -168,7 +169,7 @@ def main():
     parser.add_argument("--nagle", action="store_true", help="leave Nagle's algorithm on, and write each line in two parts")
     parser.add_argument("--one-per-packet", action="store_true", help="end if a message comes before the last was answered")
     parser.add_argument("--fractional-colours", action="store_true", help="send colours such as 80.5")
-    parser.add_argument("--zero", choices=["x", "y"], default="x", help="axis at which directions are 0")
+    parser.add_argument("--zero", choices=ZEROS, default="x", help="axis at which directions are 0")
     parser.add_argument("--sense", choices=["ccw", "cw"], default="ccw", help="sense in which directions grow")
     options = parser.parse_args()
     world = World(options)

@@ -16,7 +16,7 @@
 //! Two populations that evolve against each other are two runs in one folder; see [`coevolution`].
 
 pub mod coevolution;
-mod company;
+mod encounters;
 mod folder;
 mod learnt;
 mod preset;
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use self::folder::Folder;
 pub use self::{
-    company::Company,
+    encounters::Encounters,
     folder::{FolderError, is_busy, read_best, read_best_of},
     learnt::learnt,
     preset::{CoevolutionPreset, Preset},
@@ -82,9 +82,9 @@ pub enum EvaluationSite {
         fitness: Option<String>,
         /// Seed of the world and the trials.
         seed: u64,
-        /// Whom an individual meets; nobody in runs of older versions.
-        #[serde(default)]
-        company: Company,
+        /// Evaluation partners of an individual; none in runs of older versions.
+        #[serde(default, rename = "company")]
+        encounters: Encounters,
     },
     /// By Robot Simulators at these addresses.
     Simulators(Vec<String>),
@@ -132,7 +132,7 @@ pub struct Best {
     /// The figures of the fitness script's summary; empty in runs of older versions, and if Robot Simulators evaluate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<f64>,
-    /// The individuals of its generation that it met, in the order in which they moved; see [`Company::Group`].
+    /// The individuals of its generation that it met, in the order in which they moved; see [`Encounters::Group`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub companions: Vec<Genotype>,
     /// The number of companions that moved before it.
@@ -352,12 +352,12 @@ impl Run {
         })
     }
 
-    /// Whom an individual of the generation in progress met, and how many of them moved before it.
+    /// The evaluation partners of an individual of the generation in progress, and how many of them moved before it.
     fn companions(&self, individual: usize) -> (usize, Vec<Genotype>) {
-        let EvaluationSite::Local { seed, company: Company::Group(size), .. } = &self.config.site else {
+        let EvaluationSite::Local { seed, encounters: Encounters::Group(size), .. } = &self.config.site else {
             return (0, Vec::new());
         };
-        let groups = company::groups(*seed, self.next_generation(), self.asked.len(), *size);
+        let groups = encounters::groups(*seed, self.next_generation(), self.asked.len(), *size);
         let group = groups.into_iter().find(|group| group.contains(&individual)).unwrap_or_default();
         let place = group.iter().position(|member| *member == individual).unwrap_or_default();
         let others = group.iter().filter(|member| **member != individual);

@@ -47,7 +47,7 @@ impl Encounter {
         mut watch: impl FnMut(usize, &EvaluationTask, &[Request], &[Response]),
     ) -> Result<Vec<Outcome>, WorldLost> {
         let (mut requests, mut responses) = (Vec::new(), Vec::new());
-        // those who are furthest behind go on
+        // the robots that are furthest behind continue
         while let Some(progress) = self.live().map(EvaluationTask::progress).min() {
             for (index, (kind, task)) in self.robots.iter_mut().enumerate() {
                 if task.outcome().is_some() || task.progress() != progress {

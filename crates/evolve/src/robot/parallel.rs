@@ -1,15 +1,15 @@
-//! Independent pieces of work on several threads.
+//! Runs independent tasks on several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-/// Does `count` pieces of work on several threads, and returns their results in order. `progress` is called with the number
-/// of finished ones.
+/// Runs `count` tasks on several threads, and returns their results in order. `progress` is called with the number of
+/// finished ones.
 ///
 /// # Errors
 ///
-/// Those of the work. Once a piece fails, no other is begun.
+/// Those of the tasks. Once one fails, no other is started.
 pub(crate) fn in_parallel<T: Send, E: Send>(
     count: usize,
     threads: usize,

@@ -11,8 +11,8 @@ pub(super) const MOTOR_NOISE_SPAN: f64 = 4.0;
 pub(crate) enum Purpose {
     Start = 1,
     Noise = 2,
-    /// Who meets whom.
-    Company = 3,
+    /// Which individuals meet.
+    Encounters = 3,
 }
 
 /// A stream of random numbers.

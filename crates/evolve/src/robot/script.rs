@@ -22,6 +22,8 @@ mod parse;
 mod run;
 mod vocabulary;
 
+use support::suggest;
+
 use self::{parse::Compiler, run::Code};
 pub use self::{
     run::Memory,
@@ -78,7 +80,7 @@ pub enum ScriptErrorKind {
         found: String,
     },
     /// An unknown name.
-    #[error("unknown name `{name}`{}", did_you_mean(.near.as_deref()))]
+    #[error("unknown name `{name}`{}", hint(.near.as_deref()))]
     Unknown {
         /// The name.
         name: String,
@@ -123,8 +125,8 @@ pub enum ScriptErrorKind {
     NoFitness,
 }
 
-fn did_you_mean(near: Option<&str>) -> String {
-    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+fn hint(near: Option<&str>) -> String {
+    near.map(|near| format!("; {}", suggest::did_you_mean(near))).unwrap_or_default()
 }
 
 /// Whether a text is a valid name of the language.

@@ -143,8 +143,8 @@ impl Simulator {
         out.append(&mut self.kills);
         let free = self.concurrent.saturating_sub(self.live.len()).min(self.queue.len());
         self.live.extend(self.queue.drain(..free));
-        // a robot that is ready to move awaited for those that still sense, so that all moves are sent together: in a
-        // lockstep world a single move would wait for the others
+        // a robot that is ready to move waits for those that still sense, so that all moves are sent together: in a lockstep
+        // world a single move would wait for the others
         let is_early = self.live.iter().any(|slot| !slot.task.is_moving());
         let mut awaited = 0;
         for slot in &mut self.live {

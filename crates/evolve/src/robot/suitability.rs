@@ -1,7 +1,7 @@
-//! Which worlds, robots and fitness scripts make sense together.
+//! Which worlds, robots and fitness scripts suit each other.
 //!
 //! A combination is unsuitable if nothing that is evolved could raise its fitness. The reasons are derived from the files, so
-//! that they apply to those of users as well. Nobody is kept from trying.
+//! they also cover user files. They are warnings only.
 
 use arena::{Color, Plan, plan::Isolation};
 
@@ -13,7 +13,7 @@ use super::{
     sensor::is_similar,
 };
 
-/// Why a combination makes no sense.
+/// Why a combination is unsuitable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsuitable {
     /// The script reads a group of sensors that detect nothing in the world.
@@ -39,7 +39,7 @@ pub enum Unsuitable {
 ///
 /// # Errors
 ///
-/// The first reason why the combination makes no sense.
+/// The first reason why the combination is unsuitable.
 pub fn check(design: &Design, world: &Plan) -> Result<(), Unsuitable> {
     // robots of its own kind, if it meets them
     let others = (world.rules().isolation != Isolation::PerRobot).then_some(0);
@@ -83,19 +83,31 @@ fn check_with(design: &Design, world: &Plan, others: Option<usize>) -> Result<()
     Ok(())
 }
 
-/// A combination of built-in files that makes no sense.
+/// A combination of built-in files that is unsuitable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objection {
     /// Name of the body.
     pub body: String,
     /// Name of the fitness script.
     pub fitness: String,
-    /// Name of the world; `None` if it is so in all worlds.
-    pub world: Option<String>,
-    /// The kind of the robot, if it meets robots of another kind; `None` if it does not, or if it is so in all worlds.
-    pub kind: Option<String>,
-    /// Why, in words.
+    /// The worlds in which it is unsuitable.
+    pub extent: Extent,
+    /// Human-readable reason.
     pub reason: String,
+}
+
+/// The worlds in which a combination is unsuitable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of them.
+    Everywhere,
+    /// One of them.
+    World {
+        /// Name of the world.
+        name: String,
+        /// The kind of the robot, if it meets robots of another kind.
+        kind: Option<String>,
+    },
 }
 
 /// The two kinds of robots that can evolve against each other in a world: its first ones, if they meet.
@@ -104,7 +116,7 @@ pub fn rivals(world: &Plan) -> Option<[&str; 2]> {
     (world.rules().isolation == Isolation::Shared).then_some([&one.kind, &other.kind])
 }
 
-/// All combinations of built-in files that make no sense.
+/// All unsuitable combinations of built-in files.
 ///
 /// # Errors
 ///
@@ -115,23 +127,23 @@ pub fn objections() -> Result<Vec<Objection>, BodyFileError> {
     let mut found = Vec::new();
     for body in library::bodies() {
         for fitness in library::scripts() {
-            let mut object = |world: Option<&str>, kind: Option<&str>, reason: String| {
-                let (body, fitness) = (body.clone(), fitness.clone());
-                let (world, kind) = (world.map(str::to_owned), kind.map(str::to_owned));
-                found.push(Objection { body, fitness, world, kind, reason });
+            let mut object = |extent: Extent, reason: String| {
+                found.push(Objection { body: body.clone(), fitness: fitness.clone(), extent, reason });
             };
+            let within =
+                |name: &str, kind: Option<&str>| Extent::World { name: name.to_owned(), kind: kind.map(str::to_owned) };
             match Design::new(library::body(&body)?, Some(library::script(&fitness)?)) {
                 Ok(design) => {
                     for (name, world) in &worlds {
-                        check(&design, world).unwrap_or_else(|reason| object(Some(name), None, reason.to_string()));
+                        check(&design, world).unwrap_or_else(|reason| object(within(name, None), reason.to_string()));
                         for (kind, own) in rivals(world).into_iter().flatten().enumerate() {
                             check_rival(&design, world, 1 - kind)
-                                .unwrap_or_else(|reason| object(Some(name), Some(own), reason.to_string()));
+                                .unwrap_or_else(|reason| object(within(name, Some(own)), reason.to_string()));
                         }
                     }
                 }
                 Err(BodyFileError::Script(error)) if matches!(error.kind, ScriptErrorKind::NoSensors { .. }) => {
-                    object(None, None, error.kind.to_string());
+                    object(Extent::Everywhere, error.kind.to_string());
                 }
                 Err(error) => return Err(error),
             }
@@ -157,7 +169,10 @@ mod tests {
     use super::*;
 
     fn is_about(of: &Objection, body: &str, fitness: &str, world: &str, kind: Option<&str>) -> bool {
-        let here = of.world.as_deref().is_none_or(|name| name == world && of.kind.as_deref() == kind);
+        let here = match &of.extent {
+            Extent::Everywhere => true,
+            Extent::World { name, kind: of_kind } => name == world && of_kind.as_deref() == kind,
+        };
         of.body == body && of.fitness == fitness && here
     }
 

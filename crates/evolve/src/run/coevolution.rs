@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use support::atomic_file;
 
 use super::{
-    Best, Company, EvaluationSite, FolderError, Generation, LocalSite, Record, Run, RunConfig, RunError, SiteError,
-    Status, company, folder, read_best_of, read_status,
+    Best, Encounters, EvaluationSite, FolderError, Generation, LocalSite, Record, Run, RunConfig, RunError, SiteError,
+    Status, encounters, folder, read_best_of, read_status,
 };
 use crate::{
     Genotype,
@@ -135,8 +135,8 @@ impl Coevolution {
         let names = populations.each_ref().map(|population| population.kind.clone());
         let site = |own: usize| {
             let (PopulationConfig { kind, body, fitness }, rival) = (populations[own].clone(), names[1 - own].clone());
-            let company = Company::Opponents { kind, rival, count: opponents };
-            EvaluationSite::Local { world: world.clone(), body, fitness, seed, company }
+            let encounters = Encounters::Opponents { kind, rival, count: opponents };
+            EvaluationSite::Local { world: world.clone(), body, fitness, seed, encounters }
         };
         let sites = [site(0), site(1)];
         let rivals = Rivals::new(&sites)?;
@@ -215,7 +215,7 @@ impl Coevolution {
     fn pairs(&mut self) -> Vec<[usize; 2]> {
         let generation = self.next_generation();
         let sizes = self.runs.each_mut().map(|run| run.ask().len());
-        company::pairs(self.rivals.sites[0].seed, generation, sizes, self.rivals.opponents)
+        encounters::pairs(self.rivals.sites[0].seed, generation, sizes, self.rivals.opponents)
     }
 
     /// Evaluates and finishes the next generation of both. The results do not depend on the number of threads. `progress` is
@@ -303,9 +303,9 @@ impl Rivals {
     pub fn new(sites: &[EvaluationSite; 2]) -> Result<Self, CoevolutionError> {
         let local = |site: &EvaluationSite| {
             let local = site.local()?;
-            let company = local.map(|local| (local.company.clone(), local));
-            match company {
-                Some((Company::Opponents { kind, rival, count }, site)) => Ok((site, kind, rival, count)),
+            let encounters = local.map(|local| (local.encounters.clone(), local));
+            match encounters {
+                Some((Encounters::Opponents { kind, rival, count }, site)) => Ok((site, kind, rival, count)),
                 _ => Err(CoevolutionError::Apart(PathBuf::new())),
             }
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arena::{Plan, PlanError};
 
-use super::{Best, Company, EvaluationSite, company};
+use super::{Best, Encounters, EvaluationSite, encounters};
 use crate::{
     Genotype,
     robot::{
@@ -25,8 +25,8 @@ pub struct LocalSite {
     pub world: Arc<Plan>,
     /// Seed of the world and the trials.
     pub seed: u64,
-    /// Whom an individual meets.
-    pub company: Company,
+    /// Evaluation partners of an individual.
+    pub encounters: Encounters,
 }
 
 /// Why a [`LocalSite`] cannot be built.
@@ -50,14 +50,14 @@ impl EvaluationSite {
     ///
     /// A file is invalid.
     pub fn local(&self) -> Result<Option<LocalSite>, SiteError> {
-        let Self::Local { world, body, fitness, seed, company } = self else { return Ok(None) };
+        let Self::Local { world, body, fitness, seed, encounters } = self else { return Ok(None) };
         let world = Plan::parse(world)?;
         let mut file = BodyFile::parse(body).map_err(SiteError::Body)?;
         file.trial.seed = *seed;
         let fitness = fitness.as_deref().map(FitnessFile::parse).transpose().map_err(SiteError::Fitness)?;
         let design = Design::new(file, fitness).map_err(SiteError::Body)?;
-        let company = company.clone();
-        Ok(Some(LocalSite { design: Arc::new(design), world: Arc::new(world), seed: *seed, company }))
+        let encounters = encounters.clone();
+        Ok(Some(LocalSite { design: Arc::new(design), world: Arc::new(world), seed: *seed, encounters }))
     }
 }
 
@@ -75,13 +75,13 @@ impl LocalSite {
         threads: usize,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Outcome>, EvaluationError> {
-        match self.company {
-            Company::Nobody => {
+        match self.encounters {
+            Encounters::Nobody => {
                 let world = || Ok(InProcessWorld::new(self.world.clone(), self.arena_seed(generation)));
                 evaluate_all(&self.design, generation, individuals, threads, world, progress)
             }
-            Company::Group(size) => {
-                let groups = company::groups(self.seed, generation, individuals.len(), size);
+            Encounters::Group(size) => {
+                let groups = encounters::groups(self.seed, generation, individuals.len(), size);
                 let evaluate = |nth: usize| -> Result<Vec<Outcome>, EvaluationError> {
                     let group = groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member]));
                     Ok(self.group(generation, group, 0)?.run()?)
@@ -92,14 +92,14 @@ impl LocalSite {
                 outcomes.sort_by_key(|(member, _)| **member);
                 Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
             }
-            Company::Opponents { ref rival, .. } => {
+            Encounters::Opponents { ref rival, .. } => {
                 Err(WorldLost::new(format!("individuals of the population `{rival}` are needed")).into())
             }
         }
     }
 
-    /// The evaluation of a run's individual, once more, with whom it met. Records at most the first `positions` positions of
-    /// each. Returns it with the number of the individual's robot.
+    /// The evaluation of a run's individual again, with its evaluation partners. Records at most the first `positions`
+    /// positions of each. Returns it with the number of the individual's robot.
     ///
     /// # Errors
     ///

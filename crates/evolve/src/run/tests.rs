@@ -306,7 +306,7 @@ fn a_site_is_local_remote_or_invalid() {
         body,
         fitness,
         seed: 7,
-        company: Company::Nobody,
+        encounters: Encounters::Nobody,
     };
     let here = place("obstacles", text("platine"), None).local().unwrap().unwrap();
     assert_eq!((here.seed, here.design.file().trial.seed), (7, 7));

@@ -162,7 +162,7 @@ impl Cma {
         }
     }
 
-    /// The mean of the distribution: the best estimate, also with noisy evaluations.
+    /// The mean of the distribution: the best estimate, even with noisy evaluations.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }

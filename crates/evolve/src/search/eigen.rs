@@ -6,7 +6,7 @@ const MAX_SWEEPS: usize = 60;
 /// Eigenvalues of a symmetric matrix, and its eigenvectors as the columns of a matrix. Matrices are in row-major order with
 /// `size` columns.
 ///
-/// The Jacobi method is slower than others for large matrices, but accurate also for small eigenvalues.
+/// The Jacobi method is slower than others for large matrices, but accurate for small eigenvalues as well.
 pub fn decompose(matrix: &[f64], size: usize) -> (Vec<f64>, Vec<f64>) {
     let mut left = matrix.to_vec();
     let mut vectors = vec![0.0; size * size];

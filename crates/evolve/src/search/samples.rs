@@ -1,4 +1,4 @@
-//! What the tests of the algorithms have in common.
+//! Functions shared by the tests of the algorithms.
 
 use super::{SearchContext, Settings};
 use crate::genotype::{Genes, NetParameters};

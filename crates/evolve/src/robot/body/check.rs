@@ -142,7 +142,7 @@ fn net(net: &NetFile) -> Result<(), BodyFileError> {
     ];
     for (key, values, allowed) in parts {
         for (nth, value) in values.values.iter().enumerate() {
-            let name = format!("{:?}", value.means).to_lowercase();
+            let name = value.means.name();
             if !allowed.contains(&value.means) {
                 return invalid(key, format!("`{name}` is not allowed here"));
             }

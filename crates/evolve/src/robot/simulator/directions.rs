@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn robots_notice_the_same_in_every_convention() {
         let usual = notices("");
-        for text in ["zero = \"y\"", "sense = \"cw\"", "zero = \"y\"\nsense = \"cw\""] {
+        for text in ["zero = \"y\"", "zero = \"-x\"", "sense = \"cw\"", "zero = \"-y\"\nsense = \"cw\""] {
             let other = notices(&format!("[directions]\n{text}"));
             for (one, other) in usual.iter().flatten().zip(other.iter().flatten()) {
                 assert!((one - other).abs() < 1e-9, "{text}: {one} {other}");

@@ -1,14 +1,14 @@
-//! Whom an individual meets while it is evaluated.
+//! Evaluation partners of an individual.
 
 use serde::{Deserialize, Serialize};
 
 use crate::robot::random::{Purpose, RandomStream};
 
-/// Whom an individual meets while it is evaluated in the process of its run.
+/// Evaluation partners of an individual, if it is evaluated in the process of its run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Company {
-    /// Nobody: it has an arena of its own.
+pub enum Encounters {
+    /// None: it has an arena of its own.
     #[default]
     Nobody,
     /// Others of its generation, in groups of at most this many.
@@ -26,16 +26,16 @@ pub enum Company {
 
 /// Divides a generation into groups of nearly equal size. Each generation is divided differently, at random.
 pub(super) fn groups(seed: u64, generation: u64, individuals: usize, size: usize) -> Vec<Vec<usize>> {
-    let mixed = RandomStream::new(seed, generation, 0, Purpose::Company).permutation(individuals);
+    let mixed = RandomStream::new(seed, generation, 0, Purpose::Encounters).permutation(individuals);
     let count = individuals.div_ceil(size.max(1));
     (0..count).map(|group| mixed.iter().skip(group).step_by(count).copied().collect()).collect()
 }
 
-/// Pairs of an individual of one population with one of the other. Each of the larger one has this many opponents, each of the
-/// smaller one at least. If they are no more than its population has, they are different ones.
+/// Pairs of an individual of one population with one of the other. Individuals of the larger population get exactly
+/// `opponents` partners, those of the smaller at least as many; distinct while enough exist.
 pub(super) fn pairs(seed: u64, generation: u64, [one, other]: [usize; 2], opponents: usize) -> Vec<[usize; 2]> {
     let count = one.max(other);
-    let mixed = RandomStream::new(seed, generation, 0, Purpose::Company).permutation(count);
+    let mixed = RandomStream::new(seed, generation, 0, Purpose::Encounters).permutation(count);
     let opponent = |nth: usize, round: usize| mixed[(nth + round) % count];
     let pair = |nth: usize, round: usize| [nth % one, opponent(nth, round) % other];
     (0..count)

@@ -58,6 +58,7 @@ unsafe extern "C-unwind" {
     ) -> *mut mjsElement;
 
     pub(crate) fn mj_makeData(m: *const mjModel) -> *mut mjData;
+    pub(crate) fn mj_copyData(dest: *mut mjData, m: *const mjModel, src: *const mjData) -> *mut mjData;
     pub(crate) fn mj_deleteData(d: *mut mjData);
     pub(crate) fn mj_resetData(m: *const mjModel, d: *mut mjData);
     pub(crate) fn mj_step(m: *const mjModel, d: *mut mjData);

@@ -75,7 +75,7 @@ pub enum ModelError {
         /// The element.
         element: String,
     },
-    /// The model was refused when it was tried out.
+    /// The trial of the model failed.
     #[error("{reason}")]
     Refused {
         /// The message.

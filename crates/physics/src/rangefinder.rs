@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The rangefinders that are evaluated here rather than by the engine.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rangefinders {
     groups: Vec<SensorGroup>,
     /// Reused buffer for the geoms near a body.
@@ -27,7 +27,7 @@ pub(crate) struct Rangefinders {
 }
 
 /// The rangefinders of one body.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct SensorGroup {
     body: BodyId,
     /// Largest distance from the body's origin that they can measure, in m.
@@ -35,7 +35,7 @@ struct SensorGroup {
     rangefinders: Vec<Rangefinder>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Rangefinder {
     sensor: SensorId,
     site: SiteId,

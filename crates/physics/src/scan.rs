@@ -22,9 +22,9 @@ use self::reservations::Reservations;
 /// Elements that load code, or whole models that would escape the scan.
 const UNSUPPORTED: [&str; 4] = ["extension", "plugin", "attach", "model"];
 
-/// Most folders that asset files may be in: each file is looked for in all of them.
+/// Maximum number of folders for asset files: each file is looked for in all of them.
 const MAX_FOLDERS: u64 = 16;
-/// Most nodes of the parsed text per element that is allowed: comments and texts are nodes as well.
+/// Maximum number of nodes of the parsed text per allowed element: comments and texts are nodes as well.
 const NODES_PER_ELEMENT: u64 = 10;
 
 /// Attributes of any element that name a folder.
@@ -67,7 +67,7 @@ struct Scan<'a> {
     /// Path of the main file.
     main: String,
     limits: &'a Limits,
-    /// Folder of the main file; paths are relative to it, also those in included files.
+    /// Folder of the main file; paths are relative to it, including those in included files.
     folder: Option<&'a Path>,
     text_bytes: u64,
     elements: u64,

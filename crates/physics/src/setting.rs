@@ -7,13 +7,13 @@ use crate::{parameter::Parameter, sim::Sim};
 /// A setting of a whole simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Setting {
-    /// Most iterations of the constraint solver in a step; whole.
+    /// Maximum number of iterations of the constraint solver in a step.
     SolverIterations,
     /// Improvement below which the constraint solver stops; 0 for none.
     SolverTolerance,
-    /// Most iterations of a line search of the constraint solver; whole.
+    /// Maximum number of iterations of a line search of the constraint solver.
     LineSearchIterations,
-    /// Iterations that remove slip from contacts after the constraint solver; whole.
+    /// Number of iterations that remove slip from contacts after the constraint solver.
     NoSlipIterations,
     /// Density of the medium, in kg/m³.
     Density,

@@ -1,5 +1,6 @@
 //! A simulation: model and state, stepped under guard.
 
+mod fork;
 mod prepared;
 
 use std::{collections::BTreeSet, ffi::c_int, ops::Range};

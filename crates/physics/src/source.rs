@@ -1,5 +1,7 @@
 //! Model text that has been read and checked.
 
+mod scenery;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -99,8 +101,8 @@ impl Source {
         self.0.files.first().map_or("", |file| file.text.as_str())
     }
 
-    /// Hash of everything it is compiled from. Meshes and other large files are told apart by path, size and time of their
-    /// last change.
+    /// Hash of everything it is compiled from. Meshes and other large files are distinguished by path, size and modification
+    /// time.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         let mut add = |bytes: &[u8]| {

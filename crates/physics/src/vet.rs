@@ -1,7 +1,7 @@
 //! A check that the scan cannot make: whether the engine compiles a model within limits of time and memory.
 //!
-//! The program installs a function that tries a model out where it can do no harm, such as in another process. Every source
-//! must pass it before it is compiled for the first time; programs that compile only their own models need none.
+//! The program installs a function that tries a model where it can do no harm, such as in another process. Every source must
+//! pass it before it is compiled for the first time; programs that compile only their own models need none.
 
 use std::sync::OnceLock;
 

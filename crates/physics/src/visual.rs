@@ -55,7 +55,7 @@ pub enum VisualShape {
     },
     /// A sphere.
     Sphere {
-        /// Its radius.
+        /// Radius, in m.
         radius: f64,
     },
     /// A cylinder along z with a hemisphere on either end.
@@ -67,9 +67,9 @@ pub enum VisualShape {
     },
     /// A cylinder along z.
     Cylinder {
-        /// Its radius.
+        /// Radius, in m.
         radius: f64,
-        /// Half its length.
+        /// Half length, in m.
         half_length: f64,
     },
     /// An ellipsoid.

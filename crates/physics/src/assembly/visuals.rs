@@ -15,7 +15,6 @@ use crate::{
     visual::{Visual, visuals_of},
 };
 
-/// Visuals of one source.
 #[derive(Debug)]
 struct SourceVisuals {
     visuals: Vec<Visual>,

@@ -41,7 +41,7 @@ struct Tag<'a> {
     namespaces: u64,
     /// Whether it ends with `/>`.
     is_closed: bool,
-    /// The text behind it.
+    /// The text after it.
     after: &'a str,
 }
 

@@ -29,6 +29,7 @@ fn kind<T>(result: &Result<T, ModelError>) -> &'static str {
 const BOMB: &str = r#"<mujoco><worldbody><replicate count="30" offset="1 0 0"><replicate count="30" offset="0 1 0"><replicate count="30" offset="0 0 1"><geom size=".1"/></replicate></replicate></replicate></worldbody></mujoco>"#;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of texts")]
 fn text_is_accepted_or_refused() {
     let check = |text: &str, expected: &str| {
         let result = scan(text);
@@ -180,6 +181,7 @@ fn counts_are_summed() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of files")]
 fn files_are_accepted_or_refused() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("model");

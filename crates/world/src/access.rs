@@ -35,7 +35,7 @@ pub(crate) const QUATERNION_LENGTHS: (f64, f64) = (1e-9, 1e9);
 const VELOCITIES: (f64, f64) = (-1e3, 1e3);
 /// Joint angles and speeds, in rad and rad/s (or m and m/s).
 const JOINTS: (f64, f64) = (-1e4, 1e4);
-/// Gains and top speeds of motors, which something is divided by.
+/// Gains and top speeds of motors; above 0, as they are divisors.
 const GAINS: (f64, f64) = (1e-6, 1e6);
 
 /// Range of a parameter of a motor.
@@ -247,7 +247,7 @@ impl World {
     }
 }
 
-/// Writes to the variable of this name, which errors contain.
+/// Writes to a variable; errors contain its name.
 struct VariableWriter<'a>(&'a str);
 
 impl VariableWriter<'_> {

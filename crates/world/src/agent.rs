@@ -83,7 +83,7 @@ impl Action {
 
 /// The last command to a motor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum MotorCommand {
+pub(crate) enum MotorCommand {
     /// None since the last reset: servos hold 0, drives stand, torque motors have the gains of the model.
     Released,
     Set {
@@ -96,7 +96,7 @@ enum MotorCommand {
 /// Parameters of a motor that can be changed. They outlast resets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MotorParameters {
-    /// Largest torque, if it is another one than the model's.
+    /// Largest torque, if it differs from the model's.
     max_torque: Option<f64>,
     gain: f64,
     damping: f64,
@@ -120,7 +120,7 @@ pub(crate) struct Agent {
     pub(crate) interface: Interface,
     parameters: Vec<MotorParameters>,
     commands: Vec<MotorCommand>,
-    /// The commands that the simulation has; none where unknown.
+    /// The commands that the simulation already has; `None` where unknown.
     applied: Vec<Option<MotorCommand>>,
 }
 
@@ -175,6 +175,18 @@ impl Agent {
     pub(crate) fn release(&mut self) {
         self.commands.fill(MotorCommand::Released);
         self.applied.fill(None);
+    }
+
+    /// The last commands to all motors.
+    pub(crate) fn commands(&self) -> &[MotorCommand] {
+        &self.commands
+    }
+
+    /// Replaces the commands to all motors.
+    pub(crate) fn set_commands(&mut self, sim: &mut Sim, commands: &[MotorCommand]) {
+        self.commands.clear();
+        self.commands.extend_from_slice(commands);
+        self.update_sim(sim);
     }
 
     /// Target, in physical units, and fraction of the torque of a motor's last command.
@@ -340,7 +352,8 @@ fn command_motor(sim: &mut Sim, motor: &Motor, parameters: &MotorParameters, com
 /// Sets the targets of a feedback motor. An actuator works on its length, which is the angle times the gear.
 ///
 /// The soccer protocol counts in units of the actuator; its session converts them to joint units, which are converted back
-/// here. The detour stays: actions are recorded in joint units, and leaving it out would change results by rounding.
+/// here. The conversion is kept because actions are recorded in joint units, and leaving it out would change results by
+/// rounding.
 fn aim(sim: &mut Sim, [tau, pos, vel]: [ActuatorId; 3], gear: f64, law: &JointTarget) {
     sim.set_ctrl(tau, law.tau / gear);
     sim.set_ctrl(pos, law.q * gear);

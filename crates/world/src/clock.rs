@@ -171,8 +171,8 @@ impl Clock {
     /// Whether the world may tick.
     pub fn gate(&mut self, now: Instant) -> Gate {
         self.notice_stop(now);
-        let next_look = self.next_look(now);
-        self.silence.expect_look(next_look);
+        let next_poll = self.next_poll(now);
+        self.silence.expect_poll(next_poll);
         // also while paused: a failed world needs a reset
         if let Some(seed) = self.requested_reset() {
             return Gate::Reset(seed);
@@ -181,7 +181,7 @@ impl Clock {
             return Gate::Waiting;
         }
         if self.waits() || self.expected > 0 {
-            return next_look.map_or(Gate::Waiting, Gate::Until);
+            return next_poll.map_or(Gate::Waiting, Gate::Until);
         }
         if self.is_paced() && now < self.next_due {
             return Gate::Until(self.next_due);

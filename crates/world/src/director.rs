@@ -11,12 +11,13 @@ mod erased;
 
 use std::{any::Any, error::Error, fmt::Debug, sync::Arc};
 
-use physics::{JointId, Pose, Sim};
+use physics::{Fault, JointId, Pose, Sim};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use self::erased::{DirectorRefusal, DynDirector, Envelope, OrderAnswer, OrderRefusal};
 use crate::{
     agent::{Action, AgentId},
+    light,
     record::Entry,
     value::Value,
     world::World,
@@ -94,6 +95,14 @@ pub trait Director: Send + 'static {
 
     /// The current view for sessions.
     fn view(&self) -> View;
+
+    /// A copy that continues alike, for saved states; `None` if the director cannot be copied.
+    fn fork(&self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 impl World {
@@ -196,5 +205,15 @@ impl World {
     /// The simulation, for directors. Their changes follow from the recorded orders and are not recorded.
     pub fn sim_mut(&mut self) -> &mut Sim {
         &mut self.structure.sim
+    }
+
+    /// Brings poses, sensor values and forces up to date after changes through [`World::sim_mut`], between two ticks.
+    ///
+    /// # Errors
+    /// If the engine cannot evaluate the state.
+    pub fn refresh(&mut self) -> Result<(), Fault> {
+        self.structure.sim.forward()?;
+        light::update_sensors(&mut self.structure.sim, &self.structure.light_sensors);
+        Ok(())
     }
 }

@@ -101,8 +101,9 @@ impl RecentEvents {
 /// Events that are raised all the time, and so are not kept.
 pub(crate) fn routine(catalogue: &Catalogue) -> BTreeSet<EventId> {
     let always = [standard::NEXT_STEP, standard::STEP_COMPLETED, standard::UPDATE_SENSORS, standard::UPDATE_MOTORS];
-    let motors_set = format!("/{:?}", AgentEvent::MotorsSet);
-    let is_routine = |name: &str| always.contains(&name) || name.starts_with("/Agent/") && name.ends_with(&motors_set);
+    let is_motors_set =
+        |name: &str| name.starts_with("/Agent/") && name.rsplit('/').next() == Some(AgentEvent::MotorsSet.suffix());
+    let is_routine = |name: &str| always.contains(&name) || is_motors_set(name);
     catalogue.events.iter().filter(|card| is_routine(&card.name)).map(|card| card.id).collect()
 }
 
@@ -128,7 +129,18 @@ impl AgentEvent {
 
     /// The full name of the event for one agent.
     pub fn name(self, agent: &str) -> String {
-        format!("/Agent/{agent}/{self:?}")
+        format!("/Agent/{agent}/{}", self.suffix())
+    }
+
+    /// The last part of the full name.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::ControllerConnected => "ControllerConnected",
+            Self::ControllerDisconnected => "ControllerDisconnected",
+            Self::MotorsSet => "MotorsSet",
+            Self::VoteLost => "VoteLost",
+            Self::Fault => "Fault",
+        }
     }
 }
 

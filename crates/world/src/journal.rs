@@ -5,7 +5,7 @@ use crate::{
     change::Change,
     record::{Entry, ReplayError, TickRecord},
     variable::VariableError,
-    world::World,
+    world::{SaveError, World},
 };
 
 impl World {
@@ -93,6 +93,13 @@ impl World {
             Entry::Reset { seed } => self.reset(Some(seed)),
             Entry::Join(robot) => self.change_now(Change::Join(robot.restore()?))?,
             Entry::Leave { agent } => self.change_now(Change::Leave(agent))?,
+            Entry::Save { save } => {
+                if self.save()? != save {
+                    return Err(SaveError::Unknown.into());
+                }
+            }
+            Entry::Restore { save } => self.restore(save)?,
+            Entry::Discard { save } => self.discard(save),
             Entry::Resize { geom, size } => self.change_now(Change::Resize { geom, size })?,
         }
         Ok(())

@@ -54,7 +54,7 @@ pub enum BuildError {
     /// An agent's name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The world has as many agents as it may.
+    /// The world has the maximum number of agents.
     #[error("the world is full: it has {MAX_AGENTS} agents")]
     Full,
     /// An agent cannot start with this pose.
@@ -313,6 +313,21 @@ impl std::fmt::Debug for Structure {
 }
 
 impl Structure {
+    /// A copy that shares the compiled model.
+    pub(crate) fn fork(&self) -> Result<Self, Fault> {
+        Ok(Self {
+            blueprint: self.blueprint.clone(),
+            sim: self.sim.fork()?,
+            visuals: Arc::clone(&self.visuals),
+            interfaces: self.interfaces.clone(),
+            variables: self.variables.clone(),
+            catalogue: Arc::clone(&self.catalogue),
+            collisions: self.collisions.clone(),
+            bounds: self.bounds.clone(),
+            light_sensors: self.light_sensors.clone(),
+        })
+    }
+
     pub(crate) fn fresh_agents(&self) -> BTreeMap<AgentId, Agent> {
         self.interfaces.iter().map(|(&id, interface)| (id, Agent::new(interface.clone()))).collect()
     }

@@ -19,7 +19,7 @@ use crate::{
     value::{Value, ValueKind},
 };
 
-/// Identifies a variable for the lifetime of its world, also after its robot has left.
+/// Identifies a variable for the lifetime of its world, even after its robot has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VariableId(pub u32);
 
@@ -302,7 +302,7 @@ pub enum VariableError {
         /// Full name of the variable.
         name: String,
     },
-    /// The shape cannot have this size, or any.
+    /// The shape cannot have this size, or has a fixed size.
     #[error("`{name}` cannot be changed: {extents:?} is not a valid size of a {shape:?}")]
     NoSize {
         /// Full name of the variable.

@@ -4,6 +4,8 @@
 //! version of MuJoCo. A world is owned by one thread at a time.
 
 mod build;
+mod parked;
+mod saves;
 mod time;
 
 use std::{
@@ -13,7 +15,12 @@ use std::{
 
 use physics::{Fault, Pose, Sim, Visual};
 
-pub use self::build::SetupError;
+use self::saves::Saves;
+pub use self::{
+    build::SetupError,
+    parked::Parked,
+    saves::{MAX_SAVED_BYTES, MAX_SAVES, SaveError, SaveId},
+};
 use crate::{
     agent::{Action, Agent, AgentId},
     change::{Change, Ticket},
@@ -83,6 +90,7 @@ pub struct World {
     pub(crate) building: Option<(Ticket, Change)>,
     pub(crate) next_ticket: u64,
     failed: Option<Fault>,
+    saves: Saves,
     fault_reports: Vec<FaultReport>,
     pub(crate) performance: Performance,
     pub(crate) journal: Option<Vec<Entry>>,
@@ -363,6 +371,11 @@ impl World {
         self.visuals = now.into();
     }
 
+    /// Readings of all motors of an agent, in physical units: the angle, the speed, or the signal it was given.
+    pub fn motor_readings(&self, agent: AgentId) -> Vec<f64> {
+        self.agents.get(&agent).map(|agent| agent.readings(self.sim()).collect()).unwrap_or_default()
+    }
+
     /// Start pose of the agent's robot.
     pub fn start_of(&self, agent: AgentId) -> Option<Pose> {
         self.structure.resident(agent).map(|resident| resident.start)
@@ -379,9 +392,15 @@ impl World {
 
     /// The state after a tick or a reset, with the events that were raised since the last call.
     pub fn take_snapshot(&mut self) -> Arc<Snapshot> {
+        let events = self.take_events();
+        self.build_snapshot(events)
+    }
+
+    /// The events that were raised since the last call, in order of their ids, for callers that need no snapshot.
+    pub fn take_events(&mut self) -> Vec<EventId> {
         let events: Vec<EventId> = std::mem::take(&mut self.raised).into_iter().collect();
         self.keep_events(&events);
-        self.build_snapshot(events)
+        events
     }
 
     fn keep_events(&mut self, events: &[EventId]) {

@@ -95,7 +95,7 @@ fn flipped(file: &[u8], place: usize, bit: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_flipped_bit_is_located_and_what_is_behind_it_is_read() {
+fn a_flipped_bit_is_located_and_what_follows_it_is_read() {
     let file = moved();
     assert_eq!(run(file).unwrap(), Verdict { ticks: TICKS, compared: HASHES, complete: true, ..Verdict::default() });
     let (chunks, indices) = (parts(file, op::CHUNK), parts(file, op::MESSAGE_INDEX));

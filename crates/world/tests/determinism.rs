@@ -3,7 +3,9 @@
 mod worlds;
 
 use proptest::prelude::*;
-use world::{Action, AgentId, JointTarget, SessionId, Setup, Value, World, setup::Randomise};
+use world::{
+    Action, AgentId, JointTarget, SessionId, Setup, Value, World, change::Change, setup::Randomise, world::SaveError,
+};
 use worlds::*;
 
 fn randomised() -> Setup {
@@ -186,4 +188,87 @@ proptest! {
             prop_assert_eq!(sorted.state_hash(), shuffled.state_hash());
         }
     }
+}
+
+#[test]
+fn a_restored_world_continues_as_from_where_it_was_saved() {
+    let mut world = build(&randomised());
+    run(&mut world, 50);
+    let save = world.save().unwrap();
+    let (sensors, heading) = (world.sim().sensor_values().to_vec(), "/Sim/Rover/Heading");
+    let heading = world.catalogue().variable_named(heading).unwrap().id;
+    let expected = run(&mut world, 100);
+    // parameters, obstacles and motor commands return as well
+    world.reset(Some(7));
+    world.write(heading, Value::Double(0.5)).unwrap();
+    run(&mut world, 20);
+    world.restore(save).unwrap();
+    assert_eq!(world.sim().sensor_values(), sensors);
+    assert_eq!(run(&mut world, 100), expected);
+    assert_eq!(world.tick_count().0, 270, "ticks are counted on");
+
+    world.discard(save);
+    assert_eq!(world.restore(save), Err(SaveError::Unknown));
+    let save = world.save().unwrap();
+    world.request(Change::Leave(AgentId(2)));
+    world.settle();
+    assert_eq!(world.restore(save), Err(SaveError::ModelChanged));
+}
+
+#[test]
+fn a_fork_of_a_world_goes_the_same_way_on_its_own() {
+    let mut world = build(&randomised());
+    run(&mut world, 50);
+    let mut fork = world.fork().unwrap();
+    let expected = run(&mut world, 100);
+    assert_eq!(run(&mut fork, 100), expected);
+    fork.reset(Some(7));
+    world.reset(Some(7));
+    assert_eq!(run(&mut fork, 50), run(&mut world, 50));
+    // what happens in one changes nothing in the other
+    let expected = world.sim().qpos().to_vec();
+    write(&mut fork, "/Sim/Rover/Heading", Value::Double(2.0));
+    write(&mut fork, "/Sim/ASeries/Right/Knee/Damping", Value::Double(3.0));
+    assert_eq!(world.sim().qpos(), expected);
+    fork.reset(Some(7));
+    world.reset(Some(7));
+    assert_ne!(run(&mut fork, 50), run(&mut world, 50));
+}
+
+#[test]
+fn worlds_that_take_turns_go_the_same_way_as_on_their_own() {
+    let setup = arena();
+    let mut alone: Vec<_> = (0..3).map(|_| build(&setup)).collect();
+    alone.iter_mut().for_each(|world| drop(world.take_events()));
+    let mut shared = build(&setup);
+    let mut parked: Vec<_> = (0..3).map(|_| shared.parked()).collect();
+    for tick in 0..150 {
+        for (number, (world, parked)) in alone.iter_mut().zip(&mut parked).enumerate() {
+            shared.unpark(parked).unwrap();
+            for world in [&mut *world, &mut shared] {
+                // the first one stands still for a while, the last one begins anew
+                match (number, tick) {
+                    (0, 0..50) => {}
+                    (2, 70) => world.reset(Some(9)),
+                    _ => drive(world, tick + number as u32),
+                }
+                world.tick();
+            }
+            assert_eq!(world.state_hash(), shared.state_hash(), "world {number}, tick {tick}");
+            assert_eq!(world.sim().sensor_values(), shared.sim().sensor_values());
+            assert_eq!(world.take_events(), shared.take_events());
+            shared.park(parked);
+        }
+    }
+    // at any time, a refreshed world shows what is there
+    shared.unpark(&parked[0]).unwrap();
+    shared.refresh().unwrap();
+    alone[0].refresh().unwrap();
+    assert_eq!(alone[0].sim().positions(), shared.sim().positions());
+    let mut other = build(&setup_without_robots());
+    assert!(other.unpark(&parked[0]).is_err());
+}
+
+fn setup_without_robots() -> Setup {
+    setup(flat(), Vec::new())
 }

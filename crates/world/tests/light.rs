@@ -71,3 +71,14 @@ fn the_rover_is_led_by_the_lamp_of_the_arena() {
     let (far, near, below) = (at(-1.0, -1.5), at(0.5, 0.5), at(1.5, 1.5));
     assert!(0.0 < far && far < near && near < below && below <= 1.0, "{far} {near} {below}");
 }
+
+#[test]
+fn a_refreshed_world_shows_what_was_moved() {
+    let mut world = build(&setup(text("room", ROOM), vec![text_robot("Plate", PLATE, 0.0, 0.0)]));
+    let plate = world.sim().model().body_named("Plate:plate").unwrap();
+    assert!(world.sim_mut().place(plate, physics::Pose::at(0.0, 0.0, 1.0)));
+    assert!(close(brightness(&world), 0.2, 1e-9), "not yet");
+    world.refresh().unwrap();
+    assert!(close(brightness(&world), 0.5, 1e-9));
+    assert_eq!(point(&world, "/Sim/Plate/Position"), [0.0, 0.0, 1.0]);
+}

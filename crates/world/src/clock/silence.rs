@@ -6,8 +6,8 @@
 //!   commands take effect with the tick. A client that drives a world alone may pause for as long as it likes;
 //! - from the moment when that client began to wait, or when the voter was last heard, whichever is later;
 //! - not while the server itself stood still, because it was stopped or its machine was suspended or overloaded. While a
-//!   silence counts, the clock asks to be looked at in short intervals; a look that comes late tells how long the server
-//!   stood still. What arrived meanwhile is still on its way to the world, so for a moment nobody is dropped.
+//!   silence counts, the clock requests periodic polls; a poll that comes late shows how long the server stood still. What
+//!   arrived meanwhile is still on its way to the world, so no voter is dropped for a moment.
 //!
 //! A client that is alone and silent also loses the vote for an agent that another client keeps asking for: it may have
 //! vanished. See [`Clock::contest`].
@@ -20,11 +20,11 @@ use std::{
 use super::{Clock, Pace, Voter};
 use crate::{agent::AgentId, world::SessionId};
 
-/// Interval of looks at the clock while a silence counts.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// A look that is later than this means that the server stood still.
+/// Interval of polls of the clock while a silence counts.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// A poll that is later than this means that the server stood still.
 const LATE: Duration = Duration::from_millis(250);
-/// How long nobody is dropped after the server stood still.
+/// How long no voter is dropped after the server stood still.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// What the clock knows about silence, besides its voters.
@@ -33,24 +33,24 @@ pub(super) struct Silence {
     timeout: Duration,
     /// Clients that wait for the next tick without a vote, and since when.
     waiting: BTreeMap<SessionId, Instant>,
-    /// When the clock is looked at again at the latest, if a silence counts.
-    next_look: Option<Instant>,
-    /// Nobody is dropped before.
+    /// When the clock is polled next, at the latest, if a silence counts.
+    next_poll: Option<Instant>,
+    /// No voter is dropped before this time.
     grace_until: Instant,
 }
 
 impl Silence {
     pub(super) fn new(timeout: Duration, now: Instant) -> Self {
-        Self { timeout, waiting: BTreeMap::new(), next_look: None, grace_until: now }
+        Self { timeout, waiting: BTreeMap::new(), next_poll: None, grace_until: now }
     }
 
-    pub(super) fn expect_look(&mut self, at: Option<Instant>) {
-        self.next_look = at;
+    pub(super) fn expect_poll(&mut self, at: Option<Instant>) {
+        self.next_poll = at;
     }
 
     /// A silence may count from now on.
     pub(super) fn counts_from(&mut self, now: Instant) {
-        self.next_look.get_or_insert(now + LOOK_INTERVAL);
+        self.next_poll.get_or_insert(now + POLL_INTERVAL);
     }
 
     pub(super) fn nobody_waits(&mut self) {
@@ -58,7 +58,7 @@ impl Silence {
     }
 }
 
-/// The two clients that have been waiting for longest: whoever one of them is, the other one is another client.
+/// The two clients that have been waiting longest, so that for any voter at least one of them is another client.
 #[derive(Clone, Copy, Debug, Default)]
 struct LongestWaiting([Option<(Instant, SessionId)>; 2]);
 
@@ -79,7 +79,7 @@ impl LongestWaiting {
         }
     }
 
-    /// Since when somebody else has been waiting for this voter.
+    /// Since when another client has been waiting for this voter.
     fn for_voter(&self, voter: &Voter) -> Option<Instant> {
         let other = self.0.iter().flatten().find(|(_, session)| *session != voter.session);
         other.map(|(since, _)| voter.heard.max(*since))
@@ -89,7 +89,7 @@ impl LongestWaiting {
 impl Clock {
     /// A client waits for the next tick without a vote.
     pub fn await_tick(&mut self, session: SessionId, now: Instant) {
-        // in lockstep nothing is due unless somebody votes
+        // in lockstep nothing is due unless a client votes
         if self.pace != Pace::Lockstep {
             self.silence.waiting.entry(session).or_insert(now);
             self.silence.counts_from(now);
@@ -101,12 +101,12 @@ impl Clock {
         self.silence.waiting.remove(&session);
     }
 
-    /// The results of the last tick or reset are with everyone at `now`: silence counts from here.
+    /// All clients have the results of the last tick or reset at `now`: silence counts from here.
     pub fn published(&mut self, now: Instant) {
         for voter in self.voters.values_mut().filter(|voter| voter.vote.is_none()) {
             voter.heard = now;
         }
-        self.silence.expect_look(Some(now + LOOK_INTERVAL));
+        self.silence.expect_poll(Some(now + POLL_INTERVAL));
     }
 
     /// Another client asks for the agent of a voter. Whether it may have it: the voter has been silent for the timeout
@@ -156,8 +156,8 @@ impl Clock {
         waiting
     }
 
-    /// When the clock has to be looked at again because of a silence that counts.
-    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+    /// When the clock has to be polled because of a silence that counts.
+    pub(super) fn next_poll(&self, now: Instant) -> Option<Instant> {
         if self.expected > 0 || !self.waits() {
             return None;
         }
@@ -166,21 +166,21 @@ impl Clock {
         let since = silent().filter_map(|voter| waiting.for_voter(voter)).min();
         let deadline = since.map(|since| (since + self.silence.timeout).max(self.silence.grace_until));
         let is_contested = || silent().any(|voter| voter.contested.is_some());
-        let look = (deadline.is_some() || is_contested()).then_some(now + LOOK_INTERVAL);
-        deadline.into_iter().chain(look).min()
+        let poll = (deadline.is_some() || is_contested()).then_some(now + POLL_INTERVAL);
+        deadline.into_iter().chain(poll).min()
     }
 
-    /// Finds out whether the server stood still; if so, that is nobody's silence.
+    /// Finds out whether the server stood still; if so, the pause is not charged to any voter.
     pub(super) fn notice_stop(&mut self, now: Instant) {
-        let late = self.silence.next_look.map(|look| now.saturating_duration_since(look)).filter(|late| *late > LATE);
+        let late = self.silence.next_poll.map(|poll| now.saturating_duration_since(poll)).filter(|late| *late > LATE);
         if let Some(late) = late {
             self.excuse(late, now);
             self.silence.grace_until = now + GRACE;
-            self.silence.expect_look(Some(now + LOOK_INTERVAL));
+            self.silence.expect_poll(Some(now + POLL_INTERVAL));
         }
     }
 
-    /// Takes a time that has just passed off everybody's silence.
+    /// Excludes a period that has just passed from all silence timers.
     pub(super) fn excuse(&mut self, time: Duration, now: Instant) {
         let later = |since: Instant| (since + time).min(now);
         for voter in self.voters.values_mut() {

@@ -252,6 +252,8 @@ pub trait DynDirector: Send {
     fn parse_join_request(&self, text: &str) -> Result<Envelope, OrderRefusal>;
     /// See [`Director::view`].
     fn view(&self) -> View;
+    /// See [`Director::fork`].
+    fn fork(&self) -> Option<Box<dyn DynDirector>>;
 }
 
 impl<D: Director> DynDirector for D {
@@ -309,6 +311,10 @@ impl<D: Director> DynDirector for D {
 
     fn view(&self) -> View {
         Director::view(self)
+    }
+
+    fn fork(&self) -> Option<Box<dyn DynDirector>> {
+        Some(Box::new(Director::fork(self)?))
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) const RECOGNISABLE: usize = HEAD + FIXED_HEADER + ZSTD.len();
 /// What a chunk claims about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkHeader {
-    /// Length of the record behind its head.
+    /// Length of the record after its head.
     pub(super) length: u64,
     unpacked: u64,
     crc: u32,

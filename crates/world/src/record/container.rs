@@ -1,7 +1,7 @@
 //! The container of a recording: an MCAP file, read with bounded memory and checked against its checksums.
 //!
-//! Behind damage, reading goes on at the next chunk that can be recognised. A file that merely ends too early, because its
-//! writer was killed or its disk was full, is told apart: what remains of its last record is the beginning of a valid one.
+//! After damage, reading goes on at the next chunk that can be recognised. A file that merely ends too early, because its
+//! writer was killed or its disk was full, is not damaged: what remains of its last record is the beginning of a valid one.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use super::{
 
 /// Longest message of a recording, in bytes: a setup or a joining robot with the largest model text.
 pub(super) const MAX_MESSAGE_BYTES: u64 = 8 << 20;
-/// Largest chunk, packed or unpacked: a writer ends a chunk with the message that exceeds 1 MiB.
+/// Largest chunk, compressed or not: a writer ends a chunk with the message that exceeds 1 MiB.
 pub(super) const MAX_CHUNK_BYTES: u64 = MAX_MESSAGE_BYTES + (2 << 20);
 /// Damaged places after which reading ends.
 pub(super) const MAX_DAMAGES: usize = 100;
@@ -56,9 +56,9 @@ pub(super) struct Container<R> {
     stage: Stage,
     /// Where the next record starts.
     offset: u64,
-    /// Where a search for the next chunk starts: behind the last chunk, or in it if it was damaged.
+    /// Where a search for the next chunk starts: after the last chunk, or in it if it was damaged.
     search_from: u64,
-    /// Checksum of the data so far; `None` behind damage.
+    /// Checksum of the data so far; `None` after damage.
     checksum: Option<crc32fast::Hasher>,
     chunk: Chunk,
     chunks: u64,
@@ -113,7 +113,7 @@ impl<R: Read + Seek> Container<R> {
         Ok(container)
     }
 
-    /// Whether the recording has its end, be it damaged. Known when all parts have been read.
+    /// Whether the recording has its end, even if damaged. Known when all parts have been read.
     pub(super) fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -303,7 +303,7 @@ impl<R: Read + Seek> Container<R> {
         Ok(if differs { Err(DamageCause::BetweenChunks) } else { Ok(()) })
     }
 
-    /// Checks the index behind the data, and the end of the file.
+    /// Checks the index after the data, and the end of the file.
     fn index(&mut self, start: u64) -> io::Result<Step> {
         /// Bytes of a footer.
         const FOOTER: usize = 20;
@@ -396,7 +396,7 @@ impl<R: Read + Seek> Container<R> {
         Ok(None)
     }
 
-    /// Whether nothing but zeros follow, as after a power failure.
+    /// Whether only zeros follow, as after a power failure.
     fn is_zero_from(&mut self, from: u64) -> io::Result<bool> {
         let mut at = from;
         while at < self.length {

@@ -54,13 +54,13 @@ pub enum DamageCause {
     /// A chunk does not match its checksum.
     #[error("the chunk does not match its checksum")]
     Checksum,
-    /// A chunk matches its checksum but contains something else than messages.
+    /// A chunk matches its checksum but contains something other than messages.
     #[error("the chunk does not consist of messages")]
     Content,
     /// All chunks match their checksums, but the data as a whole does not.
     #[error("the data up to here does not match its checksum, although each chunk does")]
     BetweenChunks,
-    /// The index behind the data is damaged. It does not matter for replays.
+    /// The index after the data is damaged. It does not matter for replays.
     #[error("the index at the end does not match its checksum")]
     Index,
     /// The last bytes are not those of an MCAP file.
@@ -69,7 +69,7 @@ pub enum DamageCause {
     /// Something follows the end of the recording.
     #[error("{bytes} bytes follow the end of the recording")]
     Trailing {
-        /// How much.
+        /// Their number.
         bytes: u64,
     },
     /// The rest of the file was not read.

@@ -11,6 +11,7 @@ use crate::{
     event::Watch,
     setup::{Randomise, Robot, Setup},
     value::Value,
+    world::SaveId,
 };
 
 pub(super) const SETUP_TOPIC: &str = "/rossum/setup";
@@ -66,6 +67,21 @@ pub enum Entry {
         to: String,
         /// JSON of its [`Director::Order`](crate::director::Director::Order).
         order: String,
+    },
+    /// The state was saved.
+    Save {
+        /// Identifies the saved state.
+        save: SaveId,
+    },
+    /// The world returned to a saved state.
+    Restore {
+        /// The saved state.
+        save: SaveId,
+    },
+    /// A saved state was discarded.
+    Discard {
+        /// The saved state.
+        save: SaveId,
     },
     /// An object was resized.
     Resize {

@@ -65,7 +65,7 @@ impl<R: Read + Seek> Iterator for RecordReader<R> {
     }
 }
 
-/// What a recording contains behind its setup.
+/// What a recording contains after its setup.
 pub(super) enum Found {
     Tick(TickRecord),
     /// The file is damaged; whether records are missing shows later.
@@ -82,7 +82,7 @@ pub(super) struct Records<R> {
     /// Damage before the setup.
     early: VecDeque<Damage>,
     next_sequence: u32,
-    /// Read, but behind records that are missing.
+    /// Read, but after records that are missing.
     held: Option<TickRecord>,
     last_tick: Option<u64>,
     is_at_end: bool,

@@ -14,7 +14,7 @@ use crate::{
     director::{DynDirector, OrderRefusal},
     structure::BuildError,
     variable::VariableError,
-    world::{SetupError, World},
+    world::{SaveError, SetupError, World},
 };
 
 /// Why a recording cannot be replayed.
@@ -96,6 +96,9 @@ pub enum ReplayError {
         /// The director's reason.
         refusal: OrderRefusal,
     },
+    /// A state is not saved or restored as it was when it was recorded.
+    #[error("failed to repeat a saved state: {0}")]
+    Save(#[from] SaveError),
     /// A director of the recorded world cannot be created.
     #[error("failed to create a director of the recorded world: {reason}")]
     Director {
@@ -133,7 +136,7 @@ pub struct Verdict {
     pub damage: Vec<Damage>,
     /// Number of records that are missing in the middle because of damage.
     pub missing: u64,
-    /// Number of state hashes behind missing records that could not be compared: without all inputs, the state cannot be
+    /// Number of state hashes after missing records that could not be compared: without all inputs, the state cannot be
     /// computed.
     pub unverified: u64,
 }

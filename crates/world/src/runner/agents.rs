@@ -79,7 +79,7 @@ impl Runner {
         if self.voters.get(&agent) != Some(&session) {
             self.clock.await_tick(session, now);
         }
-        // an agent stays with the session that votes for it or added it, also if others move it
+        // an agent stays with the session that votes for it or added it, even if others move it
         let holder = self.voters.get(&agent).or_else(|| self.owners.get(&agent)).copied();
         if self.world.catalogue().agent(agent).is_some() {
             self.world.set_controller(agent, Some(holder.unwrap_or(session)));
@@ -99,7 +99,7 @@ impl Runner {
         }
     }
 
-    /// Removes the robots that a session has added, also those that are still joining.
+    /// Removes the robots that a session has added, including those that are still joining.
     pub(super) fn remove_robots(&mut self, session: SessionId, now: Instant) {
         for agent in agents_of(&self.owners, session) {
             self.world.request(Change::Leave(agent));

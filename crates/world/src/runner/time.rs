@@ -50,7 +50,7 @@ impl Runner {
     /// Lockstep agents that kept others waiting for too long lose their votes. All commands that have arrived must have
     /// been handled before.
     pub fn drop_silent(&mut self, now: Instant) {
-        // no time-outs while paused, also if the world waits for votes to take a single step
+        // no time-outs while paused, even if the world waits for votes to take a single step
         if !self.world.is_paused() {
             for agent in self.clock.drop_silent(now) {
                 self.lose_vote(agent);

@@ -44,8 +44,8 @@ impl Bindings {
         bindings
     }
 
-    /// Adds a parameter of an object. If the name is taken, as that of a joint's velocity is by a sensor of it, the part of
-    /// the object that it belongs to comes in between: `Wheel/Joint/Velocity`.
+    /// Adds a parameter of an object. If the name is taken, such as that of a joint's velocity by a sensor of it, the part
+    /// of the object that it belongs to is inserted: `Wheel/Joint/Velocity`.
     fn add(&mut self, object: &str, part: &str, parameter: &str, binding: Binding) {
         let short = format!("{object}/{parameter}");
         let full = || format!("{object}/{part}/{parameter}");

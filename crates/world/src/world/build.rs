@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::World;
+use super::{World, saves::Saves};
 use crate::{
     change::ChangeOutcome,
     clock::Pace,
@@ -99,6 +99,7 @@ impl World {
             building: None,
             next_ticket: 0,
             failed: None,
+            saves: Saves::default(),
             fault_reports: Vec::new(),
             performance: Performance::default(),
             journal: None,

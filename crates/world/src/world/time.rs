@@ -116,7 +116,7 @@ impl World {
         }
     }
 
-    /// Returns what the settings have put somewhere to that place, after everything else has returned to the model's.
+    /// Moves what the settings have placed back to that place, after everything else has returned to its place in the model.
     fn return_placed(&mut self) {
         for (variable, value) in self.placed.clone() {
             // it may belong to a robot that has left
@@ -125,8 +125,9 @@ impl World {
         self.update_visuals();
     }
 
-    /// Begins a new try: everything returns to its start state, also what is fixed and was moved, motors are released, and
-    /// random parameters are drawn from the seed; without a seed, from the current one. Other written parameters stay.
+    /// Begins a new try: everything returns to its start state, including fixed objects that were moved, motors are
+    /// released, and random parameters are drawn from the seed; without a seed, from the current one. Other written
+    /// parameters stay.
     pub fn reset(&mut self, seed: Option<u64>) {
         self.raise(standard::RESET);
         if self.step > 0 {

@@ -49,6 +49,14 @@ pub struct GameConfig {
     /// The arithmetic of time limits. That of older recordings was exact.
     #[serde(default)]
     pub timing: Timing,
+    /// Whether the referee judges the game. Without one, only commands and the clock change its state.
+    #[serde(default = "judged")]
+    pub referee: bool,
+}
+
+/// Games of older recordings are judged.
+fn judged() -> bool {
+    true
 }
 
 /// An order of a player.
@@ -103,7 +111,7 @@ pub struct GameView {
 }
 
 /// A game.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Game {
     config: GameConfig,
     field: Field,
@@ -387,7 +395,11 @@ impl Director for Game {
         let cycle = Duration::from_secs_f64(world.tick_seconds());
         let scene = Scene { cycle, ball: Ball { position, velocity }, players: &players, contacts: &contacts };
         let mut decisions = Vec::new();
-        self.referee.judge(&scene, &mut decisions);
+        if self.config.referee {
+            self.referee.judge(&scene, &mut decisions);
+        } else {
+            self.referee.let_pass(cycle);
+        }
         self.apply_decisions(world, &decisions);
         self.record_calls();
         self.publish(heard);
@@ -442,6 +454,10 @@ impl Director for Game {
     fn view(&self) -> View {
         Arc::clone(&self.view) as View
     }
+
+    fn fork(&self) -> Option<Self> {
+        Some(self.clone())
+    }
 }
 
 #[cfg(test)]
@@ -457,11 +473,15 @@ mod tests {
             time: None,
             releases_names: true,
             timing: Timing::Rounded,
+            referee: true,
         };
         let game = Game::new(config.clone()).unwrap();
         assert_eq!(Game::from_description(&game.description()).unwrap().config, config);
+        let without = GameConfig { referee: false, ..config.clone() };
+        let game = Game::new(without.clone()).unwrap();
+        assert_eq!(Game::from_description(&game.description()).unwrap().config, without);
         let mut older: serde_json::Value = serde_json::from_str(&game.description()).unwrap();
-        for key in ["releases_names", "timing"] {
+        for key in ["releases_names", "timing", "referee"] {
             older.as_object_mut().unwrap().remove(key).unwrap();
         }
         let older = Game::from_description(&older.to_string()).unwrap();

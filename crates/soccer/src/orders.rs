@@ -31,7 +31,7 @@ pub enum GameOrder {
     Say {
         /// The player's robot.
         agent: AgentId,
-        /// 0 to 1.
+        /// Loudness, 0 to 1.
         volume: f64,
         /// The message, in any encoding.
         text: Vec<u8>,
@@ -42,9 +42,9 @@ pub enum GameOrder {
     DropBall,
     /// Move the ball.
     PlaceBall {
-        /// In m.
+        /// Centre of the ball in the field's frame, in m.
         position: [f64; 3],
-        /// In m/s.
+        /// Velocity, in m/s.
         velocity: [f64; 3],
     },
     /// Move a player, its joints, or both; whatever is moved is at rest afterwards.
@@ -70,7 +70,10 @@ pub enum GameOrder {
 
 impl GameOrder {
     /// Whether all numbers are finite and within [`MAX_DISTANCE`].
-    pub(crate) fn check(&self) -> Result<(), GameRefusal> {
+    ///
+    /// # Errors
+    /// The refusal that the order would get.
+    pub fn check(&self) -> Result<(), GameRefusal> {
         let is_finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
         let is_near = |numbers: &[f64]| numbers.iter().all(|number| number.abs() <= MAX_DISTANCE);
         let (is_finite, is_near) = match self {

@@ -158,6 +158,17 @@ impl Referee {
         self.restarted = false;
     }
 
+    /// Lets a cycle pass without judging it: only the clock runs.
+    pub fn let_pass(&mut self, cycle: Duration) {
+        self.now += cycle;
+        if self.mode.runs_clock() {
+            self.play_time += cycle;
+        }
+        self.fouls.clear();
+        self.restarted = false;
+        self.ball_moved = None;
+    }
+
     /// Kick-off for `side`; without one, a coin is tossed.
     pub fn kick_off(&mut self, side: Option<Side>, rng: &mut impl Rng, out: &mut Vec<Decision>) {
         let side = side.unwrap_or_else(|| if rng.random() { Side::Left } else { Side::Right });

@@ -58,7 +58,7 @@ pub struct Player {
     pub id: PlayerId,
     /// Inactive players are ignored: they are not on the field yet, or no longer.
     pub active: bool,
-    /// Pose of its torso.
+    /// Pose of its torso in the field's frame.
     pub torso: Pose,
     /// Bounding box of its torso.
     pub torso_box: TorsoBox,

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Ball and robots in one model.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pitch {
     /// Generation of the model; none before the first search.
     generation: Option<u64>,
@@ -24,7 +24,7 @@ pub(super) struct Pitch {
     moved: Vec<(usize, Pose)>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Robot {
     player: PlayerId,
     agent: AgentId,

@@ -172,6 +172,22 @@ fn after_the_end_nothing_is_judged() {
 }
 
 #[test]
+fn a_cycle_that_is_not_judged_takes_time_and_nothing_else() {
+    let mut pitch = Pitch::in_mode(PlayMode::PlayOn, (0.0, 0.0));
+    let before = pitch.referee.play_time();
+    pitch.move_ball(30.0, 0.0);
+    pitch.referee.let_pass(CYCLE);
+    assert_eq!((pitch.mode(), pitch.referee.score(Left)), (PlayMode::PlayOn, 0));
+    assert_eq!(pitch.referee.play_time(), before + CYCLE);
+    // a command that was carried out before does not tell where the ball is now
+    pitch.referee.place_ball(DVec3::new(9.0, 9.0, BALL_RADIUS), DVec3::ZERO, &mut pitch.decisions);
+    pitch.referee.let_pass(CYCLE);
+    pitch.decisions.clear();
+    pitch.referee.drop_ball(DVec3::new(1.0, 2.0, BALL_RADIUS), &mut pitch.decisions);
+    assert_eq!(pitch.ball_placed(), Some((1.0, 2.0)));
+}
+
+#[test]
 fn halves() {
     for (ms, half) in [(0, 1), (300_000, 1), (300_020, 2), (700_000, 2)] {
         let pitch = Pitch::at(Phase::SecondExtraHalf, Some(Duration::from_millis(ms)), &[]);

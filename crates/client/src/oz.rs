@@ -1,22 +1,21 @@
 //! A client for Oz 1.0, the protocol for controlling the social robot.
 //!
 //! ```no_run
-//! use client::oz::{Event, Oz};
+//! use client::oz::{ClientError, Oz};
 //! use std::time::Duration;
 //!
-//! # fn main() -> Result<(), client::oz::ClientError> {
-//! let mut robot = Oz::connect("127.0.0.1:7331", Duration::from_secs(5))?;
-//! robot.skip_video(true);
-//! robot.set_expression(1)?;
-//! robot.speak("[braisel]Hello, who are you?")?;
-//! robot.wait_for_speak(Duration::from_secs(30))?;
-//! while let Some(event) = robot.next(Duration::from_secs(10))? {
-//!     if let Event::Utterance(heard) = event {
-//!         println!("{}", heard.options()[0].text);
-//!     }
+//! fn main() -> Result<(), ClientError> {
+//!     let patience = Duration::from_secs(60);
+//!     let mut robot = Oz::connect("127.0.0.1:7331", patience)?;
+//!     println!("operating {}", robot.long_name());
+//!     robot.set_expression(1)?;
+//!     robot.speak("[braisel]Hello, who are you?")?;
+//!     robot.wait_for_speak(patience)?;
+//!     robot.gesture(4)?;
+//!     robot.wait_for_gesture(patience)?;
+//!     robot.disconnect();
+//!     Ok(())
 //! }
-//! # Ok(())
-//! # }
 //! ```
 //!
 //! The methods are those of the specification's C++ class, and its signals are the [`Event`]s; `disconnected` is an error. Nothing

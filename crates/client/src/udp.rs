@@ -1,4 +1,4 @@
-//! What the clients of UDP protocols share.
+//! Shared by the clients of UDP protocols.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

@@ -13,8 +13,7 @@ use crate::protocol::{EndpointId, evo::Simulators};
 /// A listening socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Address {
-    /// Which endpoint it is.
-    #[serde(skip)]
+    /// The endpoint that listens on it.
     pub id: EndpointId,
     /// Human-readable name.
     pub title: String,
@@ -142,6 +141,15 @@ mod tests {
                 let ip = shown.parse::<SocketAddr>().unwrap().ip();
                 UdpSocket::bind(SocketAddr::new(ip, 0)).unwrap();
             }
+        }
+    }
+
+    #[test]
+    fn json_has_the_id_of_the_endpoint() {
+        for (id, expected) in [(EndpointId::Osp, "osp"), (EndpointId::Odcp { agent: "Rover".to_owned() }, "odcp:Rover")]
+        {
+            let address = Address::new(id, "A title", "udp", "127.0.0.1:45454".parse().unwrap(), &[]);
+            assert_eq!(serde_json::to_value(&address).unwrap()["id"], expected);
         }
     }
 

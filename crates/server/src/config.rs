@@ -125,7 +125,7 @@ pub struct ServerConfig {
     /// have them.
     pub names: Vec<String>,
     /// PEM file of the console's certificate and those it was signed with. Without one, the console uses TLS with a
-    /// certificate of its own when it listens to other machines, and no TLS on a loopback address.
+    /// self-signed certificate when listening beyond loopback, and no TLS on a loopback address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
     /// PEM file of the certificate's private key.

@@ -1,4 +1,4 @@
-//! File descriptors: how many there are, and how the sockets share them.
+//! File descriptors: their limit, and how the sockets share them.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::warn;
@@ -15,7 +15,7 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Raises the process's limit as far as it goes and shares out what there is.
+    /// Raises the process's limit as far as possible and divides the descriptors.
     pub fn raise_limit() -> Self {
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
         let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
@@ -29,12 +29,12 @@ impl Descriptors {
         let shared = Self::of(limit.and_then(|limit| usize::try_from(limit).ok()));
         if shared != Self::of(None) {
             let Self { connections, conversations } = shared;
-            warn!(connections, conversations, "few open files are allowed (ulimit -n), which limits the clients");
+            warn!(connections, conversations, "open-file limit (ulimit -n) reduces the number of clients");
         }
         shared
     }
 
-    /// Shares out this many descriptors; none stands for any number.
+    /// Divides this many descriptors; `None` means that there is no limit.
     fn of(limit: Option<usize>) -> Self {
         let for_clients = limit.map_or(usize::MAX, |limit| limit.saturating_sub(limits::OTHER_DESCRIPTORS));
         Self {

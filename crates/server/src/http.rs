@@ -201,7 +201,6 @@ fn wrong_scheme_page() -> Router {
     Router::new().fallback(answer).layer(middleware::from_fn(add_headers))
 }
 
-/// Serves one request.
 async fn serve_request<S>(stream: S, peer: SocketAddr, pages: Router)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

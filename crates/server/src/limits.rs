@@ -87,7 +87,7 @@ pub const IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 pub const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Requests of the acceptor that may be queued for one conversation.
 pub const CONVERSATION_REQUESTS: usize = 4;
-/// Consecutive datagrams of one conversation before the others get their turn.
+/// Consecutive datagrams of one conversation before others are served.
 pub const DATAGRAMS_IN_A_ROW: u32 = 16;
 /// Time of the conversations' thread, in µs, that those conversations together may use which the world does not wait for,
 /// while it waits for others: at once, and per second in the long run.

@@ -322,7 +322,7 @@ async fn send(writing: &mut OwnedWriteHalf, frames: &[Frame]) -> io::Result<()> 
     Ok(())
 }
 
-/// Applies the requests that make sense for a log: pause and resume.
+/// Applies the requests that a log supports: pause and resume.
 fn apply_requests(buffer: &mut Vec<u8>, feed: &Feed) -> Result<(), String> {
     while let Some(split) = MonitorRequest::split(buffer).map_err(|error| error.to_string())? {
         let request = MonitorRequest::decode(buffer.get(split.message).unwrap_or_default());

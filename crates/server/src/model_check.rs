@@ -1,8 +1,8 @@
-//! Tries models out in a process of their own before they are compiled in this one.
+//! Tries models in a process of their own before they are compiled in this one.
 //!
 //! The scan bounds what a model contains, but not what the engine makes of it: the hull of a mesh or the contacts of
-//! thousands of geoms may take minutes and all memory. The process that tries a model out has limits for both, and takes
-//! nothing along when it crashes. Models that ship with the program need no trial; others pass once.
+//! thousands of geoms may take minutes and all memory. The trial process has limits for both, and its crash affects nothing
+//! else. Models that ship with the program need no trial; others pass once.
 
 use std::{
     collections::BTreeSet,
@@ -24,9 +24,9 @@ use physics::{
 };
 use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 
-/// The hidden subcommand of this program that tries a model out.
+/// The hidden subcommand of this program that tries a model.
 pub const HELPER: &str = "try-model";
-/// Time that a trial may take. What passes is compiled again, which takes as long once more: 20 s in all.
+/// Time that a trial may take. A model that passes is compiled again, which may take as long: 20 s in total.
 pub const TRIAL_TIME: Duration = Duration::from_secs(10);
 /// Memory that a trial may take, in bytes.
 pub const TRIAL_MEMORY: u64 = 2 << 30;
@@ -37,7 +37,7 @@ const MAX_REASON: u64 = 4096;
 /// Models that have passed and are remembered.
 const MAX_PASSED: usize = 1000;
 
-/// A trial, as the helper gets it.
+/// A trial, as passed to the helper.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Name of the model.
@@ -85,7 +85,7 @@ pub fn check(source: &Source, used: Use<'_>) -> Result<(), ModelError> {
 
 /// Runs the helper, and waits for it.
 fn try_in_process(source: &Source, used: Use<'_>) -> Result<(), ModelError> {
-    let failed = |error: io::Error| too_costly(source, format!("it cannot be tried out ({error})"));
+    let failed = |error: io::Error| too_costly(source, format!("the trial compilation failed to start ({error})"));
     let prefix = match used {
         Use::Base => None,
         Use::Attached { prefix } => Some(prefix.to_owned()),
@@ -104,7 +104,7 @@ fn own_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { env::current_exe() }
 }
 
-/// Feeds the helper and waits until it ends or its time is up. Returns its exit status and what it said.
+/// Feeds the helper and waits until it ends or its time is up. Returns its exit status and its error output.
 fn finish(child: &mut Child, text: &str, time: Duration) -> io::Result<(ExitStatus, String)> {
     let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
     let (done, ended) = sync_channel(1);
@@ -150,7 +150,7 @@ fn too_costly(source: &Source, reason: String) -> ModelError {
     ModelError::TooCostly { model: source.name().to_owned(), reason }
 }
 
-/// Tries a model out in this process, which is the helper. Returns its exit code.
+/// Tries a model in this process, which is the helper. Returns its exit code.
 pub fn run_trial(trial: &Trial, mut input: impl Read, mut report: impl Write) -> io::Result<u8> {
     set_limits()?;
     let mut text = String::new();

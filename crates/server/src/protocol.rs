@@ -8,8 +8,10 @@ use std::{
 };
 
 use ::session::{
-    ConversationService, DatagramAction, DatagramSession, LogSession, StreamService, console::PuppetAccess,
+    ConversationService, DatagramEffect, DatagramSession, LogSession, StreamService, console::PuppetAccess,
+    soccer::Agents,
 };
+use serde::{Serialize, Serializer};
 use support::output_file::Existing;
 use world::{Catalogue, clock::Pace, director::DynDirector};
 
@@ -82,6 +84,12 @@ pub trait Service: Send + Sync + fmt::Debug {
 
     /// The sockets it needs in a world with these agents and this pace.
     fn endpoints(&self, world: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String>;
+
+    /// The agents of a soccer game in a world of this pace, if the protocol has them: for programs that have the world in
+    /// their own process.
+    fn soccer_agents(&self, _pace: Pace) -> Result<Option<Agents>, String> {
+        Ok(None)
+    }
 
     /// Starts the simulators of the evolving robots, if the protocol has them; on any free ports if `free_ports`.
     fn start_simulators(
@@ -182,7 +190,7 @@ impl fmt::Debug for Log {
     }
 }
 
-/// Identifies what listens on a socket.
+/// Identifies what listens on a socket. Its text is the `id` of an address in the output of `--json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndpointId {
     /// Soccer agents.
@@ -206,6 +214,27 @@ pub enum EndpointId {
     Console,
 }
 
+impl fmt::Display for EndpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SoccerAgents => f.write_str("soccer-agents"),
+            Self::SoccerMonitors => f.write_str("soccer-monitors"),
+            Self::Osp => f.write_str("osp"),
+            Self::Odcp { agent } => write!(f, "odcp:{agent}"),
+            Self::Oz => f.write_str("oz"),
+            Self::WorldSimulator => f.write_str("world-simulator"),
+            Self::RobotSimulator => f.write_str("robot-simulator"),
+            Self::Console => f.write_str("console"),
+        }
+    }
+}
+
+impl Serialize for EndpointId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A socket to open.
 #[derive(Debug)]
 pub struct Endpoint {
@@ -222,7 +251,7 @@ pub struct Endpoint {
 /// The session or service behind a socket.
 pub enum EndpointKind {
     /// One session for all peers of a UDP socket.
-    Datagram(Box<dyn DatagramSession<DatagramAction>>),
+    Datagram(Box<dyn DatagramSession<DatagramEffect>>),
     /// A session for each TCP connection.
     Stream(Box<dyn StreamService>),
     /// A session, with a UDP socket of its own, for each peer that greets the port.

@@ -10,7 +10,7 @@ use std::{
 
 use ipnet::IpNet;
 use session::{
-    ConversationService, DatagramAction, DatagramSession, StreamService,
+    ConversationService, DatagramEffect, DatagramSession, StreamService,
     console::{PuppetAccess, ServerInfo, Shared},
 };
 use support::output_file::{self, Existing, OutputError};
@@ -93,6 +93,9 @@ pub enum ServeError {
     /// A thread, or the runtime on it, could not be started.
     #[error("failed to start a thread: {0}")]
     Thread(io::Error),
+    /// The path of this program is unknown, so it cannot be started again for a run.
+    #[error("cannot determine the path of this program: {0}")]
+    Program(io::Error),
     /// A part of the server could not open its session with the simulation.
     #[error("failed to open a session with the simulation: {0}")]
     Session(#[from] SendError),
@@ -301,7 +304,7 @@ struct Sockets {
 }
 
 enum Bound {
-    Datagram(UdpSocket, Box<dyn DatagramSession<DatagramAction>>),
+    Datagram(UdpSocket, Box<dyn DatagramSession<DatagramEffect>>),
     Stream(TcpListener, Box<dyn StreamService>),
     Conversation(UdpSocket, Box<dyn ConversationService>),
 }
@@ -366,7 +369,7 @@ struct ConsoleJobs {
 impl ConsoleJobs {
     fn of(scenario: &Scenario) -> Result<Self, ServeError> {
         let ServerConfig { runs, recordings, .. } = &scenario.base.server;
-        let program = std::env::current_exe().map_err(ServeError::Thread)?;
+        let program = std::env::current_exe().map_err(ServeError::Program)?;
         Ok(Self {
             runs: Runs::new(runs.clone(), program),
             demo: Demo::new(),

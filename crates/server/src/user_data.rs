@@ -40,7 +40,7 @@ pub fn folder() -> PathBuf {
 fn temporary_folder(parent: &Path) -> PathBuf {
     let create = || {
         let path = parent.join(format!("rossum-state-{}", tokens::random_secret()?));
-        // fails if there is anything of that name, be it a link
+        // fails if there is anything of that name, including a link
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         let (made, own) = (fs::symlink_metadata(&path)?, rustix::process::geteuid().as_raw());
         let is_private = made.is_dir() && made.uid() == own && made.mode() & 0o077 == 0;
@@ -98,7 +98,7 @@ fn set_aside(path: &Path, why: &io::Error) -> io::Result<()> {
         return Err(io::Error::other(format!("it cannot be read ({why}), and there are {MAX_COPIES} copies already")));
     };
     fs::rename(path, &copy)?;
-    warn!(path = %path.display(), copy = %copy.display(), "saved items cannot be read ({why}), kept as a copy");
+    warn!(path = %path.display(), copy = %copy.display(), "unreadable saved items moved to a backup: {why}");
     Ok(())
 }
 

@@ -49,7 +49,7 @@ pub enum Frame {
 
 /// What the driver of the console can do for a session.
 #[derive(Debug)]
-pub enum ConsoleAction {
+pub enum ConsoleEffect {
     /// Run a job away from the session, and report its result with [`ConsoleSession::job_finished`].
     StartJob {
         /// Id of the command that asked for it; none for a job that the session started by itself.
@@ -60,7 +60,7 @@ pub enum ConsoleAction {
 }
 
 /// Output of a console session.
-pub type ConsoleOutbox = Outbox<Frame, ConsoleAction>;
+pub type ConsoleOutbox = Outbox<Frame, ConsoleEffect>;
 
 /// What one input leads to. Texts are sent before binary frames, as a scene has to precede the poses that refer to it.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Output {
         let frames = texts.chain(self.frames.into_iter().map(Frame::Binary));
         out.replies.extend(frames.map(|frame| (peer, frame)));
         out.commands.extend(self.commands);
-        out.actions.extend(self.jobs.into_iter().map(|(id, job)| ConsoleAction::StartJob { id, job }));
+        out.effects.extend(self.jobs.into_iter().map(|(id, job)| ConsoleEffect::StartJob { id, job }));
     }
 }
 
@@ -194,7 +194,7 @@ pub struct ConsoleSession {
 impl Session for ConsoleSession {
     type Request = String;
     type Reply = Frame;
-    type Action = ConsoleAction;
+    type Effect = ConsoleEffect;
 
     fn handle(&mut self, input: Input<String>, Context { world, now }: Context<'_>, out: &mut ConsoleOutbox) {
         let mut output = Output::new(self.role);
@@ -296,7 +296,7 @@ impl ConsoleSession {
         !self.watched.is_empty() || self.playback.is_some()
     }
 
-    /// A job has finished; `id` is that of [`ConsoleAction::StartJob`].
+    /// A job has finished; `id` is that of [`ConsoleEffect::StartJob`].
     pub fn job_finished(
         &mut self,
         id: Option<u64>,

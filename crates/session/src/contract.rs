@@ -14,16 +14,16 @@ pub trait Session: Send + 'static {
     /// A message to a peer.
     type Reply;
     /// What the session can ask of its driver besides sending replies and commands. Each transport has its own type,
-    /// so that a session cannot ask for something its driver does not do: [`StreamAction`], [`ConversationAction`],
-    /// [`DatagramAction`].
-    type Action;
+    /// so that a session cannot ask for something its driver does not do: [`StreamEffect`], [`ConversationEffect`],
+    /// [`DatagramEffect`].
+    type Effect;
 
     /// Handles one input.
     fn handle(
         &mut self,
         input: Input<Self::Request>,
         context: Context<'_>,
-        out: &mut Outbox<Self::Reply, Self::Action>,
+        out: &mut Outbox<Self::Reply, Self::Effect>,
     );
 
     /// When the session wants an [`Input::Timeout`], if nothing else happens before.
@@ -107,9 +107,9 @@ pub enum Ticks {
     AndResets,
 }
 
-/// What a session wants done. A driver destructures it and matches every action.
+/// What a session wants done. A driver destructures it and matches every effect.
 #[derive(Debug)]
-pub struct Outbox<R, A> {
+pub struct Outbox<R, E> {
     /// Messages and their recipients, in order.
     pub replies: Vec<(SocketAddr, R)>,
     /// Commands to the world, in order.
@@ -117,16 +117,16 @@ pub struct Outbox<R, A> {
     /// Requests that were refused, to be counted and logged.
     pub refusals: Vec<Refusal>,
     /// What the driver is to do besides, in order.
-    pub actions: Vec<A>,
+    pub effects: Vec<E>,
 }
 
-impl<R, A> Default for Outbox<R, A> {
+impl<R, E> Default for Outbox<R, E> {
     fn default() -> Self {
-        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), actions: Vec::new() }
+        Self { replies: Vec::new(), commands: Vec::new(), refusals: Vec::new(), effects: Vec::new() }
     }
 }
 
-impl<R, A> Outbox<R, A> {
+impl<R, E> Outbox<R, E> {
     /// Sends a message.
     pub fn send(&mut self, to: SocketAddr, reply: R) {
         self.replies.push((to, reply));
@@ -160,7 +160,7 @@ pub struct Refusal {
 
 /// What the driver of a datagram socket that all peers share can do for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DatagramAction {
+pub enum DatagramEffect {
     /// The peer has connected, and may send at the full rate.
     Connected(SocketAddr),
     /// The peer has disconnected.
@@ -169,7 +169,7 @@ pub enum DatagramAction {
 
 /// What the driver of a stream can do for a session.
 #[derive(Debug, PartialEq, Eq)]
-pub enum StreamAction<R> {
+pub enum StreamEffect<R> {
     /// Send a message unless the peer is slow to read. Goes out after the replies.
     SendDroppable(R),
     /// Close the connection once the replies are written. The text is the cause.
@@ -180,7 +180,7 @@ pub enum StreamAction<R> {
 
 /// What the driver of a conversation can do for a session.
 #[derive(Debug, PartialEq, Eq)]
-pub enum ConversationAction {
+pub enum ConversationEffect {
     /// The replies may be held back for a moment, to go out together with the next ones.
     HoldReplies,
     /// End the conversation once the replies are sent. The text is the cause.
@@ -190,47 +190,47 @@ pub enum ConversationAction {
 }
 
 /// Output of a session on a shared datagram socket.
-pub type DatagramOutbox<R> = Outbox<R, DatagramAction>;
+pub type DatagramOutbox<R> = Outbox<R, DatagramEffect>;
 /// Output of a session on a stream.
-pub type StreamOutbox<R> = Outbox<R, StreamAction<R>>;
+pub type StreamOutbox<R> = Outbox<R, StreamEffect<R>>;
 /// Output of a session with a datagram socket of its own.
-pub type ConversationOutbox = Outbox<Vec<u8>, ConversationAction>;
+pub type ConversationOutbox = Outbox<Vec<u8>, ConversationEffect>;
 
 impl<R> StreamOutbox<R> {
     /// Sends a message to the connection's peer, unless it is slow to read.
     pub fn send_droppable(&mut self, reply: R) {
-        self.actions.push(StreamAction::SendDroppable(reply));
+        self.effects.push(StreamEffect::SendDroppable(reply));
     }
 
     /// Closes the connection.
     pub fn close(&mut self, reason: impl fmt::Display) {
-        self.actions.push(StreamAction::Close(reason.to_string()));
+        self.effects.push(StreamEffect::Close(reason.to_string()));
     }
 
     /// Stops the server.
     pub fn stop_server(&mut self, who: impl fmt::Display) {
-        self.actions.push(StreamAction::StopServer(who.to_string()));
+        self.effects.push(StreamEffect::StopServer(who.to_string()));
     }
 
     /// Whether the session has asked to close the connection.
     pub fn is_closing(&self) -> bool {
-        self.actions.iter().any(|action| matches!(action, StreamAction::Close(_)))
+        self.effects.iter().any(|effect| matches!(effect, StreamEffect::Close(_)))
     }
 }
 
 impl ConversationOutbox {
     /// Ends the conversation.
     pub fn close(&mut self, reason: impl fmt::Display) {
-        self.actions.push(ConversationAction::Close(reason.to_string()));
+        self.effects.push(ConversationEffect::Close(reason.to_string()));
     }
 }
 
 impl StreamOutbox<Bytes> {
     /// Size of all messages to be sent.
     pub fn bytes(&self) -> usize {
-        let droppable = self.actions.iter().map(|action| match action {
-            StreamAction::SendDroppable(message) => message.len(),
-            StreamAction::Close(_) | StreamAction::StopServer(_) => 0,
+        let droppable = self.effects.iter().map(|effect| match effect {
+            StreamEffect::SendDroppable(message) => message.len(),
+            StreamEffect::Close(_) | StreamEffect::StopServer(_) => 0,
         });
         self.replies.iter().map(|(_, reply)| reply.len()).chain(droppable).sum()
     }

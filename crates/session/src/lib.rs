@@ -4,13 +4,14 @@
 //! commands out. There are no sockets, threads, files or async code in this crate, and time is an argument, so that
 //! every session runs in memory. Drivers in `server` own the sockets; `tests/arrows.rs` enforces the boundary.
 //!
-//! There are two contracts:
+//! There are three contracts:
 //!
 //! - [`Session`]: protocols in front of the scenario's world (soccer, OSP, ODCP, Oz, the console). A session reads the
 //!   latest [`Snapshot`](world::Snapshot) and sends [`Command`](world::Command)s.
 //! - [`LineServer`](evo::LineServer): the standalone servers of the evolving robots. They never meet that world: their
 //!   connections share state of their own and apply backpressure to each other, so that the driver pulls output
 //!   instead of being handed it.
+//! - [`LogSession`]: the soccer log. It has no peer, and only reads the snapshot of every tick.
 
 mod contract;
 pub mod limits;
@@ -29,8 +30,8 @@ mod testing;
 
 pub use self::{
     contract::{
-        Context, ConversationAction, ConversationOutbox, DatagramAction, DatagramOutbox, Input, Outbox, Refusal,
-        Session, StreamAction, StreamOutbox, Ticks,
+        Context, ConversationEffect, ConversationOutbox, DatagramEffect, DatagramOutbox, Input, Outbox, Refusal,
+        Session, StreamEffect, StreamOutbox, Ticks,
     },
     token_bucket::TokenBucket,
     transport::{

@@ -9,7 +9,7 @@ pub const WRITE_QUEUE: usize = 256;
 /// A droppable message is dropped when this many messages are queued for the peer. Images of a whole world are large.
 pub const DROPPABLE_QUEUE: usize = 8;
 
-/// Messages of one stream peer that are handled before the others get their turn.
+/// Messages of one stream peer that are handled before other peers are served.
 pub const MESSAGES_PER_TURN: usize = 16;
 /// A turn of a stream peer also ends when its replies reach this many bytes.
 pub const BYTES_PER_TURN: usize = 256 * 1024;
@@ -38,9 +38,9 @@ pub const LISTED: usize = 4_096;
 /// Reads and writes of an OSP client that may wait for the world's answer.
 pub const QUESTIONS: usize = 256;
 
-/// How long lines of one evo peer are handled before the others get their turn.
+/// How long lines of one evo peer are handled before other peers are served.
 pub const EVO_TURN: Duration = Duration::from_millis(5);
-/// How many lines of one evo peer are handled before the others get their turn.
+/// How many lines of one evo peer are handled before other peers are served.
 pub const EVO_LINES_PER_TURN: usize = 256;
 /// Output bytes that may be queued for an evo peer. No more of its lines are handled while there are as many.
 pub const EVO_OUTPUT: usize = 256 * 1024;

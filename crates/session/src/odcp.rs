@@ -15,7 +15,7 @@ use world::{
     snapshot::{AgentCard, MotorCard},
 };
 
-use crate::{Context, DatagramAction, DatagramOutbox, Input, Session};
+use crate::{Context, DatagramEffect, DatagramOutbox, Input, Session};
 
 /// All controllers of one agent.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct OdcpSession {
 impl Session for OdcpSession {
     type Request = Request;
     type Reply = Reply;
-    type Action = DatagramAction;
+    type Effect = DatagramEffect;
 
     fn handle(&mut self, input: Input<Request>, Context { world, .. }: Context<'_>, out: &mut DatagramOutbox<Reply>) {
         let (from, message) = match input {
@@ -54,12 +54,12 @@ fn handle_request(
     match message {
         Request::Connect => {
             raise(out, AgentEvent::ControllerConnected);
-            out.actions.push(DatagramAction::Connected(from));
+            out.effects.push(DatagramEffect::Connected(from));
             out.send(from, Reply::Connected);
         }
         Request::Disconnect => {
             raise(out, AgentEvent::ControllerDisconnected);
-            out.actions.push(DatagramAction::Disconnected(from));
+            out.effects.push(DatagramEffect::Disconnected(from));
             out.send(from, Reply::Disconnected);
         }
         Request::SetMotors(values) => {

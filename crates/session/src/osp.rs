@@ -29,7 +29,7 @@ use self::{
     agents::Agents, events::Events, lists::Lists, resets::Reset, searches::Searches, steps::Steps, values::Values,
 };
 use crate::{
-    Context, ConversationAction, ConversationOutbox, ConversationService, DatagramSession, Greeting, Input, Notice,
+    Context, ConversationEffect, ConversationOutbox, ConversationService, DatagramSession, Greeting, Input, Notice,
     Session, Ticks,
 };
 
@@ -98,7 +98,7 @@ pub struct OspSession {
 impl Session for OspSession {
     type Request = Received;
     type Reply = Vec<u8>;
-    type Action = ConversationAction;
+    type Effect = ConversationEffect;
 
     fn handle(&mut self, input: Input<Received>, context: Context<'_>, out: &mut ConversationOutbox) {
         let Context { world, now } = context;
@@ -134,7 +134,7 @@ impl Session for OspSession {
     }
 }
 
-impl DatagramSession<ConversationAction> for OspSession {
+impl DatagramSession<ConversationEffect> for OspSession {
     fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut ConversationOutbox) {
         let input = match Received::decode(datagram) {
             Ok(message) => Input::Message { from, message },
@@ -212,7 +212,7 @@ impl OspSession {
                 self.send(&Reply::EndAck, out);
                 out.close("ended by the client");
             }
-            Request::ResetCommunication => out.actions.push(ConversationAction::ResetCommunication),
+            Request::ResetCommunication => out.effects.push(ConversationEffect::ResetCommunication),
             Request::Init { .. } => out.refuse(Some(self.peer), "already connected"),
         }
     }

@@ -8,8 +8,8 @@ use wire::{Message, Split, StreamMessage};
 use world::{Answer, Snapshot};
 
 use crate::{
-    Context, Input, Outbox, Session, StreamAction, StreamOutbox, Ticks,
-    contract::{ConversationAction, DatagramAction, DatagramOutbox},
+    Context, Input, Outbox, Session, StreamEffect, StreamOutbox, Ticks,
+    contract::{ConversationEffect, DatagramEffect, DatagramOutbox},
     limits,
 };
 
@@ -40,12 +40,12 @@ impl<R> From<Notice> for Input<R> {
     }
 }
 
-/// A session whose messages are datagrams; `A` is its [`Session::Action`].
-pub trait DatagramSession<A>: Send {
+/// A session whose messages are datagrams; `E` is its [`Session::Effect`].
+pub trait DatagramSession<E>: Send {
     /// Handles one datagram.
-    fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut Outbox<Vec<u8>, A>);
+    fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut Outbox<Vec<u8>, E>);
     /// Handles everything else.
-    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut Outbox<Vec<u8>, A>);
+    fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut Outbox<Vec<u8>, E>);
     /// See [`Session::timeout`].
     fn timeout(&self) -> Option<Instant>;
     /// See [`Session::is_needed`].
@@ -87,7 +87,7 @@ pub(crate) fn encoded<R: StreamMessage>(reply: &R) -> Bytes {
 /// A session whose messages travel in a byte stream.
 pub trait StreamSession: Send {
     /// Handles complete messages at the beginning of the buffer and removes them, up to the limit of a turn, so that
-    /// others get theirs.
+    /// other peers are served.
     fn receive(&mut self, from: SocketAddr, buffer: &mut Vec<u8>, context: Context<'_>, out: &mut BytesOutbox) -> Turn;
     /// Handles everything else.
     fn notify(&mut self, notice: Notice, context: Context<'_>, out: &mut BytesOutbox);
@@ -99,9 +99,9 @@ pub trait StreamSession: Send {
 #[derive(Debug)]
 pub struct OverDatagrams<S>(pub S);
 
-impl<S> DatagramSession<DatagramAction> for OverDatagrams<S>
+impl<S> DatagramSession<DatagramEffect> for OverDatagrams<S>
 where
-    S: Session<Request: Message, Reply: Message, Action = DatagramAction>,
+    S: Session<Request: Message, Reply: Message, Effect = DatagramEffect>,
 {
     fn receive(&mut self, from: SocketAddr, datagram: &[u8], context: Context<'_>, out: &mut DatagramOutbox<Vec<u8>>) {
         let mut typed = Outbox::default();
@@ -129,11 +129,11 @@ where
 }
 
 fn append_encoded<R: Message>(out: &mut DatagramOutbox<Vec<u8>>, typed: DatagramOutbox<R>) {
-    let Outbox { replies, mut commands, mut refusals, mut actions } = typed;
+    let Outbox { replies, mut commands, mut refusals, mut effects } = typed;
     out.replies.extend(replies.into_iter().map(|(to, reply)| (to, reply.to_bytes())));
     out.commands.append(&mut commands);
     out.refusals.append(&mut refusals);
-    out.actions.append(&mut actions);
+    out.effects.append(&mut effects);
 }
 
 /// Splits a stream into the messages of a session, decodes and encodes them.
@@ -142,26 +142,26 @@ pub struct OverStream<S>(pub S);
 
 impl<S> OverStream<S>
 where
-    S: Session<Request: StreamMessage, Reply: StreamReply, Action = StreamAction<<S as Session>::Reply>>,
+    S: Session<Request: StreamMessage, Reply: StreamReply, Effect = StreamEffect<<S as Session>::Reply>>,
 {
     fn handle(&mut self, input: Input<S::Request>, context: Context<'_>, out: &mut BytesOutbox) {
         let mut typed = Outbox::default();
         self.0.handle(input, context, &mut typed);
-        let Outbox { replies, mut commands, mut refusals, actions } = typed;
+        let Outbox { replies, mut commands, mut refusals, effects } = typed;
         out.replies.extend(replies.iter().map(|(to, reply)| (*to, reply.encoded())));
         out.commands.append(&mut commands);
         out.refusals.append(&mut refusals);
-        out.actions.extend(actions.into_iter().map(|action| match action {
-            StreamAction::SendDroppable(reply) => StreamAction::SendDroppable(reply.encoded()),
-            StreamAction::Close(reason) => StreamAction::Close(reason),
-            StreamAction::StopServer(who) => StreamAction::StopServer(who),
+        out.effects.extend(effects.into_iter().map(|effect| match effect {
+            StreamEffect::SendDroppable(reply) => StreamEffect::SendDroppable(reply.encoded()),
+            StreamEffect::Close(reason) => StreamEffect::Close(reason),
+            StreamEffect::StopServer(who) => StreamEffect::StopServer(who),
         }));
     }
 }
 
 impl<S> StreamSession for OverStream<S>
 where
-    S: Session<Request: StreamMessage, Reply: StreamReply, Action = StreamAction<<S as Session>::Reply>>,
+    S: Session<Request: StreamMessage, Reply: StreamReply, Effect = StreamEffect<<S as Session>::Reply>>,
 {
     fn receive(&mut self, from: SocketAddr, buffer: &mut Vec<u8>, context: Context<'_>, out: &mut BytesOutbox) -> Turn {
         let (mut done, mut turn) = (0, Turn::default());
@@ -233,7 +233,7 @@ pub trait ConversationService: Send + Sync {
 /// What a datagram at the port of a service means.
 pub enum Greeting {
     /// Begin a conversation.
-    Begin(Box<dyn DatagramSession<ConversationAction>>),
+    Begin(Box<dyn DatagramSession<ConversationEffect>>),
     /// Send a reply and refuse the conversation.
     Reply {
         /// The datagram to send.

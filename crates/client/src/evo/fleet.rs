@@ -19,7 +19,7 @@ use std::{
 };
 use wire::evo::{Individual, NetParameters, NotFinite};
 
-/// Notice that may wait for the manager. Simulators that say more wait until it has time.
+/// Maximum number of pending notices. A simulator that sends more waits until the manager has read some.
 const MAX_NOTICES: usize = 4_096;
 
 /// Timeouts and retries of a fleet.
@@ -33,7 +33,7 @@ pub struct FleetOptions {
     pub longest_pause: Duration,
     /// A simulator with pending evaluations that is silent for this long counts as lost.
     pub silence: Duration,
-    /// Attempts to evaluate an individual before it counts as failed: it may be what crashes simulators.
+    /// Attempts to evaluate an individual before it counts as failed: it may be the cause of the crashes.
     pub attempts: u32,
     /// Time without any simulator after which [`Fleet::next_event`] fails; `None` for never.
     pub give_up: Option<Duration>,
@@ -167,10 +167,10 @@ pub struct Fleet {
     handles: Vec<Option<SimulatorHandle>>,
     notices: Receiver<Notice>,
     events: VecDeque<Event>,
-    /// Since when nobody is there.
+    /// Since when no simulator is connected.
     unconnected_since: Option<Instant>,
     last_reason: String,
-    /// The threads end when these are gone.
+    /// The threads end when these are dropped.
     _alive: Vec<SyncSender<()>>,
 }
 
@@ -230,8 +230,8 @@ impl Fleet {
         &self.addresses
     }
 
-    /// What the first simulator said of its nets; its `concurrent` is that of one simulator. The others have the same
-    /// nets. `None` before one is there.
+    /// The nets that the first simulator announced; `concurrent` is that of one simulator. The others have the same nets.
+    /// `None` until one has connected.
     pub fn parameters(&self) -> Option<&NetParameters> {
         self.roster.parameters()
     }
@@ -291,7 +291,7 @@ impl Fleet {
         }
     }
 
-    /// The next event, also without pending evaluations; `None` after the timeout.
+    /// The next event, even without pending evaluations; `None` after the timeout.
     ///
     /// # Errors
     ///
@@ -355,7 +355,7 @@ impl Fleet {
         if let (Some(unconnected_since), Some(timeout)) = (self.unconnected_since, self.options.give_up)
             && time.saturating_duration_since(unconnected_since) >= timeout
         {
-            // the next call is patient again
+            // the next call waits for the full time again
             self.unconnected_since = Some(time);
             return Err(FleetError::NoSimulator { timeout, reason: self.last_reason.clone() });
         }
@@ -368,7 +368,7 @@ impl Fleet {
         match self.notices.recv_timeout(timeout) {
             Ok(notices) => self.hear(notices),
             Err(RecvTimeoutError::Timeout) => {}
-            // the threads have a sender as long as the fleet is there
+            // the threads have a sender as long as the fleet exists
             Err(RecvTimeoutError::Disconnected) => self.last_reason = "all threads have ended".to_owned(),
         }
         while let Ok(notices) = self.notices.try_recv() {

@@ -12,29 +12,29 @@ const MAX_LATE_ITEMS: usize = 100_000;
 /// An agent in the overview.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSummary {
-    /// The agent.
+    /// Its number, local to this conversation.
     pub agent: LocalAgent,
     /// Type of the group of objects it belongs to, such as `Agent`.
     pub group_type: String,
     /// Whether no client controls it.
     pub available: bool,
-    /// Its name.
+    /// Name in the scenario, such as `Rover1`.
     pub name: String,
 }
 
-/// What a server says instead of the agent if there is none with the requested number.
+/// Sent instead of the agent if there is none with the requested number.
 const UNKNOWN: LocalAgent = LocalAgent(0);
 
 /// The inputs, outputs and infos of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentInfo {
-    /// The agent.
+    /// Its number, local to this conversation.
     pub agent: LocalAgent,
-    /// Its name.
+    /// Name in the scenario, such as `Rover1`.
     pub name: String,
     /// Motor settings.
     pub inputs: Vec<InterfaceValue>,
-    /// Sensors.
+    /// Sensor readings.
     pub outputs: Vec<InterfaceValue>,
     /// Other values.
     pub infos: Vec<InterfaceValue>,
@@ -54,7 +54,7 @@ pub struct InterfaceValue {
 /// A value of the variable repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueInfo {
-    /// The value.
+    /// Its number, local to this conversation.
     pub value: LocalValue,
     /// Its type, such as `Double`, `Integer` or `Point3D`.
     pub kind: String,

@@ -1,8 +1,8 @@
 //! Admission control of TCP connections: quotas, and one account of what all of them hold in memory.
 //!
-//! Each endpoint has a quota of its own, in total and per source, so that a crowd at one port keeps nobody away from
-//! the others. A connection that has not sent a message yet makes room for a new one when the quota is used up, the
-//! oldest first. When all connections together hold too much, the one that holds most is closed.
+//! Each endpoint has a quota of its own, in total and per source, so that a crowd at one port does not block the others. A
+//! connection that has not sent a message yet makes room for a new one when the quota is used up, the oldest first. When all
+//! connections together hold too much, the one that holds most is closed.
 
 use std::{
     collections::BTreeMap,
@@ -58,11 +58,11 @@ struct Entry {
 /// Why a connection is closed in favour of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Eviction {
-    /// It has sent nothing, and another needs its place.
-    #[error("nothing sent, and a new connection needs the place")]
+    /// It has sent nothing, and the limit of connections is reached.
+    #[error("evicted: idle, and the connection limit is reached")]
     Silent,
-    /// It holds more memory than any other, and there is not enough for all.
-    #[error("too much unread or unsent data in all connections, most of it in this one")]
+    /// All connections together hold too much memory, and this one the most.
+    #[error("memory limit for all connections exceeded; this one holds the most")]
     HoldsMost,
 }
 
@@ -83,7 +83,7 @@ impl Admission {
         EndpointAdmission { is_reserved: true, ..self.endpoint(protocol) }
     }
 
-    /// Most conversations of a service.
+    /// Maximum number of conversations of a service.
     pub(crate) fn conversations(&self) -> usize {
         self.0.descriptors.conversations
     }

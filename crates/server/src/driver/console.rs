@@ -8,7 +8,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::extract::ws::{CloseFrame, Message as WebSocketFrame, WebSocket};
 use session::{
     Context, Input, Outbox, Session,
-    console::{ConsoleAction, ConsoleOutbox, ConsoleSession, Frame, Job, JobError, JobResult, Shared},
+    console::{ConsoleEffect, ConsoleOutbox, ConsoleSession, Frame, Job, JobError, JobResult, Shared},
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, watch},
@@ -23,7 +23,7 @@ pub(crate) use self::{
     backend::ServerBackend,
     jobs::{JobContext, Jobs},
 };
-use super::now;
+use super::{RefusalLog, now};
 use crate::{
     limits,
     roster::Client,
@@ -99,6 +99,7 @@ struct Connection {
     server: ConsoleServer,
     commands: SessionSender,
     jobs: JoinSet<(Option<u64>, Result<JobResult, JobError>)>,
+    refusals: RefusalLog,
 }
 
 async fn converse(
@@ -112,7 +113,8 @@ async fn converse(
     let (commands, mut deliveries) = server.sim.open_for(client, Ticks::Never).map_err(axum::Error::new)?;
     let session = ConsoleSession::new(commands.session(), peer, role, Arc::clone(&server.shared));
     info!(protocol = PROTOCOL, %peer, ?role, "opened");
-    let mut connection = Connection { session, role, server, commands, jobs: JoinSet::new() };
+    let (jobs, refusals) = (JoinSet::new(), RefusalLog::new(PROTOCOL));
+    let mut connection = Connection { session, role, server, commands, jobs, refusals };
     let mut out = Outbox::default();
     connection.handle(Input::Opened, &mut out);
     loop {
@@ -154,7 +156,8 @@ impl Connection {
 
     /// Executes the session's output; returns why the connection ends, if it does.
     async fn execute(&mut self, out: ConsoleOutbox, socket: &mut WebSocket) -> Result<Option<String>, axum::Error> {
-        let Outbox { replies, commands, refusals: _, actions } = out;
+        let Outbox { replies, commands, refusals, effects } = out;
+        self.refusals.note(&refusals, now());
         for command in commands {
             match self.commands.send(command) {
                 Ok(()) => {}
@@ -163,7 +166,7 @@ impl Connection {
             }
         }
         let mut frames: Vec<_> = replies.into_iter().map(|(_, frame)| frame).collect();
-        for ConsoleAction::StartJob { id, job } in actions {
+        for ConsoleEffect::StartJob { id, job } in effects {
             frames.extend(self.start_job(id, job).map(|refused| Frame::Text(refused.to_text())));
         }
         for frame in frames {

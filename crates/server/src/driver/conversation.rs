@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 
-use session::{Context, ConversationAction, ConversationOutbox, DatagramSession, Notice, Outbox, Refusal};
+use session::{Context, ConversationEffect, ConversationOutbox, DatagramSession, Notice, Outbox, Refusal};
 use socket2::SockRef;
 use tokio::{net::UdpSocket, sync::mpsc, time::sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -40,12 +40,11 @@ enum Request {
     Close(&'static str),
 }
 
-/// One conversation.
 struct Conversation {
     socket: UdpSocket,
     peer: SocketAddr,
     protocol: &'static str,
-    session: Box<dyn DatagramSession<ConversationAction>>,
+    session: Box<dyn DatagramSession<ConversationEffect>>,
     sim: SimHandle,
     commands: SessionSender,
     /// Asks the acceptor to end all conversations.
@@ -209,15 +208,15 @@ impl Conversation {
 
     /// Executes the session's output; the error is why the conversation ends, if it does.
     fn execute(&mut self, out: ConversationOutbox) -> Result<(), String> {
-        let Outbox { replies, commands, mut refusals, actions } = out;
+        let Outbox { replies, commands, mut refusals, effects } = out;
         // before a command or a reply can lead to a tick
         self.commands.set_wants_ticks(self.session.wants_ticks());
         let (mut may_wait, mut closed) = (false, Ok(()));
-        for action in actions {
-            match action {
-                ConversationAction::HoldReplies => may_wait = true,
-                ConversationAction::Close(reason) => closed = closed.and(Err(reason)),
-                ConversationAction::ResetCommunication => {
+        for effect in effects {
+            match effect {
+                ConversationEffect::HoldReplies => may_wait = true,
+                ConversationEffect::Close(reason) => closed = closed.and(Err(reason)),
+                ConversationEffect::ResetCommunication => {
                     // a full queue contains the same request
                     let _ = self.reset.try_send(self.peer);
                 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use session::{Context, DatagramAction, DatagramOutbox, DatagramSession, Notice, Outbox, Refusal};
+use session::{Context, DatagramEffect, DatagramOutbox, DatagramSession, Notice, Outbox, Refusal};
 use tokio::{net::UdpSocket, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
@@ -20,7 +20,7 @@ use crate::{
 pub async fn run(
     socket: UdpSocket,
     protocol: &'static str,
-    session: Box<dyn DatagramSession<DatagramAction>>,
+    session: Box<dyn DatagramSession<DatagramEffect>>,
     sim: SimHandle,
     allow: AllowList,
     stop: CancellationToken,
@@ -38,7 +38,7 @@ pub async fn run(
 struct Driver {
     socket: UdpSocket,
     protocol: &'static str,
-    session: Box<dyn DatagramSession<DatagramAction>>,
+    session: Box<dyn DatagramSession<DatagramEffect>>,
     sim: SimHandle,
     commands: SessionSender,
     allow: AllowList,
@@ -106,11 +106,11 @@ impl Driver {
 
     /// Executes the session's output. False when the world has ended.
     fn execute(&mut self, out: DatagramOutbox<Vec<u8>>) -> bool {
-        let Outbox { replies, commands, mut refusals, actions } = out;
-        for action in actions {
-            match action {
-                DatagramAction::Connected(peer) => self.rate.set_connected(peer, true),
-                DatagramAction::Disconnected(peer) => self.rate.set_connected(peer, false),
+        let Outbox { replies, commands, mut refusals, effects } = out;
+        for effect in effects {
+            match effect {
+                DatagramEffect::Connected(peer) => self.rate.set_connected(peer, true),
+                DatagramEffect::Disconnected(peer) => self.rate.set_connected(peer, false),
             }
         }
         for command in commands {

@@ -12,7 +12,7 @@ use std::{
 
 use bytes::Bytes;
 use session::{
-    BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession, Turn, limits::WRITE_QUEUE,
+    BytesOutbox, Context, Notice, Outbox, StreamEffect, StreamService, StreamSession, Turn, limits::WRITE_QUEUE,
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     fn execute(&mut self, out: BytesOutbox, write: &mpsc::Sender<Bytes>) -> Result<(), String> {
-        let Outbox { replies, commands, refusals, actions } = out;
+        let Outbox { replies, commands, refusals, effects } = out;
         self.refusals.note(&refusals, now());
         // what is queued in this turn has not had a chance to be read
         let mut queued = write.max_capacity() - write.capacity();
@@ -194,17 +194,17 @@ impl Connection {
             self.enqueue(reply, write).map_err(|_| "send queue full".to_owned())?;
         }
         let mut closed = Ok(());
-        for action in actions {
-            match action {
-                StreamAction::SendDroppable(reply) => {
+        for effect in effects {
+            match effect {
+                StreamEffect::SendDroppable(reply) => {
                     if queued >= self.droppable_queue || self.enqueue(reply, write).is_err() {
                         self.session.reply_dropped();
                     } else {
                         queued += 1;
                     }
                 }
-                StreamAction::Close(reason) => closed = closed.and(Err(reason)),
-                StreamAction::StopServer(who) => self.sim.request_shutdown(who),
+                StreamEffect::Close(reason) => closed = closed.and(Err(reason)),
+                StreamEffect::StopServer(who) => self.sim.request_shutdown(who),
             }
         }
         for command in commands {

@@ -9,8 +9,14 @@ use std::{
 };
 
 use ::world::{Catalogue, clock::Pace};
-use arena::{Plan, plan::Directions};
-use evolve::robot::{BodyFile, Design, library};
+use arena::{
+    Plan,
+    plan::{Directions, Isolation},
+};
+use evolve::{
+    robot::{BodyFile, Design, library},
+    run::{Encounters, EvaluationSite},
+};
 use serde::{Deserialize, Serialize};
 use support::suggest;
 
@@ -121,6 +127,30 @@ pub fn plan(name: &str, folder: &Path) -> Result<Arc<Plan>, String> {
 pub fn design(name: &str, folder: &Path) -> Result<Arc<Design>, String> {
     let design = BodyFile::parse(&body_text(name, folder)?).and_then(|file| Design::new(file, None));
     design.map(Arc::new).map_err(|error| format!("body `{name}`: {error}"))
+}
+
+/// World and robots of a run that evaluates its individuals in its own process, by names or `.toml` files. In a world that
+/// robots share, individuals are evaluated in groups of at most `concurrent`.
+///
+/// # Errors
+///
+/// When a name is unknown, or a file is missing or invalid. The error is human-readable.
+pub fn local_site(
+    world: &str,
+    body: &str,
+    fitness: Option<&str>,
+    seed: u64,
+    concurrent: usize,
+) -> Result<EvaluationSite, String> {
+    let here = Path::new("");
+    let world = world_text(world, here)?;
+    let plan = Plan::parse(&world).map_err(|error| format!("invalid world: {error}"))?;
+    let encounters = match plan.rules().isolation {
+        Isolation::PerRobot => Encounters::Nobody,
+        Isolation::Shared | Isolation::PerConnection => Encounters::Group(concurrent),
+    };
+    let fitness = fitness.map(|name| fitness_text(name, here)).transpose()?;
+    Ok(EvaluationSite::Local { world, body: body_text(body, here)?, fitness, seed, encounters })
 }
 
 /// The text of a world by name, or of a file relative to `folder`.

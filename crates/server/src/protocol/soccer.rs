@@ -45,6 +45,8 @@ pub(super) struct Config {
     /// Initial game time, in s; the beginning of the phase by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
+    /// Whether the referee judges the game. Without one, only the commands of trainers change its state: for training.
+    referee: bool,
     /// Whether a cycle waits for a message from each agent. It always does unless the world runs in real time.
     sync: bool,
     /// Whether agents are sent their perceptions at the end of a cycle rather than when the next one begins.
@@ -69,6 +71,7 @@ impl Default for Config {
             rules: RuleBook::Fifa,
             phase: Phase::default(),
             time: None,
+            referee: true,
             sync: false,
             sequential: false,
             dialect: DialectConfig::Reference,
@@ -98,22 +101,33 @@ impl From<DialectConfig> for Dialect {
     }
 }
 
+impl Config {
+    fn agents(&self, pace: Pace) -> Result<Agents, String> {
+        let Self { sync, sequential, dialect, vision, .. } = *self;
+        let options = AgentOptions { dialect: dialect.into(), sync, sequential, vision }.in_world(pace);
+        Ok(Agents { options, models: Arc::new(models::read(self.models.as_deref())?) })
+    }
+}
+
 impl Service for Config {
     fn config(&self) -> toml::Table {
         toml::Table::try_from(self).unwrap_or_default()
     }
 
     fn director(&self, field: &str) -> Result<Option<DirectorSetup>, String> {
-        let (rules, field, phase, time) = (self.rules, field.to_owned(), self.phase, self.time);
-        let config = GameConfig { rules, field, phase, time, releases_names: true, timing: Timing::Rounded };
+        let Self { rules, phase, time, referee, .. } = *self;
+        let (field, timing) = (field.to_owned(), Timing::Rounded);
+        let config = GameConfig { rules, field, phase, time, releases_names: true, timing, referee };
         let game = Game::new(config).map_err(|error| error.to_string())?;
         Ok(Some(DirectorSetup { description: game.description(), director: Box::new(game) }))
     }
 
+    fn soccer_agents(&self, pace: Pace) -> Result<Option<Agents>, String> {
+        self.agents(pace).map(Some)
+    }
+
     fn endpoints(&self, _: &Catalogue, pace: Pace) -> Result<Vec<Endpoint>, String> {
-        let Self { sync, sequential, dialect, vision, .. } = *self;
-        let options = AgentOptions { dialect: dialect.into(), sync, sequential, vision }.in_world(pace);
-        let agents = Agents { options, models: Arc::new(models::read(self.models.as_deref())?) };
+        let agents = self.agents(pace)?;
         let monitors = Monitors::new(self.rules);
         Ok(vec![
             Endpoint {

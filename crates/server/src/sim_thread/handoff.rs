@@ -38,11 +38,12 @@
 //!   changes `calls`, a call after it unparks the thread, or makes the coming `park` return at once.
 //! - 5: The message is in the inbox *before* `calls` is incremented, and `calls` is incremented *before* the unpark. The
 //!   unpark token alone would not do: code inside a turn may itself park (channels do) and consume it.
-//! - 6: The mutex prevents that two threads are in a turn, and `try_lock` that a driver waits for another thread's turn.
-//! - 7, 8: `sleep` is what the sim thread goes by, as it set it under the lock. This prevents that it oversleeps.
+//! - 6: The mutex keeps two threads from taking a turn at once, and `try_lock` keeps a driver from waiting for another
+//!   thread's turn.
+//! - 7, 8: The sim thread relies on `sleep`, which it set under the lock; this prevents oversleeping.
 //! - 9: [`NextTurn::Never`] goes into `sleep` under the lock; a panic poisons the mutex. In both cases [`WakeOnDrop`] calls
-//!   `wake` once the lock is released. This prevents that the sim thread sleeps on although the driver took the stop message
-//!   from the inbox, or left a broken world behind.
+//!   `wake` once the lock is released. Otherwise the sim thread would sleep on after the driver took the stop message from
+//!   the inbox or left a broken world behind.
 //! - 10: [`EndOnDrop`] drops the world, which closes its channels: everyone who waits for the world finds out.
 //!
 //! A driver that does not get the lock, or finds the sim thread alert, calls `wake` and leaves the turn to the sim thread.
@@ -204,7 +205,7 @@ impl<W: TakeTurn> Handoff<W> {
         is_called()
     }
 
-    /// Takes a turn on this thread, or has the sim thread take one if it is awake or another thread is at it.
+    /// Takes a turn on this thread, or has the sim thread take one if it is awake or another thread is taking one.
     pub(super) fn drive(&self) {
         if self.is_alert.load(Ordering::SeqCst) {
             return self.wake();

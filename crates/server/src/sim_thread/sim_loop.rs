@@ -119,8 +119,8 @@ impl SimLoop {
         }
     }
 
-    /// Whether every message has been handled that was in the inbox a full inbox ago. Votes among them must count before a
-    /// silent agent is dropped; a flood of messages must not keep it forever.
+    /// Whether the inbox was emptied, or as many messages as it can hold have been handled since. Votes among them must
+    /// count before a silent agent is dropped; a flood of messages must not prevent that forever.
     fn has_handled_all(&mut self, inbox: Inbox) -> bool {
         self.unfinished_turns = if inbox == Inbox::More { self.unfinished_turns + 1 } else { 0 };
         inbox != Inbox::More || self.unfinished_turns > limits::INBOX / limits::COMMANDS_PER_TICK

@@ -15,9 +15,9 @@ pub trait Backend: Send + Sync {
     fn failure(&self) -> Option<String>;
     /// Clients with a session in this world.
     fn clients(&self) -> Vec<ConnectedClient>;
-    /// Connections of the standalone servers: a number that stays, the protocol and the address.
+    /// Connections of the standalone servers: a stable number, the protocol and the address.
     fn standalone_clients(&self) -> Vec<(u64, &'static str, SocketAddr)>;
-    /// All listening sockets; one that is reached at several addresses is there for each.
+    /// All listening sockets; one that is reachable at several addresses is listed once for each.
     fn addresses(&self) -> Vec<Address>;
     /// Health of the server's parts.
     fn health(&self) -> Vec<Component>;

@@ -31,7 +31,7 @@ impl ConsoleSession {
         self.execute(id, command, world, out);
     }
 
-    /// Executes a command: one line per command, longer than usual because it lists them all.
+    #[expect(clippy::too_many_lines, reason = "one arm per command")]
     fn execute(&mut self, id: Option<u64>, command: console::Command, world: &Snapshot, out: &mut Output) {
         use console::Command as C;
         match command {

@@ -5,12 +5,15 @@ use puppet::{
     expression::EXPRESSIONS,
     gaze::LOOK_ATS,
     mixer::{Subsystem, Weights},
-    puppet::{AttributedOrder, PuppetEventKind as EventKind, PuppetOrder as Order, PuppetView},
+    puppet::{AttributedOrder, PuppetEventKind as EventKind, PuppetOrder, PuppetView},
     servo::SERVOS,
 };
-use wire::console::{
-    FaceBox, GestureInfo, Hypothesis, NamedId, Puppet, PuppetCommand, PuppetEvent, PuppetEventKind, PuppetInfo,
-    ServoInfo,
+use wire::{
+    console::{
+        FaceBox, GestureInfo, Hypothesis, NamedId, Puppet, PuppetCommand, PuppetEvent, PuppetEventKind, PuppetInfo,
+        ServoInfo,
+    },
+    oz::LOOKATS,
 };
 use world::Command;
 
@@ -59,26 +62,26 @@ impl ConsoleSession {
     }
 }
 
-fn order_from(order: PuppetCommand) -> Result<Order, String> {
+fn order_from(order: PuppetCommand) -> Result<PuppetOrder, String> {
     Ok(match order {
-        PuppetCommand::Reset => Order::Reset,
+        PuppetCommand::Reset => PuppetOrder::Reset,
         PuppetCommand::Speak(text) if text.len() > limits::CONSOLE_TEXT => {
             return Err(format!("a text of {} bytes is too long; say it in parts", text.len()));
         }
-        PuppetCommand::Speak(text) => Order::Speak(text),
-        PuppetCommand::Volume(volume) => Order::Volume(volume),
-        PuppetCommand::Pitch(pitch) => Order::Pitch(pitch),
-        PuppetCommand::Gesture(gesture) => Order::Gesture(gesture),
-        PuppetCommand::Expression(expression) => Order::Expression(expression),
-        PuppetCommand::LookAt(mode) => Order::LookAt(mode),
-        PuppetCommand::Blink(speed) => Order::Blink(speed),
+        PuppetCommand::Speak(text) => PuppetOrder::Speak(text),
+        PuppetCommand::Volume(volume) => PuppetOrder::Volume(volume),
+        PuppetCommand::Pitch(pitch) => PuppetOrder::Pitch(pitch),
+        PuppetCommand::Gesture(gesture) => PuppetOrder::Gesture(gesture),
+        PuppetCommand::Expression(expression) => PuppetOrder::Expression(expression),
+        PuppetCommand::LookAt(mode) => PuppetOrder::LookAt(mode),
+        PuppetCommand::Blink(speed) => PuppetOrder::Blink(speed),
         PuppetCommand::Weigh(name, weight) => {
             let subsystem = SUBSYSTEMS.iter().find(|(other, _)| *other == name);
             let (_, subsystem) = subsystem.ok_or_else(|| format!("nothing called {name:.40} has a weight"))?;
-            Order::Weigh(*subsystem, weight)
+            PuppetOrder::Weigh(*subsystem, weight)
         }
-        PuppetCommand::Servo(servo, position) => Order::Servo(servo, position),
-        PuppetCommand::Servos(positions) => Order::Servos(positions),
+        PuppetCommand::Servo(servo, position) => PuppetOrder::Servo(servo, position),
+        PuppetCommand::Servos(positions) => PuppetOrder::Servos(positions),
     })
 }
 
@@ -102,10 +105,7 @@ pub(super) fn info(puppet: &PuppetAccess) -> PuppetInfo {
             .zip(&EXPRESSIONS)
             .map(|(id, expression)| NamedId { id, name: expression.name.to_owned() })
             .collect(),
-        look_ats: (0..)
-            .zip(LOOK_ATS)
-            .map(|(id, mode)| NamedId { id, name: format!("{mode:?}").to_lowercase() })
-            .collect(),
+        look_ats: (0..).zip(LOOKATS).map(|(id, name)| NamedId { id, name: name.to_owned() }).collect(),
         servos: SERVOS
             .iter()
             .enumerate()

@@ -64,7 +64,7 @@ fn look(look: &Visual, meshes: &mut Vec<Arc<Mesh>>) -> console::Visual {
     }
 }
 
-/// The body on which all others of an agent hang.
+/// The root body of an agent.
 pub fn first_body(catalogue: &Catalogue, agent: &AgentCard) -> Option<usize> {
     let is_own = |name: &str| name.strip_prefix(&agent.name).is_some_and(|rest| rest.starts_with(':'));
     catalogue.bodies.iter().position(|name| is_own(name))

@@ -29,7 +29,7 @@ pub struct ServerInfo {
     pub tick_seconds: f64,
     /// Name of the world's pace.
     pub pace: String,
-    /// What there is for evolution, if the scenario has it.
+    /// The choices for evolutionary runs, if the scenario has them.
     pub evolution: Option<EvolutionInfo>,
     /// File that the world is recorded to.
     pub recording: Option<String>,

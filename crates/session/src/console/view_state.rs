@@ -38,7 +38,7 @@ struct Due(Option<Instant>);
 
 impl Due {
     /// Whether the interval has passed. Starts the next one if it has.
-    fn elapsed(&mut self, now: Instant, every: Duration) -> bool {
+    fn is_due(&mut self, now: Instant, every: Duration) -> bool {
         let is_due = self.0.is_none_or(|last| now.duration_since(last) >= every);
         if is_due {
             self.0 = Some(now);
@@ -138,7 +138,7 @@ impl ConsoleSession {
 
     fn update_poses(&mut self, world: &Arc<Snapshot>, out: &mut Output) {
         let frame = self.shared.poses(world);
-        // as long as this one is kept, no other has its address
+        // no other frame has its address while this one is kept
         if self.view.poses.as_ref().is_none_or(|last| last.as_ptr() != frame.as_ptr()) {
             out.frames.push(frame.clone());
             self.view.poses = Some(frame);
@@ -163,13 +163,13 @@ impl ConsoleSession {
         self.update_agent(world, now, out);
     }
 
-    /// A new model is shown at once; of a world in which things are moved all the time, a few pictures a second.
+    /// A new model is shown at once; one in which things are moved all the time, a few times a second.
     fn update_scene(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
         let generation = world.catalogue.generation;
         let known = self.view.scene.as_ref();
         let is_shown = known.is_some_and(|(_, visuals)| Arc::ptr_eq(visuals, &world.visuals));
         let is_new = known.is_none_or(|(known, _)| *known != generation);
-        if !is_shown && (self.view.scene_due.elapsed(now, SCENE) || is_new) {
+        if !is_shown && (self.view.scene_due.is_due(now, SCENE) || is_new) {
             self.view.scene = Some((generation, Arc::clone(&world.visuals)));
             // it is shown once its poses have arrived
             self.view.poses = None;
@@ -178,7 +178,7 @@ impl ConsoleSession {
     }
 
     fn update_state(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
-        if !self.view.state_due.elapsed(now, STATE) {
+        if !self.view.state_due.is_due(now, STATE) {
             return;
         }
         let state = WorldState {
@@ -237,7 +237,7 @@ impl ConsoleSession {
         let Some(name) = &self.followed else { return };
         let Some(card) = world.catalogue.agent_named(name) else { return };
         let seen = (name.clone(), world.tick.0, world.tries);
-        if self.view.agent.as_ref() == Some(&seen) || !self.view.agent_due.elapsed(now, AGENT) {
+        if self.view.agent.as_ref() == Some(&seen) || !self.view.agent_due.is_due(now, AGENT) {
             return;
         }
         self.view.agent = Some(seen);
@@ -249,7 +249,7 @@ impl ConsoleSession {
 
     fn update_game(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
         let Some(view) = world.view::<GameView>() else { return };
-        if !self.view.game_due.elapsed(now, SCENE) {
+        if !self.view.game_due.is_due(now, SCENE) {
             return;
         }
         let game = game::state(world, view, self.shared.backend.demo());
@@ -271,7 +271,7 @@ impl ConsoleSession {
         if !events.is_empty() {
             out.send(Message::PuppetEvents { events });
         }
-        if !self.view.puppet_due.elapsed(now, SCENE) {
+        if !self.view.puppet_due.is_due(now, SCENE) {
             return;
         }
         let session_at = |peer: SocketAddr| {
@@ -309,7 +309,7 @@ impl ConsoleSession {
         if !lines.is_empty() {
             out.send(Message::Log { lines });
         }
-        if self.view.health_due.elapsed(now, HEALTH) {
+        if self.view.health_due.is_due(now, HEALTH) {
             out.send(Message::Health {
                 parts: self.shared.backend.health(),
                 gauges: self.shared.backend.gauges(world),
@@ -318,11 +318,11 @@ impl ConsoleSession {
     }
 
     fn update_runs(&mut self, now: Instant, out: &mut Output) {
-        if self.shared.info.evolution.is_none() || !self.view.runs_due.elapsed(now, RUNS) {
+        if self.shared.info.evolution.is_none() || !self.view.runs_due.is_due(now, RUNS) {
             return;
         }
         let version = self.shared.backend.runs_version();
-        if self.view.others_due.elapsed(now, OTHER_RUNS) || self.view.runs != Some(version) {
+        if self.view.others_due.is_due(now, OTHER_RUNS) || self.view.runs != Some(version) {
             self.view.runs = Some(version);
             out.jobs.push((None, Job::ListRuns));
         }
@@ -336,7 +336,7 @@ impl ConsoleSession {
     }
 
     fn update_values(&mut self, world: &Snapshot, now: Instant, out: &mut Output) {
-        if self.observed.is_empty() || !self.view.values_due.elapsed(now, STATE) {
+        if self.observed.is_empty() || !self.view.values_due.is_due(now, STATE) {
             return;
         }
         let value = |id: VariableId| {

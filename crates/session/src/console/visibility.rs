@@ -133,6 +133,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "an example of each message")]
     fn viewers_see_no_paths_addresses_or_causes() {
         let client = |peer: &str| json!({"id": 1, "protocol": "osp", "peer": peer, "agents": ["Rover"], "role": null, "lockstep": false});
         let state = |peer: &str| {

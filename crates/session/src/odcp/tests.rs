@@ -168,7 +168,7 @@ fn an_agent_that_is_not_there_is_not_served() {
     let empty = World::new(&Setup { robots: Vec::new(), randomise: Vec::new(), watches: Vec::new(), ..small_setup() });
     let empty = empty.unwrap().snapshot();
     for datagram in [&[5][..], &[7], &[100, 0, 0, 0, 0], &[150]] {
-        let Outbox { replies, commands, refusals, actions: _ } = outbox_of(&empty, datagram);
+        let Outbox { replies, commands, refusals, effects: _ } = outbox_of(&empty, datagram);
         assert!(replies.is_empty() && commands.is_empty(), "{datagram:?}");
         assert_eq!(refusals.len(), 1, "{datagram:?}");
         assert!(refusals[0].reason.contains("Rover is not in the world"), "{refusals:?}");

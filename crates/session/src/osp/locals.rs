@@ -1,8 +1,8 @@
-//! Numbers that one client knows things by.
+//! Numbers that are local to one client.
 
 use std::collections::BTreeMap;
 
-/// Maps things to the numbers one client knows them by: from 1, in the order in which it first learnt of them (D16).
+/// Maps things to their numbers for one client: from 1, in the order in which the client learnt of them (D16).
 #[derive(Debug)]
 pub(super) struct Locals<T> {
     things: Vec<T>,

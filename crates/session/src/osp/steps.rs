@@ -9,7 +9,7 @@ use super::{
     OspSession,
     controlled_agent::{Arrival, ControlledAgent, StepState},
 };
-use crate::{ConversationAction, ConversationOutbox, limits};
+use crate::{ConversationEffect, ConversationOutbox, limits};
 
 /// Step reports to be sent.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl OspSession {
                 out.command(Command::Act(id, actions));
             }
             out.command(Command::Vote(id, Vote::Step));
-            out.actions.push(ConversationAction::HoldReplies);
+            out.effects.push(ConversationEffect::HoldReplies);
         }
     }
 

@@ -15,7 +15,7 @@ use super::{
     Control,
     panel::{OperatorPanel, Presence},
 };
-use crate::{Context, Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
+use crate::{Context, Input, OverStream, Session, StreamEffect, StreamOutbox, StreamService, StreamSession, Ticks};
 
 /// Texts and gestures that an operator may order at once. The end of each is an event.
 const ORDERS_AT_ONCE: u32 = 512;
@@ -104,7 +104,7 @@ pub struct OperatorSession {
 impl Session for OperatorSession {
     type Request = Request;
     type Reply = Reply;
-    type Action = StreamAction<Reply>;
+    type Effect = StreamEffect<Reply>;
 
     fn handle(&mut self, input: Input<Request>, Context { world, .. }: Context<'_>, out: &mut StreamOutbox<Reply>) {
         match input {
@@ -248,8 +248,8 @@ pub fn is_finite(order: &PuppetOrder) -> bool {
     }
 }
 
-/// The message that reports an event to an operator, if it concerns it: all are told what the robot perceives, but only the
-/// one who ordered a text or a gesture what becomes of it.
+/// The message that reports an event to an operator, if it concerns it: what the robot perceives goes to all, but the
+/// progress of a text or gesture goes only to the operator that requested it.
 fn message_for(operator: &str, event: &PuppetEvent) -> Option<Event> {
     if event.source.as_deref().is_some_and(|source| source != operator) {
         return None;

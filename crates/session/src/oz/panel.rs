@@ -45,14 +45,14 @@ pub struct Sound {
 pub enum Naming {
     /// Name a face in view.
     Give {
-        /// Its id.
+        /// Id of the face while it is tracked.
         face: u64,
-        /// Its name.
+        /// The name to give it.
         name: String,
     },
     /// Forget a name.
     Forget {
-        /// The name.
+        /// The name to forget.
         name: String,
     },
 }

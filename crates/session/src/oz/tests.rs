@@ -15,7 +15,7 @@ use wire::{
 use world::{Answer, Command, World};
 
 use super::*;
-use crate::{BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession, testing::setup_with};
+use crate::{BytesOutbox, Context, Notice, Outbox, StreamEffect, StreamService, StreamSession, testing::setup_with};
 
 /// One end of a connection.
 struct Peer {
@@ -138,11 +138,11 @@ impl Harness {
             Reply::decode(&bytes).unwrap()
         };
         peer.received.extend(out.replies.into_iter().map(decoded));
-        for action in out.actions {
-            match action {
-                StreamAction::SendDroppable(bytes) => peer.images.push(decoded((address(index), bytes))),
-                StreamAction::Close(reason) => peer.closed = peer.closed.take().or(Some(reason)),
-                StreamAction::StopServer(who) => panic!("{who}"),
+        for effect in out.effects {
+            match effect {
+                StreamEffect::SendDroppable(bytes) => peer.images.push(decoded((address(index), bytes))),
+                StreamEffect::Close(reason) => peer.closed = peer.closed.take().or(Some(reason)),
+                StreamEffect::StopServer(who) => panic!("{who}"),
             }
         }
         peer.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
@@ -161,7 +161,7 @@ impl Harness {
         }
         peer.received.extend(answers.replies.into_iter().map(decoded));
         peer.refusals.extend(answers.refusals.into_iter().map(|refusal| refusal.reason));
-        assert!(answers.actions.is_empty() && answers.commands.is_empty());
+        assert!(answers.effects.is_empty() && answers.commands.is_empty());
     }
 
     /// Replies received since the last call.

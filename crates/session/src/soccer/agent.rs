@@ -8,10 +8,11 @@ use wire::soccer::{AgentMessage, Beam, Dialect, Effector, Init, Motor, Perceptio
 use world::{
     Action, AgentId, Answer, Command, JointTarget, Snapshot,
     clock::{Pace, Vote},
+    snapshot::{AgentCard, MotorCard},
 };
 
 use super::{VisionModel, models::Models, senses::Senses};
-use crate::{Context, Input, OverStream, Session, StreamAction, StreamOutbox, StreamService, StreamSession, Ticks};
+use crate::{Context, Input, OverStream, Session, StreamEffect, StreamOutbox, StreamService, StreamSession, Ticks};
 
 /// Messages of one agent that may wait for their cycle.
 const WAITING: usize = 16;
@@ -35,7 +36,7 @@ impl AgentOptions {
     /// Options in a world of this pace.
     #[must_use]
     pub fn in_world(self, pace: Pace) -> Self {
-        // an agent that perceives a cycle at its end has to act before the next, and so has one without a wall clock
+        // an agent that perceives a cycle at its end must act before the next one; so must any agent without a wall clock
         Self { sync: self.sync || self.sequential || pace != Pace::Realtime, ..self }
     }
 }
@@ -55,7 +56,14 @@ impl StreamService for Agents {
     }
 
     fn open(&self, peer: SocketAddr) -> Box<dyn StreamSession> {
-        Box::new(OverStream(AgentSession::new(peer, self.options, Arc::clone(&self.models))))
+        Box::new(OverStream(self.session(peer)))
+    }
+}
+
+impl Agents {
+    /// A session for a new agent. Its messages are typed: [`OverStream`] is for those that come over a connection.
+    pub fn session(&self, peer: SocketAddr) -> AgentSession {
+        AgentSession::new(peer, self.options, Arc::clone(&self.models))
     }
 }
 
@@ -104,6 +112,20 @@ enum Turn {
 impl AgentSession {
     fn new(peer: SocketAddr, options: AgentOptions, models: Arc<Models>) -> Self {
         Self { peer, options, models, state: State::AwaitingInit, waiting: VecDeque::new() }
+    }
+
+    /// In sync mode: whether the next cycle waits for a message of the agent.
+    pub fn is_awaited(&self) -> bool {
+        matches!(&self.state, State::Playing(playing) if matches!(playing.turn, Turn::Awaited))
+    }
+
+    /// What the agent perceives in this state of the world, without taking part in a cycle; `None` if its robot is not in the
+    /// game.
+    pub fn perceive(&mut self, world: &Snapshot) -> Option<Perception> {
+        match &mut self.state {
+            State::Playing(playing) => playing.perceive(self.options, world),
+            State::AwaitingInit | State::Joining => None,
+        }
     }
 
     fn init(&mut self, message: &AgentMessage, out: &mut StreamOutbox<Perception>) {
@@ -202,7 +224,7 @@ impl AgentSession {
 impl Session for AgentSession {
     type Request = AgentMessage;
     type Reply = Perception;
-    type Action = StreamAction<Perception>;
+    type Effect = StreamEffect<Perception>;
 
     fn handle(
         &mut self,
@@ -262,10 +284,15 @@ fn execute(
 ) {
     let Some(card) = world.catalogue.agent(agent) else { return };
     let (mut beam, mut say, mut actions) = (None, None, Vec::new());
+    // most messages name all motors in their order
+    let mut next = 0;
     for effector in &message.effectors {
         match effector {
-            Effector::Motor(motor) => match card.motors.iter().position(|card| card.name == motor.name.as_str()) {
-                Some(index) => actions.push(action(index, card.motors.get(index).map_or(1.0, |card| card.gear), motor)),
+            Effector::Motor(motor) => match find_motor(card, motor.name.as_str(), next) {
+                Some((index, gear)) => {
+                    actions.push(action(index, gear, motor));
+                    next = index + 1;
+                }
                 None => out.refuse(Some(peer), format_args!("no motor named `{}`", motor.name.as_str())),
             },
             Effector::Beam(Beam { x, y, theta_deg }) => {
@@ -284,6 +311,16 @@ fn execute(
     if !actions.is_empty() {
         out.command(Command::Act(agent, actions));
     }
+}
+
+/// Index and gear of a motor, which may be the one at `guess`.
+fn find_motor(card: &AgentCard, name: &str, guess: usize) -> Option<(usize, f64)> {
+    let is_it = |motor: &&MotorCard| motor.name == name;
+    if let Some(motor) = card.motors.get(guess).filter(is_it) {
+        return Some((guess, motor.gear));
+    }
+    let mut motors = card.motors.iter().enumerate();
+    motors.find(|(_, motor)| is_it(motor)).map(|(index, motor)| (index, motor.gear))
 }
 
 /// A motor command at the joint. The league's numbers are those of the actuator, before its gear (D32).

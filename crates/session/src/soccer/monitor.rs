@@ -17,7 +17,7 @@ use super::{
     updates::{Updates, view},
 };
 use crate::{
-    Context, Input, LogSession, OverStream, Session, StreamAction, StreamOutbox, StreamReply, StreamService,
+    Context, Input, LogSession, OverStream, Session, StreamEffect, StreamOutbox, StreamReply, StreamService,
     StreamSession, Ticks, TokenBucket, limits, transport::encoded,
 };
 
@@ -90,7 +90,7 @@ impl StreamReply for MonitorReply {
 impl Session for MonitorSession {
     type Request = MonitorRequest;
     type Reply = MonitorReply;
-    type Action = StreamAction<MonitorReply>;
+    type Effect = StreamEffect<MonitorReply>;
 
     fn handle(&mut self, input: Input<MonitorRequest>, context: Context<'_>, out: &mut StreamOutbox<MonitorReply>) {
         let world = context.world;

@@ -25,7 +25,7 @@ use wire::soccer::Dialect;
 
 use super::{AgentOptions, Agents, Models, Monitors, VisionModel};
 use crate::{
-    BytesOutbox, Context, Notice, Outbox, StreamAction, StreamService, StreamSession, Ticks, testing::setup_with,
+    BytesOutbox, Context, Notice, Outbox, StreamEffect, StreamService, StreamSession, Ticks, testing::setup_with,
 };
 
 /// Options of a game in tests.
@@ -104,7 +104,7 @@ impl TestGame {
         let phase = Phase::default();
         let (field, timing) = (field.to_owned(), Timing::Rounded);
         let config_of_game =
-            GameConfig { rules, field: field.clone(), phase, time: None, releases_names: true, timing };
+            GameConfig { rules, field: field.clone(), phase, time: None, releases_names: true, timing, referee: true };
         let game = Game::new(config_of_game).unwrap();
         let mut setup = setup_with(&field, None);
         setup.directors.push(format!("soccer {}", game.description()));
@@ -133,7 +133,7 @@ impl TestGame {
         Self::on("fifa", Config::sync(sequential), Pace::Lockstep)
     }
 
-    fn agents_port(&self) -> Agents {
+    pub(super) fn agents_port(&self) -> Agents {
         Agents { options: self.config.agents.in_world(Pace::Realtime), models: Arc::clone(&self.models) }
     }
 
@@ -194,7 +194,7 @@ impl TestGame {
     }
 
     pub(super) fn execute(&mut self, index: usize, out: BytesOutbox) {
-        let Outbox { replies, commands, refusals, actions } = out;
+        let Outbox { replies, commands, refusals, effects } = out;
         let session = SessionId(index as u64);
         for command in commands {
             self.sequence += 1;
@@ -209,11 +209,11 @@ impl TestGame {
         assert!(replies.iter().all(|(to, _)| *to == peer(index)));
         let mut sent: Vec<_> = replies.into_iter().map(|(_, bytes)| bytes).collect();
         let mut closed = None;
-        for action in actions {
-            match action {
-                StreamAction::SendDroppable(bytes) => sent.push(bytes),
-                StreamAction::Close(reason) => closed = closed.or(Some(reason)),
-                StreamAction::StopServer(who) => agent.ended = agent.ended.take().or(Some(who)),
+        for effect in effects {
+            match effect {
+                StreamEffect::SendDroppable(bytes) => sent.push(bytes),
+                StreamEffect::Close(reason) => closed = closed.or(Some(reason)),
+                StreamEffect::StopServer(who) => agent.ended = agent.ended.take().or(Some(who)),
             }
         }
         for bytes in sent {

@@ -1,4 +1,4 @@
-//! Who tests whom. No sockets and no clock.
+//! Assigns individuals to simulators. No sockets and no clock.
 
 use std::{
     collections::VecDeque,
@@ -40,7 +40,7 @@ struct Member {
     /// Number of concurrent evaluations.
     share: usize,
     jobs: VecDeque<Job>,
-    /// When it said something, or was given something while it had nothing to do.
+    /// When it last sent something, or got work while it was idle.
     heard: Instant,
 }
 
@@ -53,17 +53,17 @@ impl Roster {
         self.parameters.as_ref()
     }
 
-    /// Individuals that can be tested at once.
+    /// Number of individuals that can be tested at once.
     pub(super) fn capacity(&self) -> usize {
         self.members.iter().flatten().map(|member| member.share).sum()
     }
 
-    /// Simulators that are there.
+    /// Number of connected simulators.
     pub(super) fn present(&self) -> usize {
         self.members.iter().flatten().count()
     }
 
-    /// Individuals that wait or are being tested.
+    /// Number of individuals that wait or are being tested.
     pub(super) fn unfinished(&self) -> usize {
         self.waiting.len() + self.members.iter().flatten().map(|member| member.jobs.len()).sum::<usize>()
     }
@@ -75,7 +75,7 @@ impl Roster {
         ticket
     }
 
-    /// A simulator is there; or why it cannot be used.
+    /// A simulator has connected; the error is why it cannot be used.
     pub(super) fn admit(
         &mut self,
         simulator: usize,
@@ -100,7 +100,7 @@ impl Roster {
         Ok(())
     }
 
-    /// Gives the next individual to the simulator with the most room; says which, and what.
+    /// Assigns the next individual to the simulator with the most room; returns both.
     pub(super) fn assign(&mut self, now: Instant) -> Option<(usize, Arc<Individual>)> {
         let room = |member: &Member| member.share - member.jobs.len().min(member.share);
         let present = self.members.iter_mut().enumerate().filter_map(|(at, member)| Some((at, member.as_mut()?)));
@@ -117,7 +117,7 @@ impl Roster {
         Some((at, individual))
     }
 
-    /// A simulator is done with an individual; of several with the same numbers, with the one it was given first.
+    /// A simulator has finished an individual; of several with the same numbers, the one it was given first.
     pub(super) fn finish(
         &mut self,
         simulator: usize,
@@ -151,7 +151,7 @@ impl Roster {
         present.find(|(_, member)| is_stuck(member)).map(|(at, member)| (at, member.connection))
     }
 
-    /// When the next simulator counts as stuck, if it says nothing.
+    /// When the next simulator counts as stuck, if it sends nothing.
     pub(super) fn next_stuck(&self, timeout: Duration) -> Option<Instant> {
         let busy = self.members.iter().flatten().filter(|member| !member.jobs.is_empty());
         busy.map(|member| member.heard).min().map(|heard| heard + timeout)
@@ -162,10 +162,10 @@ impl Roster {
     }
 }
 
-/// What a lost simulator had.
+/// The individuals of a lost simulator.
 #[derive(Debug, PartialEq)]
 pub(super) struct Loss {
-    /// How many individuals wait again.
+    /// Number of individuals that were queued again.
     pub(super) resent: usize,
     /// Those that were tried too often.
     pub(super) failed: Vec<Job>,

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use session::{ConversationAction, ConversationService, DatagramSession, Greeting, Refusal};
+use session::{ConversationEffect, ConversationService, DatagramSession, Greeting, Refusal};
 use tokio::{
     net::UdpSocket,
     runtime::Handle,
@@ -37,19 +37,19 @@ use crate::{
 
 /// A port at which peers begin conversations.
 pub struct Port {
-    /// Its socket.
+    /// The socket that peers greet.
     pub socket: UdpSocket,
     /// Name of the protocol.
     pub protocol: &'static str,
     /// Begins the sessions.
     pub service: Box<dyn ConversationService>,
-    /// The world.
+    /// The world that the sessions act on.
     pub sim: SimHandle,
     /// Who may connect.
     pub allow: AllowList,
-    /// Most conversations.
+    /// Maximum number of concurrent conversations.
     pub most: usize,
-    /// Ends it.
+    /// Ends the port and its conversations.
     pub stop: CancellationToken,
 }
 
@@ -214,7 +214,7 @@ impl Acceptor {
         self.refusals.note(&[Refusal { from: Some(from), reason: reason.into() }], now());
     }
 
-    fn greeted(&mut self, peer: SocketAddr, greeting: &[u8], session: Box<dyn DatagramSession<ConversationAction>>) {
+    fn greeted(&mut self, peer: SocketAddr, greeting: &[u8], session: Box<dyn DatagramSession<ConversationEffect>>) {
         self.forget_ended();
         if let Some(known) = self.peers.get(&peer) {
             if known.is_repeated(greeting, now()) {
@@ -293,7 +293,7 @@ impl Acceptor {
         &mut self,
         peer: SocketAddr,
         greeting: &[u8],
-        session: Box<dyn DatagramSession<ConversationAction>>,
+        session: Box<dyn DatagramSession<ConversationEffect>>,
     ) -> io::Result<()> {
         let mut address = self.port.socket.local_addr()?;
         address.set_port(0);

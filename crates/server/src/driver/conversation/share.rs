@@ -1,4 +1,4 @@
-//! How much of their thread the conversations may use that the world does not wait for.
+//! Limits how much of their thread the conversations use that the world does not wait for.
 
 use std::time::{Duration, Instant};
 

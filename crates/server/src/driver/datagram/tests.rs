@@ -43,7 +43,7 @@ impl Echo {
 impl Session for Echo {
     type Request = Text;
     type Reply = Text;
-    type Action = DatagramAction;
+    type Effect = DatagramEffect;
 
     fn handle(&mut self, input: Input<Text>, _: Context<'_>, out: &mut DatagramOutbox<Text>) {
         match input {

@@ -72,7 +72,6 @@ struct Manager {
 pub(super) enum Work {
     /// Evaluate these as well.
     Evaluate(Vec<EvaluationRequest>),
-    /// End.
     End,
 }
 

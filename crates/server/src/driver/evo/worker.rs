@@ -185,7 +185,7 @@ impl Worker {
         self.pool.deliver(Evaluated { key, fitness: outcome.fitness, remark });
     }
 
-    /// Any of them may be what crashes the world: each is reported once, with the worst fitness (D13).
+    /// Any of them may have crashed the world: each is reported once, with the worst fitness (D13).
     fn give_up_all(&self, batch: &mut Batch, lost: &WorldLost) {
         batch.losses = 0;
         // the robots are gone with the world

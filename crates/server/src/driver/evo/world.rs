@@ -175,7 +175,7 @@ impl Server {
                 () = sleep_until(self.clock.instant_of(due).into()) => {}
                 () = self.timeout_changed.notified() => {}
             }
-            // nobody was silent while the server was stopped
+            // time in which the server was stopped does not count as silence
             self.clock.woke_up(due, now());
             let silent = {
                 let mut simulator = self.simulator.lock();

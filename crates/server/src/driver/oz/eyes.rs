@@ -331,7 +331,7 @@ fn watch_faces(
         }
     };
     panel.set_known_names(known.iter().map(str::to_owned).collect());
-    // with the first picture: until somebody looks on, nothing needs it
+    // with the first frame: before that, nothing needs it
     let Ok(first) = frames.recv() else { return };
     let mut watcher = match Watcher::load(&puppet::fetched_folder(FACES).unwrap_or_default(), known) {
         Ok(watcher) => watcher,

@@ -60,7 +60,7 @@ const LONG_TICKS: &[u8] = b"long ticks";
 impl Session for Echo {
     type Request = Frame;
     type Reply = Frame;
-    type Action = StreamAction<Frame>;
+    type Effect = StreamEffect<Frame>;
 
     fn handle(&mut self, input: Input<Frame>, Context { world, .. }: Context<'_>, out: &mut StreamOutbox<Frame>) {
         match input {

@@ -1,8 +1,8 @@
-//! Runs a few threads one at a time, and again and again until every order of their steps has been tried.
+//! Runs a few threads one at a time, repeatedly, until every order of their steps has been tried.
 //!
 //! A step ends before each access to one of the primitives below. All accesses of the code under test are sequentially
 //! consistent, hence an order of steps is all that can differ between two runs. The search is bounded in the number of
-//! preemptions (a thread is interrupted although it could go on): nearly all mistakes need no more than two.
+//! preemptions (a thread is interrupted although it could go on): nearly all bugs need no more than two.
 
 use std::{
     cell::RefCell,
@@ -190,7 +190,7 @@ impl Run {
             matches!(run.members[n].activity, Activity::Ready | Activity::ParkedFor(_))
                 || run.members[n].activity == Activity::Parked && run.members[n].has_token
         };
-        // the one that is at it comes first: without a preemption, it goes on
+        // the running thread comes first: without a preemption, it continues
         let mut options: Vec<_> = (0..self.members.len()).filter(|&n| can_go_on(self, n)).collect();
         options.sort_by_key(|&n| n != number);
         let is_preemption = !is_free && options.first() == Some(&number);

@@ -63,7 +63,7 @@ impl Lockstep {
         std::mem::take(&mut self.moves).into_values().collect()
     }
 
-    /// Forgets robots; gives their moves.
+    /// Forgets robots; returns their pending moves.
     pub(super) fn retain(&mut self, lives: impl Fn(RobotId) -> bool) -> Vec<Move> {
         self.robots.retain(|robot| lives(*robot));
         self.moves.extract_if(.., |robot, _| !lives(*robot)).map(|(_, dropped)| dropped).collect()

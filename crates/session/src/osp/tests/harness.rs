@@ -98,11 +98,11 @@ impl Harness {
         assert!(out.replies.iter().all(|(to, _)| *to == connection.session.peer));
         connection.received.extend(out.replies.into_iter().map(|(_, datagram)| datagram));
         connection.refusals.extend(out.refusals.into_iter().map(|refusal| refusal.reason));
-        for action in out.actions {
-            match action {
-                ConversationAction::HoldReplies => {}
-                ConversationAction::Close(reason) => connection.closed = Some(reason),
-                ConversationAction::ResetCommunication => connection.resets_communication = true,
+        for effect in out.effects {
+            match effect {
+                ConversationEffect::HoldReplies => {}
+                ConversationEffect::Close(reason) => connection.closed = Some(reason),
+                ConversationEffect::ResetCommunication => connection.resets_communication = true,
             }
         }
         for command in out.commands {

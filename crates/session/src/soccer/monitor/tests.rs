@@ -349,8 +349,8 @@ fn monitors_are_sent_the_same_bytes_and_those_behind_catch_up() {
             if (cycle + 1).is_multiple_of(every) {
                 let mut out = crate::Outbox::default();
                 session.notify(crate::Notice::Tick, Context::new(snapshot, game.now), &mut out);
-                sent.extend(out.actions.into_iter().map(|action| match action {
-                    StreamAction::SendDroppable(update) => update,
+                sent.extend(out.effects.into_iter().map(|effect| match effect {
+                    StreamEffect::SendDroppable(update) => update,
                     other => panic!("{other:?}"),
                 }));
             }

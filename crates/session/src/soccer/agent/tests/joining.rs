@@ -1,5 +1,7 @@
 //! Joining and leaving the game.
 
+use world::SessionId;
+
 use super::*;
 
 #[test]
@@ -387,4 +389,33 @@ fn nothing_is_sent_to_connections_that_have_not_joined() {
         game.cycle();
         assert_eq!(game.received(silent), 1, "{config:?}");
     }
+}
+
+/// Programs that have the game in their own process use sessions without connections.
+#[test]
+fn a_session_tells_whether_it_is_awaited_and_what_it_perceives() {
+    let mut game = TestGame::sync(true);
+    let mut session = game.agents_port().session(peer(0));
+    let mut out = StreamOutbox::default();
+    let world = game.run.world().snapshot();
+    let message = AgentMessage::decode(b"(init T1 Reds 2)").unwrap();
+    session.handle(Input::Message { from: peer(0), message }, Context::new(&world, game.now), &mut out);
+    assert!(!session.is_awaited() && session.perceive(&world).is_none(), "it is joining");
+    for command in out.take().commands {
+        game.run.handle(SessionId(0), 1, command, game.now);
+    }
+    let blueprint = game.run.next_blueprint(game.now).expect("a robot to build");
+    game.run.install(blueprint.build(), game.now);
+    let world = game.run.world().snapshot();
+    for (_, answer) in game.run.take_answers() {
+        session.handle(Input::Answer(answer), Context::new(&world, game.now), &mut out);
+    }
+    let replies = out.take().replies;
+    let [(_, first)] = &replies[..] else { panic!("it perceives its spawn") };
+    assert!(session.is_awaited());
+    assert_eq!(session.perceive(&world).as_ref(), Some(first));
+    assert!(session.is_awaited(), "that was not its turn");
+    let message = AgentMessage::default();
+    session.handle(Input::Message { from: peer(0), message }, Context::new(&world, game.now), &mut out);
+    assert!(!session.is_awaited() && out.commands.len() == 1, "it has voted");
 }

@@ -91,7 +91,7 @@ pub struct Arena {
     candidates: Vec<Candidate>,
 }
 
-/// What the robots of a connection take up.
+/// Resources that the robots of a connection use.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holding {
     robots: usize,

@@ -7,7 +7,10 @@ mod check;
 mod file;
 mod outline;
 
-use std::{f64::consts::FRAC_PI_2, time::Duration};
+use std::{
+    f64::consts::{FRAC_PI_2, PI},
+    time::Duration,
+};
 
 use crate::{
     ground::Ground,
@@ -131,6 +134,12 @@ pub enum DirZero {
     X,
     /// Along the world's +y axis.
     Y,
+    /// Along the world's -x axis.
+    #[serde(rename = "-x")]
+    MinusX,
+    /// Along the world's -y axis.
+    #[serde(rename = "-y")]
+    MinusY,
 }
 
 /// Which way directions increase, seen from above.
@@ -165,6 +174,8 @@ impl Directions {
         match self.zero {
             DirZero::X => 0.0,
             DirZero::Y => FRAC_PI_2,
+            DirZero::MinusX => PI,
+            DirZero::MinusY => -FRAC_PI_2,
         }
     }
 

@@ -77,10 +77,10 @@ impl Motion {
         Bounds::of(&[self.from, self.from + self.by]).grown(radius + 1.0)
     }
 
-    /// Where a prism passes.
+    /// The area that a prism passes through.
     fn swept(&self, prism: &BodyPrism) -> Bounds {
         let at = |fraction: f64| Bounds::of(PlacedPiece::new(&prism.piece, &self.transform(fraction)).points());
-        // a point that turns leaves the straight way by at most this
+        // a rotating point leaves the straight path by at most this
         let bulge = 0.125 * self.turn * self.turn * prism.radius;
         at(0.0).union(at(1.0)).grown(bulge + 1.0)
     }
@@ -159,7 +159,7 @@ fn sweep_level(surroundings: &Surroundings<'_>, body: &Body, ground_plane: &Plan
         let reach = Bounds::of(&barrier.piece.points);
         let near = swept.near(|swept| swept.intersects(&reach));
         for prism in near.filter(|prism| barrier.blocks(ground, ground_plane, prism.low, prism.high)) {
-            // who stands on an edge already may leave it either way
+            // a body that stands on an edge already may leave it either way
             let is_across =
                 PlacedPiece::new(&prism.piece, &motion.transform(0.0)).separating_axis(&barrier.piece).distance
                     < -TOUCH;
@@ -231,7 +231,7 @@ impl Advancement<'_> {
         }
         let is_touching = separation.distance <= STOP_GAP + TOLERANCE;
         let target = if is_touching { 0.5 * separation.distance.max(0.0) } else { STOP_GAP };
-        // a grazing corner has room in the gap; one that pushes on does not start to move
+        // a grazing corner has room in the gap; one that pushes against the obstacle does not start to move
         let min_fraction =
             if is_touching && self.is_closing(&placed, &separation) { 2.0 * STOP_GAP / self.length() } else { 0.0 };
         let mut fraction = 0.0;

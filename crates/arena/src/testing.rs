@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! Shared by the tests.
 
 use std::{sync::Arc, time::Duration};
 

@@ -68,6 +68,8 @@ mod tests {
         check(DirZero::X, DirSense::Cw, FRAC_PI_2, [100.0, 190.0]);
         check(DirZero::Y, DirSense::Ccw, 0.0, [100.0, 210.0]);
         check(DirZero::Y, DirSense::Cw, FRAC_PI_2, [110.0, 200.0]);
+        check(DirZero::MinusX, DirSense::Ccw, 0.0, [90.0, 200.0]);
+        check(DirZero::MinusY, DirSense::Cw, FRAC_PI_2, [90.0, 200.0]);
     }
 
     #[test]

@@ -15,9 +15,9 @@ use crate::{
     servo::{COUNT, Positions, SERVOS, index},
 };
 
-/// A robot that stands is tilted less than this, in rad; beyond it her weight is no longer above her feet.
+/// A robot that stands is tilted less than this, in rad; beyond that, its weight is no longer above its feet.
 const MAX_TILT: f64 = 0.25;
-/// A robot that stands has at least this part of the height of its start.
+/// A robot that stands has at least this fraction of its initial height.
 const MIN_HEIGHT: f64 = 0.8;
 
 /// A set of servos: those of the simulated robot, or real ones.

@@ -22,14 +22,14 @@ const SAME_FACE: f32 = 0.35;
 const REMEMBER: f32 = 1.0;
 /// How long a face out of view is remembered, in s.
 const REMEMBER_UNSEEN: f32 = 20.0;
-/// Most faces that are remembered.
+/// Maximum number of faces that are remembered.
 const MAX_FACES: usize = 16;
-/// Field of view until the first image tells, in rad.
+/// Field of view until the first image arrives, in rad.
 const VIEW: [f32; 2] = [1.0, 0.75];
 /// How far away from all faces the gaze turns, and stays, relative to the edge of its view.
 const CLEAR: f32 = 1.3;
 const STILL_CLEAR: f32 = 1.1;
-/// What the directions to turn away to differ by, in rad.
+/// Grid of the directions that are considered for turning away, in rad.
 const YAW_STEP: f32 = 0.1;
 const PITCHES: [f32; 3] = [-0.25, 0.0, 0.25];
 /// Pitch for looking up or down, in rad.

@@ -99,7 +99,7 @@ impl AttributedOrder {
 }
 
 impl From<PuppetOrder> for AttributedOrder {
-    /// An order of nobody in particular.
+    /// An order without a source.
     fn from(order: PuppetOrder) -> Self {
         Self::new(String::new(), order)
     }

@@ -114,7 +114,7 @@ enum Command {
     },
     /// Print a shell completion script
     Completions {
-        /// The shell.
+        /// Shell that runs the script
         shell: clap_complete::Shell,
     },
 }

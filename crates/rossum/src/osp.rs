@@ -63,7 +63,7 @@ enum Command {
     },
     /// Write a variable
     Set {
-        /// Its name
+        /// Full name, such as `/Control/Pause`
         name: String,
         /// New value, in the format of `get`
         #[arg(allow_negative_numbers = true)]

@@ -52,8 +52,8 @@ const EXAMPLES: &str = "Examples:
   rossum oz snapshot now.jpg                       save an image of the robot's camera
   rossum oz enrol Ada ada.jpg --names names.json   enrol a face
   rossum oz export study.mcap --eaf study.eaf      export the session for annotation in ELAN
-Several operators can be connected at the same time, and each is told the ends of its own texts and
-gestures. Settings stay in effect after an operator disconnects.";
+Several operators can be connected at the same time, and each is notified when its own texts and
+gestures end. Settings stay in effect after an operator disconnects.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

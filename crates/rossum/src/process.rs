@@ -49,8 +49,8 @@ impl Server {
         let first: serde_json::Value = serde_json::from_str(&line)?;
         for entry in first["addresses"].as_array().into_iter().flatten() {
             let text = |key: &str| entry[key].as_str().map(str::to_owned);
-            let (title, address) = text("title").zip(text("address")).context("an address without a title")?;
-            server.addresses.push((title, address.parse()?));
+            let (id, address) = text("id").zip(text("address")).context("an address without an id")?;
+            server.addresses.push((id, address.parse()?));
         }
         first["console"].as_str().unwrap_or_default().clone_into(&mut server.console);
         Ok(server)
@@ -61,10 +61,10 @@ impl Server {
         &self.console
     }
 
-    /// The address of the endpoint with this title.
-    pub(crate) fn address(&self, title: &str) -> anyhow::Result<SocketAddr> {
-        let found = self.addresses.iter().find(|(other, _)| other == title);
-        found.map(|(_, address)| *address).with_context(|| format!("no endpoint named {title}"))
+    /// The address of the endpoint with this id.
+    pub(crate) fn address(&self, id: &str) -> anyhow::Result<SocketAddr> {
+        let found = self.addresses.iter().find(|(other, _)| other == id);
+        found.map(|(_, address)| *address).with_context(|| format!("no endpoint `{id}`"))
     }
 
     /// CPU time of all its threads so far.
@@ -77,7 +77,7 @@ impl Server {
         self.child.id()
     }
 
-    /// All endpoints: title and address.
+    /// The id and address of each endpoint.
     pub(crate) fn addresses(&self) -> &[(String, SocketAddr)] {
         &self.addresses
     }

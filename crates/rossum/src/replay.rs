@@ -36,7 +36,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     report(&verdict, options.verify, out)
 }
 
-/// Says how the replay went. With `verify`, everything but a missing end is an error.
+/// Prints the result of the replay. With `verify`, everything but a missing end is an error.
 fn report(verdict: &Verdict, verify: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     let Verdict { ticks, compared, differs_at, complete, damage, missing, unverified } = verdict;
     for damage in damage {
@@ -59,7 +59,7 @@ fn report(verdict: &Verdict, verify: bool, out: &mut dyn Write) -> anyhow::Resul
     if *unverified > 0 {
         writeln!(
             out,
-            "{unverified} state hashes behind missing records cannot be compared: without all inputs, the state is unknown"
+            "{unverified} state hashes after missing records cannot be compared: without all inputs, the state is unknown"
         )?;
     }
     if verify && (!damage.is_empty() || *missing > 0) {

@@ -18,7 +18,6 @@ use world::clock::Pace;
 
 use crate::output::OverwriteOption;
 
-/// The default scenario.
 pub(crate) const DEFAULT_SCENARIO: &str = "playground";
 
 /// Options of `rossum serve`.
@@ -49,7 +48,7 @@ pub(crate) struct CommonOptions {
     /// Network to accept connections from, such as 192.168.1.0/24; repeatable
     #[arg(long, value_name = "NETWORK")]
     pub(crate) allow: Vec<String>,
-    /// PEM file of the console's certificate; without one, it makes its own when it listens to other machines
+    /// PEM file of the console's certificate; without one, a self-signed one is created when listening beyond loopback
     #[arg(long, value_name = "FILE", requires = "key")]
     pub(crate) certificate: Option<PathBuf>,
     /// PEM file of the certificate's private key
@@ -121,7 +120,6 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     })
 }
 
-/// A world to serve.
 pub(crate) struct ServedWorld {
     pub(crate) scenario: Scenario,
     /// Path of the recording, if any.

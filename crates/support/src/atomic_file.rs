@@ -75,7 +75,7 @@ fn remove_leftovers(path: &Path) {
         }
         let is_left = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
         if is_left {
-            // one that cannot be removed is in nobody's way
+            // one that cannot be removed does no harm
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -16,6 +16,11 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// The question ``did you mean `cliffs`?``.
+pub fn did_you_mean(near: &str) -> impl Display {
+    fmt::from_fn(move |f| write!(f, "did you mean `{near}`?"))
+}
+
 /// The message for an unknown name: ``unknown world `clifs`; did you mean `cliffs`? available: cliffs, maze``.
 ///
 /// `kind` is the noun, such as `world`.
@@ -24,7 +29,7 @@ pub fn unknown<'a>(kind: &'a str, name: &'a str, known: &'a [impl AsRef<str>]) -
         // names may come from the network
         write!(f, "unknown {kind} `{}`; ", name.escape_debug())?;
         if let Some(near) = nearest(name, known.iter().map(AsRef::as_ref)) {
-            write!(f, "did you mean `{near}`? ")?;
+            write!(f, "{} ", did_you_mean(near))?;
         }
         f.write_str("available: ")?;
         for (index, name) in known.iter().enumerate() {
@@ -38,7 +43,7 @@ pub fn unknown<'a>(kind: &'a str, name: &'a str, known: &'a [impl AsRef<str>]) -
 /// `message` followed by a line that suggests the nearest known name, if one is similar enough.
 pub fn with_nearest<'a>(message: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(name, known) {
-        Some(near) => format!("{message}\ndid you mean `{near}`?"),
+        Some(near) => format!("{message}\n{}", did_you_mean(near)),
         None => message.to_owned(),
     }
 }

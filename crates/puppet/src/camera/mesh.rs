@@ -27,7 +27,6 @@ pub(super) struct TriangleMesh {
 /// A vertex of a unit-sized shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeshVertex {
-    /// Position.
     pub(super) point: Vec3,
     /// Surface normal.
     pub(super) normal: Vec3,

@@ -94,7 +94,6 @@ fn covers(start: f32, step: f32, size: usize, limit: usize) -> Vec<Cover> {
         .collect()
 }
 
-/// A rotated square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RotatedSquare {
     /// Centre, in image pixels.

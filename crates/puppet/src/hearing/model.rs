@@ -43,7 +43,7 @@ struct DecoderNodes {
     features: NodeId,
     use_cache: NodeId,
     logits: NodeId,
-    /// Key-value caches of self-attention (over the text so far) and of cross_attention-attention (over the features).
+    /// Key-value caches of self-attention (over the text so far) and of cross-attention (over the features).
     self_attention: Vec<CacheNodes>,
     cross_attention: Vec<CacheNodes>,
     heads: usize,

@@ -132,12 +132,12 @@ fn top(row: &[f32], count: usize) -> Vec<(u32, f32)> {
 
 fn log_sum_exp(row: &[f32]) -> f64 {
     let max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    // what is e^-20 of the greatest adds nothing, even 32 thousand times
+    // values below e^-20 of the greatest add nothing, even 32 thousand times
     let sum: f32 = row.iter().map(|logit| logit - max).filter(|&below| below > -20.0).map(f32::exp).sum();
     f64::from(max) + f64::from(sum).ln()
 }
 
-/// Whether a text that goes on with a token ends in a pattern that has come too often in a row.
+/// Whether a sequence extended by a token ends in a pattern that has been repeated too often.
 fn repeats(text: &[u32], token: u32) -> bool {
     let at = |back: usize| if back == 0 { Some(token) } else { text.len().checked_sub(back).map(|i| text[i]) };
     (1..=MAX_PERIOD).any(|period| {

@@ -1,4 +1,4 @@
-//! A voice without sound: gestures and jaw move as if the robot spoke.
+//! A voice without sound: gestures and jaw move as if the robot were speaking.
 
 use super::{Mark, Phrase, SpokenPhrase, Timeline, Voice, VoiceError, VoiceSettings, mouth, timeline::*, voice_name};
 

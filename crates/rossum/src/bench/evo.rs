@@ -76,11 +76,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         anyhow::Ok(())
     });
     bar.finish_and_clear();
-    // also those before a failure: some took minutes
+    // including those before a failure: some took minutes
     print(&figures, options.json, out)?;
     outcome?;
     if (options.enki.is_none() || options.navground.is_none()) && !options.json {
-        writeln!(out, "Not beside both peers; `make bench-evo` fetches Enki and navground.")?;
+        writeln!(out, "Enki or navground was not measured; `make bench-evo` fetches both.")?;
     }
     Ok(())
 }

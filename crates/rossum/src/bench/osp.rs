@@ -110,7 +110,7 @@ struct Comparison {
 
 fn compare(options: &Options, scenario: &str, clients: usize) -> anyhow::Result<Comparison> {
     let server = Server::start_text(scenario)?;
-    let address = server.address("OSP")?;
+    let address = server.address("osp")?;
     let echo = Echo::start()?;
     let mut lockstep = Lockstep::start(address, clients)?;
     // warm up
@@ -223,7 +223,7 @@ fn bare_physics(options: &Options, model: &str, count: usize) -> anyhow::Result<
 fn variables(options: &Options) -> anyhow::Result<Vec<Figure>> {
     // some 450 variables per robot
     let server = Server::start_text(&world_of("T1", 24))?;
-    let mut peer = Peer::connect(server.address("OSP")?)?;
+    let mut peer = Peer::connect(server.address("osp")?)?;
     let (mut times, mut lost, mut count) = (Vec::new(), 0, 0);
     for _ in 0..options.rounds.rounds() {
         let began = now();
@@ -254,7 +254,7 @@ fn variables(options: &Options) -> anyhow::Result<Vec<Figure>> {
 fn odcp(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let server = Server::start("small")?;
     let socket = UdpSocket::bind("127.0.0.1:0")?;
-    socket.connect(server.address("ODCP of Rover")?)?;
+    socket.connect(server.address("odcp:Rover")?)?;
     socket.set_read_timeout(Some(Duration::from_secs(1)))?;
     let (mut rates, mut lost) = (Vec::new(), 0);
     for _ in 0..options.rounds.rounds() {

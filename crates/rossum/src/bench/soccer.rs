@@ -57,7 +57,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     let mut figures = Vec::new();
     let outcome = measure(options, &bar, &mut figures);
     bar.finish_and_clear();
-    // also after a failure: some figures took minutes
+    // even after a failure: some figures took minutes
     print(&figures, options.rounds.json, out)?;
     outcome?;
     if options.reference.is_none() && !options.rounds.json {

@@ -12,7 +12,7 @@ use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand};
 use evolve::{
     robot::suitability,
-    run::{Best, Company, EvaluationSite, Run, RunConfig, coevolution, learnt},
+    run::{Best, Encounters, EvaluationSite, Run, RunConfig, coevolution, learnt},
 };
 use tracing::warn;
 
@@ -106,7 +106,7 @@ fn begin(folder: Option<PathBuf>, plan: &RunPlan) -> anyhow::Result<(Run, Evalua
     if let Some(local) = site.local()?
         && let Err(reason) = suitability::check(&local.design, &local.world)
     {
-        warn!("this combination will hardly learn anything: {reason}");
+        warn!("this combination is unlikely to learn: {reason}");
     }
     let evaluator = Evaluator::new(&site, plan)?;
     let config = RunConfig {
@@ -125,7 +125,7 @@ fn begin(folder: Option<PathBuf>, plan: &RunPlan) -> anyhow::Result<(Run, Evalua
 fn resume(folder: &std::path::Path, plan: &mut RunPlan) -> anyhow::Result<(Run, Evaluator)> {
     let run = Run::resume(folder)?;
     plan.complete_from(run.config());
-    if let EvaluationSite::Local { company: Company::Opponents { rival, .. }, .. } = &run.config().site {
+    if let EvaluationSite::Local { encounters: Encounters::Opponents { rival, .. }, .. } = &run.config().site {
         let pair = folder.parent().unwrap_or(folder).display();
         bail!("{} evolves against `{rival}`; resume both with --resume {pair}", folder.display());
     }

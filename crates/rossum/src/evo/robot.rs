@@ -33,7 +33,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "in_process")]
     pipeline: bool,
     /// Axis of the World Simulator at which directions are 0
-    #[arg(long, value_enum, default_value_t, conflicts_with = "in_process")]
+    #[arg(long, value_enum, default_value_t, allow_hyphen_values = true, conflicts_with = "in_process")]
     dir_zero: Zero,
     /// Sense in which the World Simulator's directions grow, seen from above
     #[arg(long, value_enum, default_value_t, conflicts_with = "in_process")]
@@ -69,6 +69,12 @@ enum Zero {
     X,
     /// +y
     Y,
+    /// -x
+    #[value(name = "-x")]
+    MinusX,
+    /// -y
+    #[value(name = "-y")]
+    MinusY,
 }
 
 impl From<Zero> for DirZero {
@@ -76,6 +82,8 @@ impl From<Zero> for DirZero {
         match zero {
             Zero::X => Self::X,
             Zero::Y => Self::Y,
+            Zero::MinusX => Self::MinusX,
+            Zero::MinusY => Self::MinusY,
         }
     }
 }
@@ -168,6 +176,15 @@ mod tests {
         ] {
             let Options { port: found, world: address, .. } = Flags::try_parse_from(flags).unwrap().options;
             assert_eq!((found, find_world(&address)), (port, Ok(world.parse().unwrap())), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn directions_are_0_at_any_axis() {
+        for (name, expected) in [("x", DirZero::X), ("y", DirZero::Y), ("-x", DirZero::MinusX), ("-y", DirZero::MinusY)]
+        {
+            let options = Flags::try_parse_from(["robot", "--dir-zero", name]).unwrap().options;
+            assert_eq!(DirZero::from(options.dir_zero), expected);
         }
     }
 }

@@ -100,7 +100,7 @@ fn refusal<'a>(what: &str, text: &str, known: impl Iterator<Item = &'a str>, cou
 /// A suggestion of the most similar name in brackets, if there is one.
 fn meant<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = suggest::nearest(&plain(text), known);
-    near.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+    near.map(|name| format!(" ({})", suggest::did_you_mean(name))).unwrap_or_default()
 }
 
 #[cfg(test)]

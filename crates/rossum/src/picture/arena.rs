@@ -32,7 +32,6 @@ pub(crate) struct TrialPath {
 
 /// A robot with its paths.
 pub(crate) struct Robot<'a> {
-    /// Its shape.
     pub(crate) body: &'a Body,
     /// Index of its kind in the world's ports.
     pub(crate) kind: usize,

@@ -78,7 +78,8 @@ fn legend(svg: &mut Svg, entries: &[(&str, String)]) {
     let mut x = WIDTH - RIGHT;
     for (color, text) in entries.iter().rev() {
         svg.text([x, 50.0], 13.0, color, Anchor::End, text);
-        x -= 8.0 + 6.6 * text.len() as f64;
+        // browsers may draw it in a wider font than ours
+        x -= 8.0 + 7.8 * text.chars().count() as f64;
         svg.line([[x - 16.0, 46.0], [x, 46.0]], &format!(r#"stroke="{color}" stroke-width="3""#));
         x -= 40.0;
     }
@@ -106,7 +107,7 @@ impl Axis {
         if low > high {
             return Self::new(0.0, 1.0);
         }
-        // so that it has an extent also where a half more is no more
+        // so that it has an extent even where adding a half changes nothing
         let half = if high > low { 0.0 } else { (0.5_f64).max(high.abs() * 1e-6) };
         let (low, high) = ((low - half).max(f64::MIN / 4.0), (high + half).min(f64::MAX / 4.0));
         let step = round_step(high - low);

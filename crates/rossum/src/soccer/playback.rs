@@ -6,6 +6,7 @@ use anyhow::Context;
 use server::{
     access::{AllowList, check_bind},
     log_player::LogPlayer,
+    protocol::EndpointId,
 };
 use tokio::{
     net::TcpListener,
@@ -47,7 +48,9 @@ pub(super) fn run(options: &Options, log: &Path, out: &mut dyn Write) -> anyhow:
 fn greet(options: &Options, log: &Path, listener: &TcpListener, out: &mut dyn Write) -> anyhow::Result<()> {
     let (title, address) = (format!("Playback of {}", log.display()), listener.local_addr()?);
     if options.common.json {
-        let addresses = serde_json::json!([{ "title": "Soccer monitors", "kind": "tcp", "address": address }]);
+        let id = EndpointId::SoccerMonitors;
+        let addresses =
+            serde_json::json!([{ "id": id, "title": "Soccer monitors", "kind": "tcp", "address": address }]);
         return Ok(writeln!(out, "{}", serde_json::json!({ "title": title, "addresses": addresses }))?);
     }
     writeln!(out, "{title}\n\n  Soccer monitors  tcp {address}\n")?;

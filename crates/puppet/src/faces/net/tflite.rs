@@ -97,7 +97,6 @@ fn half(bits: u16) -> f32 {
 /// An operator of the network.
 #[derive(Clone, Debug)]
 pub(super) struct Operator<'a> {
-    /// Kind of the operator.
     pub(super) kind: OperatorKind,
     /// Indices of the input tensors.
     pub(super) inputs: Vec<usize>,
@@ -127,7 +126,6 @@ impl Operator<'_> {
 /// A network as it is in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Model<'a> {
-    /// All values.
     pub(super) tensors: Vec<Tensor<'a>>,
     /// All operators, in an order in which they can be run.
     pub(super) operators: Vec<Operator<'a>>,

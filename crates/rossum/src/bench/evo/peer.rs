@@ -28,7 +28,7 @@ impl TaskFile {
 
 impl Drop for TaskFile {
     fn drop(&mut self) {
-        // a temporary file that stays is no reason to fail
+        // a leftover temporary file is no reason to fail
         let _ = fs::remove_file(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Robot-steps per second of processor time, in turns with the peers.
+//! Robot steps per second of processor time, in turns with the peers.
 
 use anyhow::Context;
 
@@ -12,7 +12,6 @@ use super::{
 /// Readings that differ by more than this are counted, in mm.
 const OFF: f64 = 10.0;
 
-/// The contestants.
 enum Contestant {
     Ours(Box<Rover>),
     Peer(Peer),
@@ -20,7 +19,7 @@ enum Contestant {
 
 struct Entry {
     contestant: Contestant,
-    /// Robot-steps per second of processor time, by round.
+    /// Robot steps per second of processor time, by round.
     rates: Vec<f64>,
 }
 
@@ -80,7 +79,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
         for entry in ours.iter_mut().chain(peers) {
             entry.run(options)?;
             if round == 0 {
-                // until everybody is warm
+                // until all are warm
                 entry.rates.clear();
             }
         }

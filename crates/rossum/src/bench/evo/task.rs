@@ -7,7 +7,7 @@ use arena::{Arena, Beam, Body, Layer, Plan, Pose, Position, Request, Response, R
 
 use super::super::cpu_time;
 
-/// The obstacles, also for the peers.
+/// The obstacles, which the peers use as well.
 pub(super) const TEXT: &str = include_str!("../../../../../bench/evo/task.txt");
 
 /// Sees everything in the arena, in mm.
@@ -123,7 +123,7 @@ impl Rover {
         }
     }
 
-    /// One trial from each start; how many steps these are.
+    /// Runs one trial from each start; returns the number of steps.
     pub(super) fn lap(&mut self) -> anyhow::Result<u64> {
         for index in 0..self.starts.len() {
             let mut at = self.start(index)?;
@@ -188,7 +188,7 @@ impl Rover {
     }
 }
 
-/// What a sensor looks along, turned aside by so much.
+/// The direction of a sensor, turned aside by this angle.
 fn beam(at: Position, mount: Mount, aside: f64, opening: f64) -> Beam {
     let (sin, cos) = at.dir.sin_cos();
     Beam {

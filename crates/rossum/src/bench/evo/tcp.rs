@@ -1,5 +1,5 @@
-//! Robot-steps a second over TCP: a World Simulator, a Robot Simulator, and the bench as Population Manager, each a process
-//! of its own.
+//! Robot steps per second over TCP: a World Simulator, a Robot Simulator, and the bench as Population Manager, each a
+//! process of its own.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -23,7 +23,7 @@ use crate::process::cpu_time_of;
 
 /// The robot, as a body file.
 const BODY: &str = include_str!("../../../../../bench/evo/rover.toml");
-/// What that file says.
+/// Parameters in that file.
 const STEPS_OF_AN_INDIVIDUAL: u64 = 500;
 const CONCURRENT: usize = 32;
 /// The controller of the task as weights of the left and the right wheel: of the sensors, from straight ahead to the left,
@@ -34,7 +34,7 @@ const WEIGHTS: [[f64; 11]; 2] = [
 ];
 /// Far longer than anything takes.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// As many bytes as a sensor's reading has, about.
+/// Approximate size of a sensor's reading, in bytes.
 const ECHOED: usize = 40;
 
 pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
@@ -45,7 +45,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     let robot = Program::start(&robot)?;
     let echo = Echo::start()?;
     let mut manager = Manager::connect(robot.address)?;
-    // until everybody is awake
+    // until all are awake
     manager.run(options.block() / 4)?;
     let (mut speeds, mut echoes, mut total) = (Vec::new(), Vec::new(), 0);
     let before = [world.cpu_time()?, robot.cpu_time()?];
@@ -72,7 +72,7 @@ pub(super) fn measure(options: &Options) -> anyhow::Result<Vec<Figure>> {
     }])
 }
 
-/// The world and the robot as files; gone when this is.
+/// The world and the robot as files; deleted on drop.
 struct Files(PathBuf);
 
 impl Files {
@@ -80,7 +80,7 @@ impl Files {
         let folder = std::env::temp_dir().join(format!("rossum-bench-evo-{}", std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let files = Self(folder);
-        // robots that meet each other would have another task than a lonely one
+        // robots that meet each other would have a different task from a single one
         let world = task.world_file(FAR).replacen('\n', "\nisolation = \"per-robot\"\n", 1);
         std::fs::write(files.world(), world)?;
         std::fs::write(files.body(), BODY)?;
@@ -102,7 +102,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // a temporary folder that stays is no reason to fail
+        // a leftover temporary folder is no reason to fail
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -161,8 +161,7 @@ impl Manager {
         Individual { generation: 1, number: self.sent, hidden: 0, values: WEIGHTS.concat() }
     }
 
-    /// Keeps the simulator busy for about so long, and waits for the last one. How many steps robots have made, and how
-    /// long it took.
+    /// Keeps the simulator busy for about `block`, then waits for the last evaluation. Returns steps and elapsed time.
     fn run(&mut self, block: Duration) -> anyhow::Result<(u64, Duration)> {
         let first: Vec<_> = (0..CONCURRENT).map(|_| self.next()).collect();
         let (began, mut waits, mut finished) = (now(), first.len(), 0_u64);
@@ -181,7 +180,7 @@ impl Manager {
     }
 }
 
-/// A thread that sends back whatever it gets.
+/// An echo server on its own thread.
 struct Echo {
     stream: TcpStream,
 }
@@ -204,7 +203,7 @@ impl Echo {
         Ok(Self { stream })
     }
 
-    /// Round trips a second.
+    /// Round trips per second.
     fn run(&self, block: Duration) -> anyhow::Result<f64> {
         let mut stream = &self.stream;
         let mut buffer = [0; ECHOED];

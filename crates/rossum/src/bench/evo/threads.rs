@@ -1,4 +1,4 @@
-//! What a second processor brings, with an arena for each thread.
+//! Speed-up by a second processor, with an arena for each thread.
 
 use std::thread;
 

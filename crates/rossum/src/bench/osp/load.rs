@@ -220,11 +220,11 @@ fn client(
 
 /// Number of ticks from a motor command over ODCP until the motor moves.
 pub(super) fn ticks_to_motion(server: &Server) -> anyhow::Result<u32> {
-    let mut stepper = Peer::connect(server.address("OSP")?)?;
+    let mut stepper = Peer::connect(server.address("osp")?)?;
     let agent = stepper.control(0)?;
     let request = Request::NextStep { agent, inputs: vec![] }.to_bytes_in(DIALECT);
     let confirmation = Request::StepCompletedAck { agent }.to_bytes_in(DIALECT);
-    let mut motors = client::odcp::Client::connect(server.address("ODCP of Rover")?)?;
+    let mut motors = client::odcp::Client::connect(server.address("odcp:Rover")?)?;
     for _ in 0..50 {
         stepper.step(&request, &confirmation)?;
     }

@@ -201,7 +201,6 @@ fn word_time() -> anyhow::Result<f64> {
     Ok(f64::from(*time))
 }
 
-/// Waits.
 fn pause(time: Duration) {
     let until = now() + time;
     while now() < until {

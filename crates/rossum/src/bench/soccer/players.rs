@@ -84,7 +84,6 @@ impl Player {
         self.buffer.get(self.frame.clone()).unwrap_or_default()
     }
 
-    /// Restarts the script.
     pub(super) fn restart_script(&mut self) {
         self.answers = 0;
     }

@@ -162,14 +162,14 @@ fn greeting(output: impl Read) -> anyhow::Result<([SocketAddr; 3], String)> {
     BufReader::new(output).read_line(&mut line)?;
     let greeting: serde_json::Value = serde_json::from_str(&line).context("our server did not start")?;
     let addresses = greeting["addresses"].as_array().context("no addresses")?;
-    let find = |title: &str| {
-        let found = addresses.iter().find(|address| address["title"] == title);
-        let text = found.and_then(|found| found["address"].as_str()).with_context(|| format!("no {title}"))?;
+    let find = |id: &str| {
+        let found = addresses.iter().find(|address| address["id"] == id);
+        let text = found.and_then(|found| found["address"].as_str()).with_context(|| format!("no endpoint `{id}`"))?;
         text.parse().context("an address")
     };
     let link = greeting["viewer"].as_str().and_then(|link| link.split_once("token="));
     let (_, token) = link.context("no link for viewers")?;
-    Ok(([find("Soccer agents")?, find("Soccer monitors")?, find("Console")?], token.to_owned()))
+    Ok(([find("soccer-agents")?, find("soccer-monitors")?, find("console")?], token.to_owned()))
 }
 
 /// Two ports that were free a moment ago.

@@ -5,25 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail, ensure};
-use arena::plan::Isolation;
+use anyhow::{Context, Error, bail, ensure};
 use clap::Args;
 use evolve::{
     run::{
-        Best, CoevolutionPreset, Company, EvaluationSite, MAX_GROUP, Preset, RunConfig,
+        Best, CoevolutionPreset, EvaluationSite, MAX_GROUP, Preset, RunConfig,
         coevolution::{CoevolutionConfig, MAX_OPPONENTS, PopulationConfig},
     },
     search::{Algorithm, Settings},
 };
 use serde::Deserialize;
-use server::driver::evo::DEFAULT_HOST;
+use server::{driver::evo::DEFAULT_HOST, protocol::evo::local_site};
 
 use crate::evo::files;
 
 const MAX_GENERATIONS: u64 = 1_000_000;
 const MAX_THREADS: usize = 1_024;
 
-/// The flags.
 #[derive(Debug, Args)]
 pub(super) struct RunOptions {
     /// Run world, robots and population in this process
@@ -248,18 +246,7 @@ impl RunPlan {
             let default = || vec![DEFAULT_HOST.to_owned()];
             return Ok(EvaluationSite::Simulators(self.simulators.clone().unwrap_or_else(default)));
         }
-        let world = files::world(&self.world)?;
-        let company = match files::plan(&world)?.rules().isolation {
-            Isolation::PerRobot => Company::Nobody,
-            Isolation::Shared | Isolation::PerConnection => Company::Group(self.concurrent),
-        };
-        Ok(EvaluationSite::Local {
-            world,
-            body: files::body(&self.body)?,
-            fitness: self.fitness.as_deref().map(files::fitness).transpose()?,
-            seed: self.seed,
-            company,
-        })
+        local_site(&self.world, &self.body, self.fitness.as_deref(), self.seed, self.concurrent).map_err(Error::msg)
     }
 
     /// The configuration of two populations.
@@ -311,6 +298,7 @@ impl RunPlan {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use evolve::run::Encounters;
     use server::driver::evo::{ROBOT_PORTS, with_port};
 
     use super::*;
@@ -349,13 +337,13 @@ mod tests {
 
     #[test]
     fn individuals_meet_where_robots_do() {
-        let company = |flags: &[&str]| match plan(&[&["--all"], flags].concat()).unwrap().site().unwrap() {
-            EvaluationSite::Local { company, .. } => company,
+        let encounters = |flags: &[&str]| match plan(&[&["--all"], flags].concat()).unwrap().site().unwrap() {
+            EvaluationSite::Local { encounters, .. } => encounters,
             EvaluationSite::Simulators(_) => panic!("not local"),
         };
-        assert_eq!(company(&[]), Company::Nobody);
-        assert_eq!(company(&["--world", "coevolution"]), Company::Group(8));
-        assert_eq!(company(&["--world", "coevolution", "--concurrent", "3"]), Company::Group(3));
+        assert_eq!(encounters(&[]), Encounters::Nobody);
+        assert_eq!(encounters(&["--world", "coevolution"]), Encounters::Group(8));
+        assert_eq!(encounters(&["--world", "coevolution", "--concurrent", "3"]), Encounters::Group(3));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options, plan: &mut RunPlan, out: &mut dyn Write) ->
     let rivals = pair.rivals();
     for (side, site) in rivals.sites().iter().enumerate() {
         if let Err(reason) = suitability::check_rival(&site.design, &site.world, rivals.kinds()[1 - side]) {
-            warn!("the {} will hardly learn anything: {reason}", rivals.names()[side]);
+            warn!("the {} is unlikely to learn: {reason}", rivals.names()[side]);
         }
     }
     let beginning = Beginning {
@@ -154,7 +154,7 @@ pub(super) fn replay(
     Ok(writeln!(out, "path: {}", file.display())?)
 }
 
-/// Draws the best individuals of the last generation; returns how they did.
+/// Draws the best individuals of the last generation; returns their results.
 fn draw_paths(folder: &Path, file: &Path, existing: Existing) -> anyhow::Result<String> {
     let (rivals, bests) = coevolution::bests(folder, None)?;
     let outcomes = rivals.duel(bests.each_ref(), usize::MAX)?.run()?;

@@ -6,7 +6,7 @@ use anyhow::Context;
 use client::evo::{Event, Fleet, FleetOptions};
 use evolve::{
     Genotype, NetParameters,
-    run::{Company, EvaluationSite, LocalSite},
+    run::{Encounters, EvaluationSite, LocalSite},
     search::Evaluation,
 };
 use server::driver::evo::{ROBOT_PORTS, with_port};
@@ -47,13 +47,13 @@ impl Evaluator {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Local { site, threads } => {
-                let company = match site.company {
-                    Company::Group(size) => {
+                let encounters = match site.encounters {
+                    Encounters::Group(size) => {
                         format!("\nrobots meet in groups of up to {size}; change with --concurrent")
                     }
-                    Company::Nobody | Company::Opponents { .. } => String::new(),
+                    Encounters::Nobody | Encounters::Opponents { .. } => String::new(),
                 };
-                format!("evaluated in this process, on {threads} threads: {}{company}", site.design.fitness().title)
+                format!("evaluated in this process, on {threads} threads: {}{encounters}", site.design.fitness().title)
             }
             Self::Remote { fleet, .. } => {
                 let addresses: Vec<String> = fleet.addresses().iter().map(ToString::to_string).collect();

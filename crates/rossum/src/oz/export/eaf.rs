@@ -17,7 +17,6 @@ use super::session::{Kind, Row, SPEAK, Session};
 /// Length of the annotation of an instantaneous event in ms, unless the next one starts earlier.
 const INSTANT: u64 = 250;
 
-/// One annotation.
 #[derive(Clone, Debug, PartialEq)]
 struct Annotation {
     /// Start, in ms.

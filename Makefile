@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console puppeteer test-clients clients repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign clean help
+.PHONY: run build test check doctor bench bench-soccer bench-osp bench-evo bench-oz bench-console bench-learn puppeteer test-clients clients python repeat soak chaos attacks compare-soccer console-pictures fuzz fuzz-campaign sanitize clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -15,6 +15,10 @@ build: setup ## build the program
 
 test: setup browser toolchains check ## everything CI runs: the checks and all tests
 	$(CARGO) test --workspace
+	scripts/test-python
+
+python: setup ## build the Python package and install it into target/python
+	@scripts/python-package
 
 check: setup ## stray files, format, lints, documentation, dependency audit
 	scripts/check
@@ -43,6 +47,9 @@ bench-oz: setup ## benchmark the puppet: speech, motion, video, faces, hearing
 bench-console: setup browser ## benchmark the console: bundle size, traffic, cost of viewers, time to first view
 	$(CARGO) run --release --bin rossum -- bench console && \
 	  ROSSUM=target/release/rossum node console/bench/first-view.mjs
+
+bench-learn: setup ## benchmark the learning environments against MuJoCo's own batches
+	python=$$(scripts/python-package) && "$$python" bench/learning/bench.py
 
 puppeteer: setup ## run a scripted five-minute session with the puppet and account for every message
 	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play
@@ -94,6 +101,9 @@ browser:
 # compilers and interpreters of the Oz clients; those that are missing are skipped, or installed in CI
 toolchains:
 	@scripts/fetch-toolchains
+
+sanitize: setup ## run the tests of the crates with unsafe code under AddressSanitizer
+	scripts/sanitize
 
 clean: ## remove build outputs
 	$(CARGO) clean

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("client", &["wire"]),
     ("console", &[]),
     ("library", &["support", "physics"]),
+    ("learning", &["library", "physics", "world"]),
     ("session", &["library", "physics", "world", "soccer", "puppet", "arena", "evolve", "wire"]),
     (
         "server",
@@ -31,11 +32,20 @@ const ARROWS: &[(&str, &[&str])] = &[
             "console",
         ],
     ),
+    (
+        "python",
+        &[
+            "support", "library", "learning", "physics", "world", "soccer", "puppet", "arena", "evolve", "wire",
+            "session", "server",
+        ],
+    ),
 ];
 
 /// What `session` may use besides our own crates: nothing that does I/O, reads a clock or runs tasks.
-const SESSION_LIBRARIES: &[&str] =
-    &["bytes", "glam", "parking_lot", "proptest", "regex-lite", "serde", "serde_json", "tempfile", "thiserror"];
+const SESSION_LIBRARIES: &[&str] = &["bytes", "glam", "parking_lot", "regex-lite", "serde", "serde_json", "thiserror"];
+
+/// What its tests may use as well.
+const SESSION_TEST_LIBRARIES: &[&str] = &["proptest", "tempfile"];
 
 /// What the sources of `session` must not mention. Addresses are `core::net` types; time is an argument.
 const NOT_IN_SESSIONS: &[&str] = &[
@@ -47,6 +57,7 @@ const NOT_IN_SESSIONS: &[&str] = &[
     "std::env",
     "SystemTime",
     "Instant::now",
+    ".elapsed()",
     "tokio",
     "async ",
     "axum",
@@ -60,8 +71,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-#[test]
-fn no_arrow_is_added_or_turned_round() {
+/// Our packages, as Cargo describes them. Their dependencies are of any kind and for any target.
+fn packages() -> Vec<Value> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
@@ -70,18 +81,30 @@ fn no_arrow_is_added_or_turned_round() {
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let packages = metadata["packages"].as_array().expect("a list of packages");
-    let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+    metadata["packages"].as_array().expect("a list of packages").clone()
+}
+
+fn name(value: &Value) -> String {
+    value["name"].as_str().expect("a name").to_owned()
+}
+
+fn dependencies(package: &Value) -> &[Value] {
+    package["dependencies"].as_array().expect("a list of dependencies")
+}
+
+#[test]
+fn no_arrow_is_added_or_turned_round() {
+    let packages = packages();
     let ours: BTreeSet<String> = packages.iter().map(name).collect();
     let allowed: BTreeMap<_, _> = ARROWS.iter().copied().collect();
-    for package in packages {
+    for package in &packages {
         let user = name(package);
         if user == "rossum" {
             continue;
         }
         let may = allowed.get(user.as_str()).unwrap_or_else(|| panic!("`{user}` is new: say here what it may use"));
         // of any kind: what a test uses, its crate knows
-        for used in package["dependencies"].as_array().expect("a list of dependencies").iter().map(name) {
+        for used in dependencies(package).iter().map(name) {
             assert!(!ours.contains(&used) || may.contains(&used.as_str()), "`{user}` must not use `{used}`");
         }
     }
@@ -89,14 +112,13 @@ fn no_arrow_is_added_or_turned_round() {
 
 #[test]
 fn sessions_do_no_io() {
-    let manifest = fs::read_to_string(root().join("crates/session/Cargo.toml")).expect("a manifest");
-    let manifest: toml::Table = manifest.parse().expect("TOML");
-    let allowed: BTreeMap<_, _> = ARROWS.iter().copied().collect();
-    for section in ["dependencies", "dev-dependencies"] {
-        for name in manifest[section].as_table().expect("a table").keys().map(String::as_str) {
-            let is_allowed = SESSION_LIBRARIES.contains(&name) || allowed["session"].contains(&name);
-            assert!(is_allowed, "`session` must not use `{name}`");
-        }
+    let (_, ours) = ARROWS.iter().find(|(user, _)| *user == "session").expect("its arrows");
+    let session = packages().into_iter().find(|package| name(package) == "session").expect("the package");
+    for dependency in dependencies(&session) {
+        let (used, is_for_tests) = (name(dependency), dependency["kind"] == "dev");
+        let is_allowed = ours.iter().chain(SESSION_LIBRARIES).any(|allowed| *allowed == used)
+            || is_for_tests && SESSION_TEST_LIBRARIES.contains(&used.as_str());
+        assert!(is_allowed, "`session` must not use `{used}`");
     }
     let folder = root().join("crates/session/src");
     let is_test = |path: &Path| {
@@ -108,12 +130,49 @@ fn sessions_do_no_io() {
         let text = fs::read_to_string(&path).expect("sources are text");
         // other attributes may be between `cfg(test)` and the module
         let code = text.split("\nmod tests {").next().unwrap_or_default();
-        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+        let lines: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let imports = imports(&lines);
+        for line in lines.into_iter().chain(imports.iter().map(String::as_str)) {
             for word in NOT_IN_SESSIONS {
                 assert!(!line.contains(word), "{} has `{word}`: {line}", path.display());
             }
         }
     }
+}
+
+/// The paths that `use` declarations name, one by one: `use std::{fs, io::Read};` names `std::fs` and `std::io::Read`.
+fn imports(lines: &[&str]) -> Vec<String> {
+    let mut paths = Vec::new();
+    for statement in lines.join("\n").split(';') {
+        let begins = |line: &&str| line.starts_with("use ") || line.starts_with("pub") && line.contains(" use ");
+        let declaration: Vec<&str> = statement.lines().map(str::trim).skip_while(|line| !begins(line)).collect();
+        if let Some((_, tree)) = declaration.join(" ").split_once("use ") {
+            expand("", tree, &mut paths);
+        }
+    }
+    paths
+}
+
+fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
+    let Some((head, group)) = tree.trim().split_once('{') else {
+        return paths.push(format!("{prefix}{}", tree.trim()));
+    };
+    let group = group.strip_suffix('}').expect("a group is at the end");
+    let mut depth = 0;
+    let is_between = |character: char| {
+        depth += i32::from(character == '{') - i32::from(character == '}');
+        character == ',' && depth == 0
+    };
+    for part in group.split(is_between).filter(|part| !part.trim().is_empty()) {
+        expand(&format!("{prefix}{head}"), part, paths);
+    }
+}
+
+#[test]
+fn imports_are_found_in_groups() {
+    let lines = ["fn f() {}", "pub use std::{", "    env, fs,", "    io::{self, Read},", "};", "use wire::oz;"];
+    let expected = ["std::env", "std::fs", "std::io::self", "std::io::Read", "wire::oz"];
+    assert_eq!(imports(&lines), expected);
 }
 
 /// Text files of the project, without what was built or fetched.

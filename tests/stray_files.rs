@@ -1,4 +1,4 @@
-//! `scripts/check-files`: this repository passes, and a stray file is rejected by name.
+//! `scripts/check-files`: this repository passes, and a stray or long file is rejected by name.
 
 use std::{
     fs,
@@ -52,4 +52,14 @@ fn stray_files_are_named() {
     check("docs/console/world.png", BINARY, None);
     check("crates/server/src/lib.rs", b"//! Text.\n", None);
     check("target/debug/rossum", BINARY, None);
+}
+
+#[test]
+fn long_sources_are_named() {
+    let lines = |count: usize| "//! Text.\n".repeat(count).into_bytes();
+    check("crates/server/src/lib.rs", &lines(600), None);
+    check("crates/server/src/lib.rs", &lines(601), Some("601 lines, more than 600"));
+    check("console/src/main.ts", &lines(700), Some("700 lines, more than 600"));
+    check("console/src/api/generated.ts", &lines(700), None);
+    check("docs/evolving-robots.md", &lines(700), None);
 }

@@ -329,6 +329,28 @@ fn section_4_6_the_same_seed_gives_the_same_run() {
 }
 
 #[test]
+fn section_4_6_each_seed_is_another_start_in_the_scenario_orcs() {
+    let server = Running::serve(&["--scenario", "orcs"]);
+    let client = RawClient::connect(&server, Dialect::Document);
+    let randomised =
+        ["/Sim/Rover1/Heading", "/Sim/Rover2/Heading", "/Sim/World/post-3/Position", "/Sim/World/box-1/Position"];
+    let found = client.find(".*");
+    client.send(&Request::ValueInfoAck);
+    let values = randomised.map(|name| found.iter().find(|(_, _, other)| other == name).expect("present").0);
+    client.agents();
+    assert_eq!(client.register(1), Status::Done);
+    let start = |seed| {
+        client.reset(seed);
+        values.map(|value| client.ask(&Request::GetValue { value }))
+    };
+    let (first, other, again) = (start(7), start(8), start(7));
+    assert_eq!(first, again);
+    for (place, name) in randomised.iter().enumerate() {
+        assert_ne!(first[place], other[place], "{name}");
+    }
+}
+
+#[test]
 fn invalid_datagrams_do_not_disturb_other_clients() {
     let server = small();
     let mut witness = Client::connect(server.address("OSP")).expect("it answers");

@@ -6,9 +6,10 @@ Start a server, then one process per team:
     python3 team.py --team Reds
     python3 team.py --team Blues
 
-It needs the Python standard library only. Read the file from the bottom up: `main` opens one connection per player, `Team`
-decides who goes for the ball, `Player` turns what it sees into a walking direction or a kick, `Gait` and `Kick` turn that into
-foot motion, and `leg_angles` turns a foot pose into the angles of six motors.
+It needs the Python standard library only, and is one file, so that you can copy it and start to change it at once. Read it from
+the bottom up: `main` opens one connection per player, `Team` decides who goes for the ball, `Player` turns what it sees into
+a walking direction or a kick, `Gait` and `Kick` turn that into foot motion, and `leg_angles` turns a foot pose into the angles
+of six motors.
 
 Lengths are in metres, times in seconds, angles in radians. Only the protocol uses degrees.
 """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import serving
 from rossum_sim import World, evolution
-from rossum_sim.clients import evo, odcp, osp
+from rossum_sim.clients import evo, odcp, osp, oz
 
 DEADLINE = 60
 
@@ -116,3 +116,14 @@ def test_a_robot_in_a_world(pipeline):
                 robot.shape([])
             with pytest.raises(ValueError, match="not finite"):
                 robot.move_to(float("nan"), 0.0, 0.0)
+
+
+# --- the puppet ---
+
+
+def test_the_oz_client_is_part_of_the_package():
+    with serving("--scenario", "oz") as ports:
+        with oz.Client(port=ports["Oz of Alice"]) as robot:
+            assert robot.is_connected and robot.version == oz.VERSION
+            robot.set_expression(oz.Expression.HAPPY)
+            assert robot.gesture(oz.Gesture.NO_SHORT).wait(DEADLINE)

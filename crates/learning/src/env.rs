@@ -11,8 +11,8 @@ use crate::{
 
 /// A task in a world of its own.
 pub struct Env {
-    world: World,
-    course: Course,
+    pub(crate) world: World,
+    pub(crate) course: Course,
 }
 
 /// The episodes of one environment. Its world is an argument: several environments may take turns in one.
@@ -167,6 +167,13 @@ impl Course {
 
     /// See [`Env::step`].
     pub(crate) fn step(&mut self, world: &mut World, action: &[f32]) -> Result<Outcome, EnvError> {
+        self.act(world, action)?;
+        world.tick();
+        Ok(self.judge(world))
+    }
+
+    /// The part of a step before time passes.
+    pub(crate) fn act(&mut self, world: &mut World, action: &[f32]) -> Result<(), EnvError> {
         if !self.has_episode() {
             return Err(EnvError::NoEpisode);
         }
@@ -175,7 +182,11 @@ impl Course {
             *own = given.clamp(-1.0, 1.0);
         }
         self.task.act(world, &self.action);
-        world.tick();
+        Ok(())
+    }
+
+    /// The part of a step after time has passed.
+    pub(crate) fn judge(&mut self, world: &mut World) -> Outcome {
         self.steps = self.steps.saturating_add(1);
         let Verdict { reward, terminated } = self.task.judge(world);
         let failed = world.failure().is_some() || !world.take_fault_reports().is_empty();
@@ -185,7 +196,7 @@ impl Course {
             truncated: self.max_steps.is_some_and(|most| self.steps >= most),
         };
         self.phase = if outcome.is_over() { Phase::Over } else { Phase::Running };
-        Ok(outcome)
+        outcome
     }
 
     /// See [`Env::observe`].

@@ -53,6 +53,9 @@ pub enum EnvError {
         /// The action.
         value: f32,
     },
+    /// A motion has numbers that are not finite, or no orientation.
+    #[error("a motion has finite numbers, and an orientation of about length 1")]
+    NoMotion,
     /// The episode is over, or none has begun.
     #[error("the episode is over, or none has begun: call reset first")]
     NoEpisode,
@@ -61,7 +64,7 @@ pub enum EnvError {
 impl EnvError {
     /// Whether the caller is to blame: an argument is wrong, or the call is not allowed now.
     pub fn is_misuse(&self) -> bool {
-        matches!(self, Self::Empty | Self::Count { .. } | Self::NotFinite { .. } | Self::NoEpisode)
+        matches!(self, Self::Empty | Self::Count { .. } | Self::NotFinite { .. } | Self::NoMotion | Self::NoEpisode)
     }
 }
 

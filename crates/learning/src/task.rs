@@ -22,6 +22,7 @@ use library::ModelKind;
 use physics::{Fault, Pose, Source};
 use world::{Robot, Setup, World, snapshot::AgentCard};
 
+pub(crate) use self::legs::{root, slice};
 pub use self::mjcf::{Mjcf, Part};
 use crate::{error::EnvError, random::Random, spaces::Spaces};
 
@@ -167,7 +168,7 @@ fn with_robot(base: Source, robot: &str) -> Result<Setup, EnvError> {
 const AGENT: &str = "Robot";
 
 /// The agent that learns.
-fn agent(world: &World) -> Result<AgentCard, EnvError> {
+pub(crate) fn agent(world: &World) -> Result<AgentCard, EnvError> {
     let card = world.catalogue().agent_named(AGENT).cloned();
     card.ok_or_else(|| missing(format_args!("agent `{AGENT}`")))
 }
@@ -176,6 +177,6 @@ fn field(name: &str) -> Result<Source, EnvError> {
     Ok(library::model(ModelKind::Field, name, Path::new(""))?)
 }
 
-fn missing(what: impl std::fmt::Display) -> EnvError {
+pub(crate) fn missing(what: impl std::fmt::Display) -> EnvError {
     EnvError::Missing { what: what.to_string() }
 }

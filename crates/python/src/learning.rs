@@ -1,6 +1,6 @@
 //! `rossum_sim._native.Env` and `VectorEnv`, below the Gymnasium classes of `rossum_sim.envs`.
 
-use learning::{Autoreset, EnvError, Mjcf, Part, Step, TaskKind};
+use learning::{Autoreset, EnvError, Mjcf, Motion, Part, Step, TaskKind};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use physics::{ActuatorId, Pose};
 use pyo3::{Bound, Py, PyErr, PyResult, Python, pyclass, pyfunction, pymethods};
@@ -55,6 +55,13 @@ type Stepped<'py> = (
 
 /// Lower and upper bounds of an observation.
 type Bounds<'py> = (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<f32>>);
+
+/// What a motor is told: its name, and angle (rad), speed (rad/s), stiffness, damping and torque (N·m).
+type Target = (String, [f64; 5]);
+
+/// How a robot moves: position, orientation and velocity in the frame of the world, angular velocity in its own frame, and angle
+/// and speed of the joint of each motor.
+type MotionParts = ([f64; 3], [f64; 4], [f64; 3], [f64; 3], Vec<[f64; 2]>);
 
 /// Names of all tasks, with the suggested length of an episode in steps.
 #[pyfunction]
@@ -162,6 +169,51 @@ impl Env {
             Ok(outcome)
         })?;
         Ok((PyArray1::from_slice(py, &observation), outcome.reward, outcome.terminated, outcome.truncated))
+    }
+
+    /// The current observation.
+    fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let mut observation = vec![0.0; self.observation_size];
+        self.env.with(py, |env| env.observe(&mut observation).map_err(explained))?;
+        Ok(PyArray1::from_slice(py, &observation))
+    }
+
+    /// What the motors of the robot are told.
+    fn motors(&self, py: Python<'_>) -> PyResult<Vec<Target>> {
+        let motors = self.env.with(py, |env| env.motors().map_err(explained))?;
+        Ok(motors.into_iter().map(|(name, at)| (name, [at.q, at.dq, at.kp, at.kd, at.tau])).collect())
+    }
+
+    /// How the robot moves.
+    fn motion(&self, py: Python<'_>) -> PyResult<MotionParts> {
+        let Motion { pose, velocity, spin, joints } = self.env.with(py, |env| env.motion().map_err(explained))?;
+        Ok((pose.pos, pose.quat, velocity, spin, joints))
+    }
+
+    /// Begins a step whose time passes elsewhere: carries out an action.
+    fn act(&self, py: Python<'_>, action: PyReadonlyArray1<'_, f32>) -> PyResult<()> {
+        let action = action.as_slice().map_err(error::invalid)?;
+        self.env.with(py, |env| env.act(action).map_err(explained))
+    }
+
+    /// Takes over how the robot moves elsewhere.
+    fn follow(
+        &self,
+        py: Python<'_>,
+        position: [f64; 3],
+        orientation: [f64; 4],
+        velocity: [f64; 3],
+        spin: [f64; 3],
+        joints: Vec<[f64; 2]>,
+    ) -> PyResult<()> {
+        let motion = Motion { pose: Pose { pos: position, quat: orientation }, velocity, spin, joints };
+        self.env.with(py, |env| env.follow(&motion).map_err(explained))
+    }
+
+    /// Ends a step that `act` has begun; returns reward, and whether the episode was terminated or truncated.
+    fn judge(&self, py: Python<'_>) -> PyResult<(f64, bool, bool)> {
+        let outcome = self.env.with(py, |env| env.judge().map_err(explained))?;
+        Ok((outcome.reward, outcome.terminated, outcome.truncated))
     }
 
     /// Joint positions of the whole world, as in MuJoCo's `qpos`. A copy.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use self::erased::{DirectorRefusal, DynDirector, Envelope, OrderAnswer, OrderRefusal};
 use crate::{
-    agent::{Action, AgentId},
+    agent::{Action, AgentId, JointTarget, MotorCommand},
     light,
     record::Entry,
     value::Value,
@@ -200,6 +200,14 @@ impl World {
     pub fn motor_joint(&self, agent: AgentId, motor: &str) -> Option<JointId> {
         let motors = &self.structure.interfaces.get(&agent)?.motors;
         motors.iter().find(|other| other.name == motor)?.joint()
+    }
+
+    /// What a motor of an agent was told last, if that was a target for its joint.
+    pub fn joint_target(&self, agent: AgentId, motor: usize) -> Option<JointTarget> {
+        match self.agents.get(&agent)?.commands().get(motor)? {
+            MotorCommand::Joint(target) => Some(*target),
+            MotorCommand::Set { .. } | MotorCommand::Released => None,
+        }
     }
 
     /// The simulation, for directors. Their changes follow from the recorded orders and are not recorded.

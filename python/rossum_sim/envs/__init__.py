@@ -9,7 +9,8 @@
 A vector of environments runs in native threads, without Python's lock. Its environment ``i`` does, bit for bit, what a single
 environment does that was reset with ``seed + i``, on any number of threads.
 
-``from_mjcf`` makes an environment of your own model and a reward function.
+``from_mjcf`` makes an environment of your own model and a reward function. A ``Twin`` is a task whose robot is a player of the
+soccer league, in process or on a server.
 """
 
 try:
@@ -20,9 +21,10 @@ except ImportError as cause:
 from .._native import tasks
 from .mjcf import MjcfEnv, MjcfVectorEnv, from_mjcf
 from .task import TaskEnv
+from .twin import Twin
 from .vector import TaskVectorEnv
 
-__all__ = ["MjcfEnv", "MjcfVectorEnv", "TaskEnv", "TaskVectorEnv", "from_mjcf"]
+__all__ = ["MjcfEnv", "MjcfVectorEnv", "TaskEnv", "TaskVectorEnv", "Twin", "from_mjcf"]
 
 for _name, _steps in tasks():
     gymnasium.register(

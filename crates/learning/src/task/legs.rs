@@ -100,9 +100,7 @@ impl Legs {
     pub(super) fn new(world: &mut World, posture: &Posture) -> Result<Self, EnvError> {
         let card = agent(world)?;
         let model = world.sim().model().clone();
-        let root = model.bodies().find(|&body| model.body_name(body).starts_with(&own("")));
-        let root = root.ok_or_else(|| missing("root body"))?;
-        let free = model.body_free_joint(root).ok_or_else(|| missing("free joint"))?;
+        let (root, free) = root(world)?;
         let mut joints = Vec::new();
         for (motor, spec) in card.motors.iter().enumerate() {
             let found = world.motor_joint(card.id, &spec.name);
@@ -298,13 +296,21 @@ impl Senses {
     }
 }
 
+/// The root of the robot, and the joint by which it moves freely.
+pub(crate) fn root(world: &World) -> Result<(BodyId, JointId), EnvError> {
+    let model = world.sim().model();
+    let root = model.bodies().find(|&body| model.body_name(body).starts_with(&own("")));
+    let root = root.ok_or_else(|| missing("root body"))?;
+    Ok((root, model.body_free_joint(root).ok_or_else(|| missing("free joint"))?))
+}
+
 /// Full name of a part of the robot.
 pub(super) fn own(name: &str) -> String {
     format!("{AGENT}:{name}")
 }
 
 /// The part of a row of numbers that begins at `start`.
-pub(super) fn slice<const N: usize>(numbers: &[f64], start: usize) -> [f64; N] {
+pub(crate) fn slice<const N: usize>(numbers: &[f64], start: usize) -> [f64; N] {
     std::array::from_fn(|i| numbers[start + i])
 }
 

@@ -167,6 +167,19 @@ class Site:
         """Evaluates individuals on all cores, or so many threads. The outcomes do not depend on their number."""
         return [Outcome(*outcome) for outcome in self._site.evaluate(generation, list(individuals), threads)]
 
+    def groups(self, individuals: int, generation: int = 1) -> list[list[int]]:
+        """Divides a generation of so many individuals into groups that can be evaluated anywhere and in any order.
+
+        Each is a list of indices. It has one where robots do not meet.
+        """
+        return self._site.groups(generation, individuals)
+
+    def evaluate_group(
+        self, group: Sequence[int], individuals: Sequence[Genotype], generation: int = 1
+    ) -> list[Outcome]:
+        """Evaluates the individuals of a group, given in its order, on one core. The outcomes are those of ``evaluate``."""
+        return [Outcome(*outcome) for outcome in self._site.evaluate_group(generation, list(group), list(individuals))]
+
     def summary(self, outcome: Outcome) -> str | None:
         """One line about what an individual did, if the fitness script has a summary."""
         return self._site.summary(outcome.figures)

@@ -23,7 +23,7 @@ pub mod suitability;
 mod summary;
 mod trace;
 
-pub(crate) use self::parallel::in_parallel;
+pub(crate) use self::{parallel::in_parallel, simulator::evaluate_alone};
 pub use self::{
     body::{BodyFile, BodyFileError, FitnessFile},
     describe::Description,

@@ -7,7 +7,7 @@ use std::{path::PathBuf, thread};
 use ::evolve::{
     Genotype as Genes, NetParameters,
     robot::{Net as NetState, Outcome},
-    run::{Best, EvaluationSite, Generation, LocalSite, Run as RunState, RunConfig, learnt},
+    run::{Best, EvaluationSite, Generation, LocalSite, Run as RunState, RunConfig, Workers, learnt, save_workers},
     search::{Algorithm, Evaluation, Search as SearchState, Settings},
 };
 use numpy::PyArray1;
@@ -385,6 +385,20 @@ impl Run {
     #[getter]
     fn learnt(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.state.with(py, |state| Ok(learnt(state.folder(), &state.record())))
+    }
+
+    /// Writes what workers have done, for the console.
+    fn show_workers(
+        &self,
+        py: Python<'_>,
+        workers: u64,
+        lost: u64,
+        retried: u64,
+        finished: u64,
+        total: u64,
+    ) -> PyResult<()> {
+        let workers = Workers { workers, lost, retried, finished, total };
+        self.state.with(py, |state| save_workers(state.folder(), &workers).map_err(error::failed))
     }
 
     /// Folder of the run.

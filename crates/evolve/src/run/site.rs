@@ -77,8 +77,7 @@ impl LocalSite {
     ) -> Result<Vec<Outcome>, EvaluationError> {
         let groups = self.groups(generation, individuals.len())?;
         let evaluate = |nth: usize| {
-            let members: Vec<_> =
-                groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
+            let members: Vec<_> = groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
             self.evaluate_group(generation, &members)
         };
         let done = |count: usize| progress(groups.iter().take(count).map(Vec::len).sum());
@@ -196,8 +195,7 @@ mod tests {
             let mut seen = 0;
             // in any order
             for group in site.groups(5, 7).unwrap().into_iter().rev() {
-                let members: Vec<_> =
-                    group.iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
+                let members: Vec<_> = group.iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
                 let outcomes = site.evaluate_group(5, &members).unwrap();
                 assert!(group.iter().map(|&member| &expected[member]).eq(&outcomes), "{world}: {group:?}");
                 seen += group.len();

@@ -19,10 +19,20 @@ except ImportError as cause:
 
 from .._native import tasks
 from .mjcf import MjcfEnv, MjcfVectorEnv, from_mjcf
+from .episodes import Episode, Policy, rollout
 from .task import TaskEnv
 from .vector import TaskVectorEnv
 
-__all__ = ["MjcfEnv", "MjcfVectorEnv", "TaskEnv", "TaskVectorEnv", "from_mjcf"]
+__all__ = [
+    "Episode",
+    "MjcfEnv",
+    "MjcfVectorEnv",
+    "Policy",
+    "TaskEnv",
+    "TaskVectorEnv",
+    "from_mjcf",
+    "rollout",
+]
 
 for _name, _steps in tasks():
     gymnasium.register(

@@ -15,7 +15,7 @@ build: setup ## build the program
 
 test: setup browser toolchains check ## everything CI runs: the checks and all tests
 	$(CARGO) test --workspace
-	scripts/test-python
+	scripts/test-python --built
 
 python: setup ## build the Python package and install it into target/python
 	@scripts/python-package

@@ -70,6 +70,14 @@ fn the_program_in_rust_is_that_of_its_documentation() {
     assert!(module.contains(&example), "not in the module:\n{example}");
 }
 
+#[test]
+fn eight_lines_operate_a_robot_in_each_language() {
+    for (language, program) in programs::documented() {
+        let operating = program.lines().filter(|line| line.contains("robot")).count();
+        assert!((5..=8).contains(&operating), "{operating} lines of the program in {language} operate the robot");
+    }
+}
+
 /// The console's compiler reads the declarations of types for Node.js.
 #[test]
 fn the_declarations_of_types_are_right() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the learning environments against MuJoCo's own batches on this machine: `make bench-learn`.
+"""Measures the learning environments against MuJoCo's own batches, and scale-out with Ray, on this machine: `make bench-learn`.
 
 Ours and the peer take turns, so that noise hits both; each figure is the median of several rounds. A missed goal is reported
 and fails nothing, because the machine may be busy. Before anything is measured, both sides simulate the same robots, and
@@ -21,6 +21,8 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import scale_out
+from figure import Figure
 from mujoco import batch, rollout
 from numpy.typing import NDArray
 from rossum_sim import _native
@@ -36,17 +38,6 @@ FLOOR = """<mujoco>
   <option timestep="0.005" density="1.2" viscosity="2e-05"/>
   <worldbody><geom name="floor" type="plane" size="20 20 0.1"/></worldbody>
 </mujoco>"""
-
-
-@dataclass
-class Figure:
-    """One measured figure, and its goal."""
-
-    what: str
-    value: float
-    goal: str
-    met: bool
-    detail: str
 
 
 @dataclass
@@ -228,7 +219,7 @@ def main() -> None:
     options.add_argument("--json", action="store_true", help="print one JSON object per figure")
     given = options.parse_args()
     rounds = 3 if given.quick else 9
-    figures = vectors(rounds, given.envs, given.threads) + single(rounds)
+    figures = vectors(rounds, given.envs, given.threads) + single(rounds) + scale_out.figures(given.quick)
     if given.json:
         for figure in figures:
             print(json.dumps(asdict(figure)))

@@ -1,6 +1,8 @@
 // The Evolution page: a small run that improves, is stopped and resumed.
 
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { closePage, hook, openPage, textOf } from './browser.mjs'
 import { portray } from './pictures.mjs'
@@ -55,8 +57,19 @@ test('a run improves, is stopped, and is resumed', async () => {
   await eventually('the best of all', () => page.received.latest.get('replay').robots[0].fitness === fitness)
   await page.locator(hook('replay-line')).fill(await page.locator(hook('replay-line')).getAttribute('max'))
   await portray(page, 'evolution')
+  await showsWorkers(page)
   await closePage(page)
 })
+
+/** The workers of a run on a cluster are shown, once they are in its folder. */
+async function showsWorkers(page) {
+  const { folder } = page.received.latest.get('hello').evolution
+  const { name } = page.received.latest.get('evolution').runs[0]
+  const workers = { workers: 2, lost: 1, retried: 3, finished: 20, total: 20 }
+  await writeFile(join(folder, name, 'workers.json'), JSON.stringify(workers))
+  const words = '1 worker lost, 3 tasks retried'
+  await eventually('its workers', async () => (await textOf(page, 'chosen-workers')) === words)
+}
 
 /** The best individual of any generation can be replayed. */
 async function replayAnyGeneration(page) {

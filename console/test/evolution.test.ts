@@ -13,7 +13,7 @@ import {
   worldObjection,
 } from '../src/pages/evolution/combinations.ts'
 import { comparedCurves } from '../src/pages/evolution/compared-curves.ts'
-import { bestFitness, progressOf } from '../src/pages/evolution/figures.ts'
+import { bestFitness, progressOf, workersOf } from '../src/pages/evolution/figures.ts'
 import { layOut } from '../src/pages/evolution/net-layout.ts'
 
 test('addresses as people write them', () => {
@@ -109,6 +109,7 @@ test('the figures of a run in words', () => {
     state: 'running' as const,
     words: '',
     here: true,
+    workers: null,
   }
   assert.deepEqual([bestFitness(run), progressOf(run)], ['0.2500', '3 of 100'])
   const best = [
@@ -120,6 +121,12 @@ test('the figures of a run in words', () => {
     ['hare 0.5000, fox −1.0000', '–'],
   )
   assert.equal(progressOf({ ...run, generations: 0 }), '3')
+  const workers = { workers: 2, lost: 0, retried: 0, finished: 5, total: 8 }
+  assert.equal(workersOf(run), '')
+  assert.equal(workersOf({ ...run, workers }), '2 workers, 5 of 8 individuals')
+  const lost = { ...run, workers: { ...workers, workers: 1, lost: 1, retried: 3 } }
+  assert.equal(workersOf(lost), '1 worker, 5 of 8 individuals; 1 worker lost, 3 tasks retried')
+  assert.equal(workersOf({ ...lost, state: 'finished' }), '1 worker lost, 3 tasks retried')
 })
 
 test('an arena fits into its picture', () => {

@@ -12,13 +12,17 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._native import Genotype, Net
+
+if TYPE_CHECKING:
+    from .ray import Progress
 
 __all__ = [
     "ALGORITHMS",
@@ -33,6 +37,9 @@ __all__ = [
     "Search",
     "Site",
 ]
+
+# time between two updates of what the console shows of workers, unless one is lost, in s
+SHOW_INTERVAL = 1.0
 
 WORLDS, BODIES, FITNESS_SCRIPTS, ALGORITHMS = (tuple(names) for names in _native.evolution_names())
 
@@ -167,6 +174,19 @@ class Site:
         """Evaluates individuals on all cores, or so many threads. The outcomes do not depend on their number."""
         return [Outcome(*outcome) for outcome in self._site.evaluate(generation, list(individuals), threads)]
 
+    def groups(self, individuals: int, generation: int = 1) -> list[list[int]]:
+        """Divides a generation of so many individuals into groups that can be evaluated anywhere and in any order.
+
+        Each is a list of indices. It has one where robots do not meet.
+        """
+        return self._site.groups(generation, individuals)
+
+    def evaluate_group(
+        self, group: Sequence[int], individuals: Sequence[Genotype], generation: int = 1
+    ) -> list[Outcome]:
+        """Evaluates the individuals of a group, given in its order, on one core. The outcomes are those of ``evaluate``."""
+        return [Outcome(*outcome) for outcome in self._site.evaluate_group(generation, list(group), list(individuals))]
+
     def summary(self, outcome: Outcome) -> str | None:
         """One line about what an individual did, if the fitness script has a summary."""
         return self._site.summary(outcome.figures)
@@ -176,13 +196,14 @@ class Site:
         return self._site.net(genotype)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored_site, (self._site.to_json(),)
+        return site_from_json, (self._site.to_json(),)
 
     def __repr__(self) -> str:
         return repr(self._site)
 
 
-def _restored_site(text: str) -> Site:
+def site_from_json(text: str) -> Site:
+    """A site from the text of its pickle, or from ``place`` in the configuration of a run."""
     return _site_of(_native.Site.from_json(text))
 
 
@@ -205,6 +226,8 @@ class Run:
 
     def __init__(self, native: _native.Run) -> None:
         self._run = native
+        self._lost = 0
+        self._next_show = 0.0
 
     @classmethod
     def begin(
@@ -255,6 +278,16 @@ class Run:
 
     def __iter__(self) -> Iterator[Generation]:
         return self.generations()
+
+    def show_workers(self, progress: Progress) -> None:
+        """Shows on the console what the workers of a pool have done: ``rossum_sim.ray.Pool(progress=run.show_workers)``."""
+        now = time.monotonic()
+        is_loss = progress.lost > self._lost
+        if is_loss or progress.finished == progress.total or now >= self._next_show:
+            self._lost, self._next_show = progress.lost, now + SHOW_INTERVAL
+            self._run.show_workers(
+                progress.workers, progress.lost, progress.retried, progress.finished, progress.total
+            )
 
     @property
     def is_finished(self) -> bool:

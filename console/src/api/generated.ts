@@ -734,7 +734,22 @@ export type RunSummary = {
   /** Error message of a failed run, or a remark; may be empty. */
   words: string,
   /** Whether individuals are evaluated in the run's own process; only then can they be replayed. */
-  here: boolean, };
+  here: boolean,
+  /** What its workers have done; null if it is not evaluated on a cluster. */
+  workers: RunWorkers | null, };
+
+/** What the workers of a run on a cluster have done. */
+export type RunWorkers = {
+  /** Workers that are ready. */
+  workers: number,
+  /** Workers lost since the run was begun or resumed; each is replaced. */
+  lost: number,
+  /** Tasks handed out again since then, because their worker was lost. */
+  retried: number,
+  /** Finished individuals of the generation in progress, or of the last one. */
+  finished: number,
+  /** Individuals of that generation. */
+  total: number, };
 
 /** Bodies, their appearance, and agents. */
 export type Scene = {

@@ -23,7 +23,6 @@ pub mod suitability;
 mod summary;
 mod trace;
 
-pub(crate) use self::parallel::in_parallel;
 pub use self::{
     body::{BodyFile, BodyFileError, FitnessFile},
     describe::Description,
@@ -35,3 +34,4 @@ pub use self::{
     summary::Summary,
     trace::{Trace, trace},
 };
+pub(crate) use self::{parallel::in_parallel, simulator::evaluate_alone};

@@ -7,6 +7,7 @@
 //! log.csv          the same, for spreadsheets
 //! best.json        the best individual so far
 //! bests.jsonl      the best individual of each generation, one per line; missing in runs of older versions
+//! workers.json     what the workers have done, if the run is evaluated on a cluster
 //! lock             held by the process that continues the run
 //! ```
 //!
@@ -21,6 +22,7 @@ mod folder;
 mod learnt;
 mod preset;
 mod site;
+mod workers;
 
 use std::path::Path;
 
@@ -33,6 +35,7 @@ pub use self::{
     learnt::learnt,
     preset::{CoevolutionPreset, Preset},
     site::{LocalSite, MAX_GROUP, SiteError},
+    workers::{Workers, read_workers, save_workers},
 };
 use crate::{
     Genotype, NetParameters, ParametersError,
@@ -268,6 +271,7 @@ impl Run {
         folder.trim_logs(&history)?;
         folder.trim_bests(checkpoint.finished())?;
         folder.save_best(checkpoint.best.as_ref())?;
+        workers::forget(folder.path())?;
         Ok(Self { folder, config, checkpoint, history, asked: Vec::new() })
     }
 

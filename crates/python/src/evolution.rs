@@ -7,7 +7,7 @@ use std::{path::PathBuf, thread};
 use ::evolve::{
     Genotype as Genes, NetParameters,
     robot::{Net as NetState, Outcome},
-    run::{Best, EvaluationSite, Generation, LocalSite, Run as RunState, RunConfig, learnt},
+    run::{Best, EvaluationSite, Generation, LocalSite, Run as RunState, RunConfig, Workers, learnt, save_workers},
     search::{Algorithm, Evaluation, Search as SearchState, Settings},
 };
 use numpy::PyArray1;
@@ -227,6 +227,30 @@ impl Site {
         Ok(outcomes?.into_iter().map(tuple).collect())
     }
 
+    /// Divides a generation of so many individuals into groups that can be evaluated independently, as lists of their indices.
+    fn groups(&self, generation: u64, individuals: usize) -> PyResult<Vec<Vec<usize>>> {
+        self.local.groups(generation, individuals).map_err(error::failed)
+    }
+
+    /// Evaluates a group, whose members have these indices.
+    fn evaluate_group(
+        &self,
+        py: Python<'_>,
+        generation: u64,
+        indices: Vec<u64>,
+        individuals: Vec<Bound<'_, Genotype>>,
+    ) -> PyResult<Vec<OutcomeTuple>> {
+        if indices.len() != individuals.len() {
+            let (indices, individuals) = (indices.len(), individuals.len());
+            return Err(error::invalid(format_args!("{indices} indices of {individuals} individuals")));
+        }
+        let genes: Vec<Genes> = individuals.iter().map(|individual| individual.get().genes.clone()).collect();
+        let members: Vec<_> = indices.iter().map(|index| index.saturating_add(1)).zip(&genes).collect();
+        let outcomes =
+            py.detach(|| unwinding(|| self.local.evaluate_group(generation, &members).map_err(error::failed)));
+        Ok(outcomes?.into_iter().map(tuple).collect())
+    }
+
     /// The net of an individual, to be stepped.
     fn net(&self, genotype: &Genotype) -> PyResult<Net> {
         let net = NetState::new(self.local.design.net(), &genotype.genes).map_err(error::invalid)?;
@@ -361,6 +385,20 @@ impl Run {
     #[getter]
     fn learnt(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.state.with(py, |state| Ok(learnt(state.folder(), &state.record())))
+    }
+
+    /// Writes what workers have done, for the console.
+    fn show_workers(
+        &self,
+        py: Python<'_>,
+        workers: u64,
+        lost: u64,
+        retried: u64,
+        finished: u64,
+        total: u64,
+    ) -> PyResult<()> {
+        let workers = Workers { workers, lost, retried, finished, total };
+        self.state.with(py, |state| save_workers(state.folder(), &workers).map_err(error::failed))
     }
 
     /// Folder of the run.

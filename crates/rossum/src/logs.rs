@@ -11,9 +11,12 @@ use server::log_buffer::LOG_BUFFER;
 use tracing::{
     Event, Subscriber,
     field::{Field, Visit},
+    level_filters::LevelFilter,
 };
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::{EnvFilter, Layer, layer::Context, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+use tracing_subscriber::{
+    Layer, filter::Targets, layer::Context, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 /// Maximum number of buffered log lines.
 const LINES: usize = 4_096;
@@ -40,9 +43,9 @@ enum Format {
 impl Options {
     /// Starts logging, until the guard is dropped. Logging never blocks: lines are dropped while the buffer is full.
     pub(crate) fn start(&self) -> WorkerGuard {
-        let filter = EnvFilter::try_new(&self.log).unwrap_or_else(|error| {
+        let filter = self.log.parse().unwrap_or_else(|error| {
             eprintln!("rossum: invalid log filter `{}` ({error}); using `info`", self.log);
-            EnvFilter::new("info")
+            Targets::new().with_default(LevelFilter::INFO)
         });
         let (writer, guard) =
             NonBlockingBuilder::default().lossy(true).buffered_lines_limit(LINES).finish(std::io::stderr());

@@ -36,7 +36,7 @@ use server::model_check::{self, Trial};
 /// Also serves MuJoCo. Models of several megabytes come and go with every robot, on several threads; with the C library's
 /// allocator, the fragmentation that this leaves keeps growing for as long as the server runs.
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A simulated robot world with several robot protocols.
 ///

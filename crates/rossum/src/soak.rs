@@ -26,7 +26,7 @@ use rustix::process::Signal;
 use self::{
     group::{Group, Load},
     hostile::Attack,
-    report::{Minute, Outcome},
+    report::{Minute, Occupied, Outcome},
     witnesses::{Count, Witnesses},
 };
 use crate::process::Server;
@@ -220,14 +220,17 @@ fn watch(
     let began = now();
     let mut lines = Vec::new();
     let (mut line_began, mut cpu, mut seen) = (began, server.cpu_time()?, witnesses.count());
+    let mut occupied = Occupied::default();
     loop {
         pause(PAUSE);
         let time = now();
         act(time).context("a group of clients")?;
+        occupied.sample(server)?;
         let is_over = time.duration_since(began) >= duration;
         if is_over || time.duration_since(line_began) >= LINE {
             let (used, count) = (server.cpu_time()?, witnesses.count());
-            let minute = Minute::new(server, time.duration_since(line_began), used - cpu, count.since(&seen))?;
+            let elapsed = time.duration_since(line_began);
+            let minute = Minute::new(elapsed, used - cpu, &std::mem::take(&mut occupied), count.since(&seen));
             writeln!(out, "{minute}")?;
             out.flush()?;
             lines.push(minute);

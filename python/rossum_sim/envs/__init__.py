@@ -19,12 +19,23 @@ except ImportError as cause:
     raise ImportError("rossum_sim.envs needs Gymnasium; install it with: pip install rossum-sim[learning]") from cause
 
 from .._native import tasks
+from .episodes import Episode, Policy, rollout
 from .mjcf import MjcfEnv, MjcfVectorEnv, from_mjcf
 from .task import TaskEnv
 from .twin import Twin
 from .vector import TaskVectorEnv
 
-__all__ = ["MjcfEnv", "MjcfVectorEnv", "TaskEnv", "TaskVectorEnv", "Twin", "from_mjcf"]
+__all__ = [
+    "Episode",
+    "MjcfEnv",
+    "MjcfVectorEnv",
+    "Policy",
+    "TaskEnv",
+    "TaskVectorEnv",
+    "Twin",
+    "from_mjcf",
+    "rollout",
+]
 
 for _name, _steps in tasks():
     gymnasium.register(

@@ -4,7 +4,7 @@ import type { Replay, RunDetail, RunSummary } from '../../api'
 import type { Connection } from '../../connection'
 import { button, field, h, setText } from '../../ui'
 import { BestReplay } from './best-replay'
-import { bestFitness, progressOf } from './figures'
+import { bestFitness, progressOf, workersOf } from './figures'
 import { fitnessPlots } from './fitness-plots'
 import { netsCard } from './nets'
 import { STATES } from './runs'
@@ -65,6 +65,7 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
   const state = h('span', { class: 'badge', 'data-test': 'chosen-state', role: 'status' }, '')
   const generation = h('b', { 'data-test': 'chosen-generation' }, '')
   const best = h('b', { class: 'fitness', 'data-test': 'fitness' }, '–')
+  const workers = h('span', { 'data-test': 'chosen-workers' }, '')
   const about = h('p', { class: 'quiet chosen-about' }, '')
   const learnt = h('p', { class: 'chosen-learnt', 'data-test': 'chosen-learnt' }, '')
   return {
@@ -79,6 +80,7 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
         { class: 'chosen-numbers' },
         h('span', null, 'Generation ', generation),
         h('span', null, 'Best fitness ', best),
+        workers,
       ),
       learnt,
     ),
@@ -90,6 +92,8 @@ function runHeader(connection: Connection, run: () => RunSummary | null) {
       state.className = `badge ${STATES[now.state].class}`
       setText(generation, progressOf(now))
       setText(best, bestFitness(now))
+      setText(workers, workersOf(now))
+      workers.hidden = now.workers === null
       const words = `${now.algorithm}, ${now.place}, seed ${now.seed}.`
       setText(about, now.words ? `${words} ${now.words}` : words)
       about.classList.toggle('bad', now.state === 'failed')

@@ -273,17 +273,25 @@ pub fn evaluate_all<W: World>(
     world: impl Fn() -> Result<W, WorldLost> + Sync,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Outcome>, EvaluationError> {
-    let evaluate = |nth: usize| -> Result<Outcome, EvaluationError> {
-        let (mut world, mut simulator) = (world()?, Simulator::new(design.clone()).with_concurrent(1));
-        let key = Key { owner: 0, generation, individual: nth as u64 + 1 };
-        simulator.submit(key, &genotypes[nth])?;
-        loop {
-            if let Some(finished) = simulator.round(&mut world)?.pop() {
-                return Ok(finished.outcome);
-            }
-        }
-    };
+    let evaluate = |nth: usize| evaluate_alone(design, generation, nth as u64 + 1, &genotypes[nth], world()?);
     in_parallel(genotypes.len(), threads, evaluate, progress)
+}
+
+/// Evaluates one individual in a world of its own.
+pub(crate) fn evaluate_alone(
+    design: &Arc<Design>,
+    generation: u64,
+    individual: u64,
+    genotype: &Genotype,
+    mut world: impl World,
+) -> Result<Outcome, EvaluationError> {
+    let mut simulator = Simulator::new(design.clone()).with_concurrent(1);
+    simulator.submit(Key { owner: 0, generation, individual }, genotype)?;
+    loop {
+        if let Some(finished) = simulator.round(&mut world)?.pop() {
+            return Ok(finished.outcome);
+        }
+    }
 }
 
 #[cfg(test)]

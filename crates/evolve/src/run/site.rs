@@ -9,7 +9,7 @@ use crate::{
     Genotype,
     robot::{
         BodyFile, BodyFileError, Design, Encounter, EvaluationError, EvaluationTask, FitnessFile, GenotypeError,
-        InProcessWorld, Outcome, WorldLost, evaluate_all, in_parallel,
+        InProcessWorld, Outcome, WorldLost, evaluate_alone, in_parallel,
     },
 };
 
@@ -75,26 +75,54 @@ impl LocalSite {
         threads: usize,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Outcome>, EvaluationError> {
+        let groups = self.groups(generation, individuals.len())?;
+        let evaluate = |nth: usize| {
+            let members: Vec<_> = groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
+            self.evaluate_group(generation, &members)
+        };
+        let done = |count: usize| progress(groups.iter().take(count).map(Vec::len).sum());
+        let outcomes = in_parallel(groups.len(), threads, evaluate, &done)?;
+        let mut outcomes: Vec<_> = groups.iter().flatten().zip(outcomes.into_iter().flatten()).collect();
+        outcomes.sort_by_key(|(member, _)| **member);
+        Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
+    }
+
+    /// Divides a generation into groups that can be evaluated independently, anywhere and in any order. Each consists of
+    /// the indices of its members; it has one where robots do not meet.
+    ///
+    /// # Errors
+    ///
+    /// Individuals of another population are needed.
+    pub fn groups(&self, generation: u64, individuals: usize) -> Result<Vec<Vec<usize>>, EvaluationError> {
         match self.encounters {
-            Encounters::Nobody => {
-                let world = || Ok(InProcessWorld::new(self.world.clone(), self.arena_seed(generation)));
-                evaluate_all(&self.design, generation, individuals, threads, world, progress)
-            }
-            Encounters::Group(size) => {
-                let groups = encounters::groups(self.seed, generation, individuals.len(), size);
-                let evaluate = |nth: usize| -> Result<Vec<Outcome>, EvaluationError> {
-                    let group = groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member]));
-                    Ok(self.group(generation, group, 0)?.run()?)
-                };
-                let done = |count: usize| progress(groups.iter().take(count).map(Vec::len).sum());
-                let outcomes = in_parallel(groups.len(), threads, evaluate, &done)?;
-                let mut outcomes: Vec<_> = groups.iter().flatten().zip(outcomes.into_iter().flatten()).collect();
-                outcomes.sort_by_key(|(member, _)| **member);
-                Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
-            }
+            Encounters::Nobody => Ok((0..individuals).map(|individual| vec![individual]).collect()),
+            Encounters::Group(size) => Ok(encounters::groups(self.seed, generation, individuals, size)),
             Encounters::Opponents { ref rival, .. } => {
                 Err(WorldLost::new(format!("individuals of the population `{rival}` are needed")).into())
             }
+        }
+    }
+
+    /// Evaluates a group of a generation: its members in the group's order, each with its number, from 1. The outcomes are
+    /// in the same order.
+    ///
+    /// # Errors
+    ///
+    /// A genotype does not fit the design, the world fails, or there are too many members or none.
+    pub fn evaluate_group(
+        &self,
+        generation: u64,
+        members: &[(u64, &Genotype)],
+    ) -> Result<Vec<Outcome>, EvaluationError> {
+        match (&self.encounters, members) {
+            (Encounters::Nobody, &[(number, genotype)]) => {
+                let world = InProcessWorld::new(self.world.clone(), self.arena_seed(generation));
+                Ok(vec![evaluate_alone(&self.design, generation, number, genotype, world)?])
+            }
+            (Encounters::Group(size), [_, ..]) if members.len() <= (*size).max(1) => {
+                Ok(self.group(generation, members.iter().copied(), 0)?.run()?)
+            }
+            _ => Err(WorldLost::new(format!("a group of {} cannot be evaluated here", members.len())).into()),
         }
     }
 
@@ -136,5 +164,58 @@ impl LocalSite {
             true => self.seed ^ generation.wrapping_mul(0x9E37_79B9_7F4A_7C15),
             false => self.seed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        robot::library,
+        search::{Algorithm, Search, Settings},
+    };
+
+    fn site(world: &str, encounters: Encounters) -> LocalSite {
+        let (world, body) = (Plan::built_in_text(world).unwrap(), library::body_text("platine").unwrap());
+        let site = EvaluationSite::Local { world, body, fitness: None, seed: 7, encounters };
+        site.local().unwrap().unwrap()
+    }
+
+    fn individuals(site: &LocalSite, count: usize) -> Vec<Genotype> {
+        let settings = Settings { population: Some(count), ..Settings::default() };
+        Search::new(Algorithm::Ga, &settings, site.design.parameters(), 1).unwrap().ask()
+    }
+
+    #[test]
+    fn groups_that_are_evaluated_one_by_one_have_the_outcomes_of_the_generation() {
+        for (world, encounters) in [("blocks", Encounters::Nobody), ("coevolution", Encounters::Group(3))] {
+            let site = site(world, encounters);
+            let individuals = individuals(&site, 7);
+            let expected = site.evaluate(5, &individuals, 2, &|_| ()).unwrap();
+            let mut seen = 0;
+            // in any order
+            for group in site.groups(5, 7).unwrap().into_iter().rev() {
+                let members: Vec<_> = group.iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
+                let outcomes = site.evaluate_group(5, &members).unwrap();
+                assert!(group.iter().map(|&member| &expected[member]).eq(&outcomes), "{world}: {group:?}");
+                seen += group.len();
+            }
+            assert_eq!(seen, 7, "{world}");
+        }
+    }
+
+    #[test]
+    fn a_group_that_does_not_fit_is_refused() {
+        let (alone, three) = (site("blocks", Encounters::Nobody), site("coevolution", Encounters::Group(3)));
+        for (site, count, is_valid) in
+            [(&alone, 0, false), (&alone, 1, true), (&alone, 2, false), (&three, 0, false), (&three, 4, false)]
+        {
+            let individuals = individuals(site, 4);
+            let members: Vec<_> = (1..).zip(&individuals).take(count).collect();
+            assert_eq!(site.evaluate_group(1, &members).is_ok(), is_valid, "{count} in {:?}", site.encounters);
+        }
+        let opponents = Encounters::Opponents { kind: "prey".into(), rival: "predator".into(), count: 2 };
+        let error = site("coevolution", opponents).groups(1, 4).unwrap_err().to_string();
+        assert!(error.contains("`predator`"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod choices;
 mod coevolve;
+mod companion;
 mod evaluator;
 mod progress;
 mod show;
@@ -65,6 +66,7 @@ const EXAMPLES: &str = "Examples:
   rossum evolve --all --world maze --algorithm neat      another world, another algorithm
   rossum evolve --all --coevolve                         evolve predators and prey against each other
   rossum evolve --simulators 127.0.0.1:7720,10.0.0.2     with running Robot Simulators
+  rossum evolve --ray 10.0.0.1:6379                      on a Ray cluster; docs/ray.md has what it needs
   rossum evolve --resume runs/blocks-platine-cma-es-1    resume a run
   rossum evolve show runs/blocks-platine-cma-es-1        show its results";
 
@@ -87,6 +89,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
         None => plan.coevolve,
     };
     if two {
+        ensure!(plan.ray.is_none(), "--ray cannot be used with two populations that evolve against each other");
         return coevolve::run(options, &mut plan, out);
     }
     let (run, evaluator) = match &options.resume {
@@ -166,7 +169,7 @@ fn evolve(
         progress.generation(generation, individuals.len());
         let folder = run.folder().display().to_string();
         let unfinished = || format!("generation {generation} was not finished; continue with --resume {folder}");
-        let evaluated = evaluator.evaluate(generation, &individuals, &|count| progress.evaluated(count));
+        let evaluated = evaluator.evaluate(run.folder(), generation, &individuals, &|count| progress.evaluated(count));
         let evaluations = evaluated.with_context(unfinished)?;
         let line = run.tell(&evaluations).with_context(unfinished)?.clone();
         progress.finished(&[Finished { population: None, line: &line }], out)?;

@@ -13,13 +13,40 @@ const SETTLING_MINUTES: usize = 10;
 /// Growth of the number of descriptors that is tolerated: clients come and go.
 const DESCRIPTORS: usize = 64;
 
+/// What the server occupies, sampled several times a second: clients come and go, and single samples differ by a tenth.
+#[derive(Debug, Default)]
+pub(super) struct Occupied {
+    samples: u32,
+    megabytes: f64,
+    descriptors: usize,
+}
+
+impl Occupied {
+    /// Takes a sample.
+    pub(super) fn sample(&mut self, server: &Server) -> anyhow::Result<()> {
+        let (megabytes, _) = memory_of(server.id())?;
+        let descriptors = fs::read_dir(format!("/proc/{}/fd", server.id())).context("the server has ended")?.count();
+        self.samples += 1;
+        self.megabytes += megabytes;
+        self.descriptors = self.descriptors.max(descriptors);
+        Ok(())
+    }
+
+    /// Mean of the samples.
+    fn megabytes(&self) -> f64 {
+        self.megabytes / f64::from(self.samples.max(1))
+    }
+}
+
 /// One minute.
 #[derive(Debug)]
 pub(super) struct Minute {
     seconds: f64,
     /// Cores used by the server.
     cores: f64,
+    /// Mean of the minute.
     megabytes: f64,
+    /// Largest number in the minute.
     descriptors: usize,
     witnessed: Count,
 }
@@ -28,11 +55,10 @@ impl Minute {
     pub(super) const HEADER: &str =
         "seconds   cores  memory MB  descriptors   cycles   late  longest ms   replies  slowest ms";
 
-    pub(super) fn new(server: &Server, time: Duration, cpu: Duration, witnessed: Count) -> anyhow::Result<Self> {
+    pub(super) fn new(time: Duration, cpu: Duration, occupied: &Occupied, witnessed: Count) -> Self {
         let seconds = time.as_secs_f64();
-        let (megabytes, _) = memory_of(server.id())?;
-        let descriptors = fs::read_dir(format!("/proc/{}/fd", server.id())).context("the server has ended")?.count();
-        Ok(Self { seconds, cores: cpu.as_secs_f64() / seconds, megabytes, descriptors, witnessed })
+        let (megabytes, descriptors) = (occupied.megabytes(), occupied.descriptors);
+        Self { seconds, cores: cpu.as_secs_f64() / seconds, megabytes, descriptors, witnessed }
     }
 }
 
@@ -70,14 +96,12 @@ impl Outcome {
     /// Growth of memory after it has settled, as a fraction; none if the test was too short.
     fn growth(&self) -> Option<f64> {
         let settled = self.loaded.get(SETTLING_MINUTES..).filter(|minutes| minutes.len() >= 2)?;
-        // medians of the first and the last third, as clients come and go
+        // means of the first and the last third, as clients come and go
         let part = settled.len().div_ceil(3);
-        let median = |minutes: &[Minute]| {
-            let mut values: Vec<_> = minutes.iter().map(|minute| minute.megabytes).collect();
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or_default()
+        let mean = |minutes: &[Minute]| {
+            minutes.iter().map(|minute| minute.megabytes).sum::<f64>() / minutes.len().max(1) as f64
         };
-        let (first, last) = (median(settled.get(..part)?), median(settled.get(settled.len() - part..)?));
+        let (first, last) = (mean(settled.get(..part)?), mean(settled.get(settled.len() - part..)?));
         Some(last / first - 1.0)
     }
 

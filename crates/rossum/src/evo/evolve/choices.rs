@@ -17,10 +17,12 @@ use evolve::{
 use serde::Deserialize;
 use server::{driver::evo::DEFAULT_HOST, protocol::evo::local_site};
 
+use super::companion::RayOptions;
 use crate::evo::files;
 
 const MAX_GENERATIONS: u64 = 1_000_000;
 const MAX_THREADS: usize = 1_024;
+const MAX_WORKERS: usize = 10_000;
 
 #[derive(Debug, Args)]
 pub(super) struct RunOptions {
@@ -30,6 +32,21 @@ pub(super) struct RunOptions {
     /// Addresses of Robot Simulators, which share the work; the default port is 7720
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',', conflicts_with = "all")]
     simulators: Option<Vec<String>>,
+    /// As --all, but evaluate on the Ray cluster at this address; without an address, on this machine
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        default_missing_value = LOCAL_RAY,
+        conflicts_with_all = ["simulators", "threads", "coevolve"]
+    )]
+    ray: Option<String>,
+    /// With --ray: number of workers [default: one per processor of the cluster]
+    #[arg(long, value_name = "COUNT")]
+    workers: Option<usize>,
+    /// With --ray: Python interpreter that has the package rossum-sim [default: python3]
+    #[arg(long, value_name = "FILE", env = "ROSSUM_PYTHON")]
+    python: Option<PathBuf>,
     /// With --all: name of a world (see `rossum world --list`), or a file ending in .toml
     #[arg(long, value_name = "WORLD")]
     world: Option<String>,
@@ -81,6 +98,9 @@ pub(super) struct RunOptions {
 struct File {
     all: bool,
     simulators: Option<Vec<String>>,
+    ray: Option<String>,
+    workers: Option<usize>,
+    python: Option<PathBuf>,
     world: Option<String>,
     body: Option<String>,
     fitness: Option<String>,
@@ -100,6 +120,8 @@ struct File {
 pub(super) struct RunPlan {
     /// `None` with --all, or for the default address.
     pub(super) simulators: Option<Vec<String>>,
+    /// `Some` if a Ray cluster evaluates.
+    pub(super) ray: Option<RayOptions>,
     pub(super) world: String,
     pub(super) body: String,
     pub(super) fitness: Option<String>,
@@ -117,6 +139,9 @@ pub(super) struct RunPlan {
     default_generations: u64,
     all: bool,
 }
+
+/// The address of no cluster: Ray is started on this machine.
+const LOCAL_RAY: &str = "local";
 
 /// Number of individuals that are evaluated together where robots meet, unless the user chooses otherwise.
 const CONCURRENT: usize = 8;
@@ -148,14 +173,16 @@ impl RunOptions {
     pub(super) fn plan(&self) -> anyhow::Result<RunPlan> {
         let file = self.config.as_deref().map_or_else(|| Ok(File::default()), read)?;
         self.check(&file)?;
-        let (all, coevolve) = (self.all || file.all, self.coevolve || file.coevolve);
+        let (all, coevolve) = (self.is_local(&file), self.coevolve || file.coevolve);
         let default = Defaults::new(coevolve);
+        let ray = self.ray(&file);
         let mut settings = file.settings;
         settings.population = self.population.or(settings.population).or(default.population);
         settings.hidden = self.hidden.or(settings.hidden);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Ok(RunPlan {
             simulators: self.simulators.clone().or(file.simulators).filter(|_| !all),
+            ray,
             world: self.world.clone().or(file.world).unwrap_or_else(|| default.world.to_owned()),
             body: self.body.clone().or(file.body).unwrap_or(default.body),
             fitness: self.fitness.clone().or(file.fitness),
@@ -173,9 +200,24 @@ impl RunOptions {
         })
     }
 
+    /// Whether world and robots are those of the run, and not of Robot Simulators.
+    fn is_local(&self, file: &File) -> bool {
+        self.all || file.all || self.ray.is_some() || file.ray.is_some()
+    }
+
+    fn ray(&self, file: &File) -> Option<RayOptions> {
+        let address = self.ray.clone().or_else(|| file.ray.clone())?;
+        let python = self.python.clone().or_else(|| file.python.clone()).unwrap_or_else(|| "python3".into());
+        Some(RayOptions { address, workers: self.workers.or(file.workers), python })
+    }
+
     /// Checks the options, together with those of the file.
     fn check(&self, file: &File) -> anyhow::Result<()> {
-        let (all, coevolve) = (self.all || file.all, self.coevolve || file.coevolve);
+        let (all, coevolve) = (self.is_local(file), self.coevolve || file.coevolve);
+        let (ray, workers) = (self.ray.is_some() || file.ray.is_some(), self.workers.or(file.workers));
+        ensure!(ray || workers.is_none(), "--workers requires --ray");
+        ensure!(!(ray && coevolve), "--ray cannot be used with --coevolve");
+        ensure_within("--workers", workers, MAX_WORKERS)?;
         let names = [(&self.world, &file.world), (&self.body, &file.body), (&self.fitness, &file.fitness)];
         ensure!(
             all || names.into_iter().all(|(flag, file)| flag.is_none() && file.is_none()),
@@ -391,6 +433,11 @@ mod tests {
             (&["--all", "--coevolve", "--concurrent", "3"], "cannot be used with"),
             (&["--all", "--coevolve", "--target", "1"], "cannot be used with"),
             (&["--all", "--simulators", "127.0.0.1"], "cannot be used with"),
+            (&["--ray", "--simulators", "127.0.0.1"], "cannot be used with"),
+            (&["--ray", "--threads", "2"], "cannot be used with"),
+            (&["--ray", "--coevolve"], "cannot be used with"),
+            (&["--ray", "--workers", "0"], "1..=10000"),
+            (&["--all", "--workers", "2"], "--workers requires --ray"),
             (&["--algorithm", "annealing"], "available: ga, cma-es"),
             (&["--world", "maze"], "require --all"),
             (&["--target", "nan"], "nan is not finite"),
@@ -399,6 +446,29 @@ mod tests {
             let error = plan(flags).map(|plan| plan.seed).unwrap_err();
             assert!(format!("{error:#}").contains(expected), "{flags:?}: {error:#}");
         }
+    }
+
+    #[test]
+    fn ray_evaluates_on_this_machine_or_on_a_cluster() {
+        let ray = |flags: &[&str]| plan(flags).unwrap().ray;
+        let options = |address: &str, workers, python: &str| {
+            Some(RayOptions { address: address.to_owned(), workers, python: python.into() })
+        };
+        assert_eq!(ray(&["--all"]), None);
+        assert_eq!(ray(&["--ray", "--python", "p"]), options("local", None, "p"));
+        let flags = ["--ray", "10.0.0.1:6379", "--workers", "3", "--python", "p", "--world", "maze"];
+        assert_eq!(ray(&flags), options("10.0.0.1:6379", Some(3), "p"));
+        assert!(plan(&flags).unwrap().site().unwrap().local().unwrap().is_some());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.toml");
+        fs::write(&file, "ray = \"auto\"\nworkers = 5\npython = \"q\"\n").unwrap();
+        let file = file.to_str().unwrap();
+        let read = ray(&["--config", file]).unwrap();
+        assert_eq!((read.address.as_str(), read.workers), ("auto", Some(5)));
+        assert_eq!(
+            ray(&["--config", file, "--ray", "--workers", "2", "--python", "p"]),
+            options("local", Some(2), "p")
+        );
     }
 
     #[test]

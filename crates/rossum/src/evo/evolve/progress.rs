@@ -132,6 +132,6 @@ impl Finished<'_> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "wall-clock time for the user")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }

@@ -7,8 +7,8 @@ use std::{
     time::SystemTime,
 };
 
-use evolve::run::{self, EvaluationSite, FolderError, Status, coevolution};
-use wire::console::{BestFitness, RunState, RunSummary};
+use evolve::run::{self, EvaluationSite, FolderError, Status, Workers, coevolution};
+use wire::console::{BestFitness, RunState, RunSummary, RunWorkers};
 
 use super::{Inner, MAX_LISTED, RunProcess, process::Outcome};
 use crate::jobs::is_name;
@@ -39,7 +39,10 @@ impl Inner {
         names.truncate(MAX_LISTED.saturating_sub(runs.len()));
         for (name, _) in names {
             let digest = self.digest(&name, known.get(&name));
-            runs.push(self.with_state(digest, processes.get(&name)));
+            let mut run = self.with_state(digest, processes.get(&name));
+            // they change within a generation
+            run.workers = workers(&self.folder.join(&name));
+            runs.push(run);
         }
         runs.truncate(MAX_LISTED);
         runs
@@ -192,6 +195,7 @@ fn read(name: &str, folder: &Path) -> Digest {
                 state: RunState::Failed,
                 words: error.to_string(),
                 here: false,
+                workers: None,
             },
             is_reached: false,
         },
@@ -211,6 +215,24 @@ fn summary(name: &str, progress: &Progress) -> RunSummary {
         state: RunState::Stopped,
         words: String::new(),
         here: matches!(config.site, EvaluationSite::Local { .. }),
+        workers: None,
+    }
+}
+
+/// What the workers of a run on a cluster have done.
+fn workers(folder: &Path) -> Option<RunWorkers> {
+    match run::read_workers(folder) {
+        Ok(workers) => workers.map(|Workers { workers, lost, retried, finished, total }| RunWorkers {
+            workers,
+            lost,
+            retried,
+            finished,
+            total,
+        }),
+        Err(error) => {
+            tracing::debug!("{error}");
+            None
+        }
     }
 }
 
@@ -242,5 +264,6 @@ fn unwritten(name: String, entry: &RunProcess) -> RunSummary {
         state,
         words,
         here: run.simulators.is_empty(),
+        workers: None,
     }
 }

@@ -9,7 +9,7 @@ use evolve::{
     search::{Algorithm, Evaluation, Settings},
 };
 use tempfile::TempDir;
-use wire::console::{BestFitness, PopulationDetail, Rival, RunState};
+use wire::console::{BestFitness, PopulationDetail, Rival, RunState, RunWorkers};
 
 use super::*;
 use crate::jobs::testing::{program, until};
@@ -426,6 +426,25 @@ fn a_run_without_a_last_generation_is_never_finished() {
     runs.resume("endless", None).unwrap();
     assert_eq!(of(&runs.list(), "endless").generations, 0);
     runs.end();
+}
+
+#[test]
+fn the_workers_of_a_run_are_listed_until_it_goes_on_without_them() {
+    let folder = TempDir::new().unwrap();
+    let runs = runs(&folder, "exit");
+    let path = folder.path().join("runs/one");
+    drop(made(&path, here()));
+    let listed = || of(&runs.list(), "one").workers;
+    assert_eq!(listed(), None);
+    for lost in [0, 1] {
+        // within a generation, whose number is the same
+        run::save_workers(&path, &run::Workers { workers: 2, lost, retried: 3, finished: 4, total: 8 }).unwrap();
+        assert_eq!(listed(), Some(RunWorkers { workers: 2, lost, retried: 3, finished: 4, total: 8 }));
+    }
+    fs::write(path.join("workers.json"), "?").unwrap();
+    assert_eq!(listed(), None);
+    drop(Run::resume(&path).unwrap());
+    assert!(!path.join("workers.json").exists());
 }
 
 #[test]

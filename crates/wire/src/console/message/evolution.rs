@@ -126,6 +126,24 @@ pub struct RunSummary {
     pub words: String,
     /// Whether individuals are evaluated in the run's own process; only then can they be replayed.
     pub here: bool,
+    /// What its workers have done; null if it is not evaluated on a cluster.
+    pub workers: Option<RunWorkers>,
+}
+
+/// What the workers of a run on a cluster have done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct RunWorkers {
+    /// Workers that are ready.
+    pub workers: u64,
+    /// Workers lost since the run was begun or resumed; each is replaced.
+    pub lost: u64,
+    /// Tasks handed out again since then, because their worker was lost.
+    pub retried: u64,
+    /// Finished individuals of the generation in progress, or of the last one.
+    pub finished: u64,
+    /// Individuals of that generation.
+    pub total: u64,
 }
 
 /// The best fitness of a population.

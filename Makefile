@@ -48,8 +48,10 @@ bench-console: setup browser ## benchmark the console: bundle size, traffic, cos
 	$(CARGO) run --release --bin rossum -- bench console && \
 	  ROSSUM=target/release/rossum node console/bench/first-view.mjs
 
-bench-learn: setup ## benchmark the learning environments against MuJoCo's own batches
-	python=$$(scripts/python-package) && "$$python" bench/learning/bench.py
+bench-learn: setup ## benchmark the learning environments against MuJoCo's own batches, EnvPool and Gymnasium
+	python=$$(scripts/python-package) && envpool=$$(scripts/fetch-python envpool) && \
+	  gymnasium=$$(scripts/fetch-python gymnasium) && \
+	  "$$python" bench/learning/bench.py --envpool "$$envpool" --gymnasium "$$gymnasium"
 
 puppeteer: setup ## run a scripted five-minute session with the puppet and account for every message
 	ROSSUM_LONG=1 $(CARGO) test --package rossum --test oz_play -- a_play

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the learning environments against MuJoCo's own batches, and scale-out with Ray, on this machine: `make bench-learn`.
+"""Measures the learning environments on this machine: against MuJoCo's own batches, against other vectors of environments, soccer
+against bare physics, and scale-out with Ray. `make bench-learn` runs it.
 
 Ours and the peer take turns, so that noise hits both; each figure is the median of several rounds. A missed goal is reported
 and fails nothing, because the machine may be busy. Before anything is measured, both sides simulate the same robots, and
@@ -14,15 +15,16 @@ import argparse
 import json
 import os
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import ant
 import mujoco
 import numpy as np
 import scale_out
-from figure import Figure
+import soccer
+from figure import Figure, Run, compared, timed
 from mujoco import batch, rollout
 from numpy.typing import NDArray
 from rossum_sim import _native
@@ -56,10 +58,6 @@ class Work:
         """Physics steps of a run."""
         ticks, envs, _ = self.actions.shape
         return ticks * envs * STEPS_PER_TICK
-
-
-# A prepared run: it is reset by the first function, which is not timed, and carried out by the second.
-Run = tuple[Callable[[], object], Callable[[], object]]
 
 
 def peer_model(gains: NDArray[np.float64]) -> mujoco.MjModel:
@@ -154,31 +152,16 @@ PEERS: list[tuple[str, Callable[[Work, int], Run], float]] = [
 ]
 
 
-def timed(run: Run) -> tuple[float, float]:
-    """Wall and CPU time of a run, in s."""
-    reset, work = run
-    reset()
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu
-
-
 def vectors(rounds: int, envs: int, threads: int) -> list[Figure]:
     """Physics steps per second of our vector and of each peer."""
     work = prepare(envs)
     sides = [ours(work, threads), *(peer(work, threads) for _, peer, _ in PEERS)]
     times = [[timed(side) for side in sides] for _ in range(rounds)]
-    figures = []
-    for column, (name, _, goal) in enumerate(PEERS, 1):
-        ratio = statistics.median(row[column][0] / row[0][0] for row in times)
-        cpu_ratio = statistics.median(row[column][1] / row[0][1] for row in times)
-        speeds = [statistics.median(work.steps / row[side][0] for row in times) for side in (0, column)]
-        detail = (
-            f"{speeds[0]:,.0f} / {speeds[1]:,.0f} physics steps/s, {envs} environments, {threads} threads; "
-            f"by CPU time {cpu_ratio:.3f}"
-        )
-        figures.append(Figure(f"vector of {TASK} / {name}", ratio, f">= {goal}", ratio >= goal, detail))
-    return figures
+    detail = f"physics steps/s, {envs} environments, {threads} threads"
+    return [
+        compared(f"vector of {TASK} / {name}", times, column, work.steps, goal, detail)
+        for column, (name, _, goal) in enumerate(PEERS, 1)
+    ]
 
 
 def single(rounds: int) -> list[Figure]:
@@ -217,9 +200,13 @@ def main() -> None:
     options.add_argument("--envs", default=64, type=int, help="environments in a vector (64)")
     options.add_argument("--threads", default=len(os.sched_getaffinity(0)), type=int, help="default: all cores")
     options.add_argument("--json", action="store_true", help="print one JSON object per figure")
+    options.add_argument("--envpool", metavar="PYTHON", help="interpreter with EnvPool (scripts/fetch-python envpool)")
+    options.add_argument("--gymnasium", metavar="PYTHON", help="one with Gymnasium and MuJoCo (scripts/fetch-python gymnasium)")
     given = options.parse_args()
     rounds = 3 if given.quick else 9
-    figures = vectors(rounds, given.envs, given.threads) + single(rounds) + scale_out.figures(given.quick)
+    figures = vectors(rounds, given.envs, given.threads) + single(rounds)
+    figures += ant.figures(rounds, given.envs, given.threads, given.envpool, given.gymnasium)
+    figures += soccer.figures(rounds) + scale_out.figures(given.quick)
     if given.json:
         for figure in figures:
             print(json.dumps(asdict(figure)))

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +76,7 @@ class World:
         seed: int | None = None,
         record: str | PathLike[str] | None = None,
         overwrite: bool = False,
+        threads: int | Literal["auto"] | None = None,
     ) -> None: ...
     @staticmethod
     def from_toml(
@@ -85,6 +86,7 @@ class World:
         seed: int | None = None,
         record: str | PathLike[str] | None = None,
         overwrite: bool = False,
+        threads: int | Literal["auto"] | None = None,
     ) -> World: ...
     @staticmethod
     def from_model(
@@ -98,6 +100,7 @@ class World:
         seed: int = 1,
         record: str | PathLike[str] | None = None,
         overwrite: bool = False,
+        threads: int | Literal["auto"] | None = None,
     ) -> World: ...
     @property
     def title(self) -> str: ...
@@ -111,6 +114,8 @@ class World:
     def seed(self) -> int: ...
     @property
     def state_hash(self) -> int: ...
+    @property
+    def helping_threads(self) -> int: ...
     @property
     def agents(self) -> dict[str, Agent]: ...
     def step(self, ticks: int = 1) -> None: ...

@@ -137,6 +137,45 @@ def test_what_is_done_from_python_replays(tmp_path):
         World("arena", record=path)
 
 
+CROWD = "[world]\nfield = 'fifa'\n" + "".join(
+    f"[[robot]]\nname = 'T1-{i}'\nmodel = 'T1'\nposition = [{i % 3}, {i // 3}, 0]\n" for i in range(6)
+)
+
+
+def fall(world, ticks):
+    """Lets a crowd of robots fall; returns the state after each tick."""
+    states = []
+    for tick in range(ticks):
+        for number, agent in enumerate(world.agents.values()):
+            agent.act_normalized(np.full(len(agent.motors), 0.3 * np.sin(tick / 5 + number)))
+        world.step()
+        states.append(world.state_hash)
+    return states
+
+
+def test_helping_threads_do_not_change_the_run(tmp_path):
+    path = tmp_path / "run.mcap"
+    with World.from_toml(CROWD) as world:
+        expected = fall(world, 60)
+        assert world.helping_threads == 0
+    for threads in (0, 1, 3, "auto"):
+        with World.from_toml(CROWD, threads=threads, record=path, overwrite=True) as world:
+            saved = world.save()
+            assert fall(world, 60) == expected
+            world.restore(saved)
+            assert fall(world, 60) == expected
+            assert threads == "auto" or world.helping_threads == threads
+        for count in ("0", "2", "auto"):
+            command = [ROSSUM, "replay", path, "--verify", "--threads", count]
+            replayed = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert replayed.returncode == 0, replayed.stderr
+    for wrong in (17, -1, "many"):
+        with pytest.raises(ValueError, match="`auto` or a number of threads from 0 to 16"):
+            World("arena", threads=wrong)
+    with pytest.raises(TypeError):
+        World("arena", threads=1.5)
+
+
 def test_events_and_contacts():
     with World("arena") as world:
         rover = world.agents["Rover"]

@@ -9,6 +9,9 @@ use mujoco_rs::mujoco_c::{
     mjsSensor, mjtNum, mjtObj, mjtSize,
 };
 
+/// A task of a pool: model, data, argument, number of the thread (0 for the one that steps) and of the task.
+pub(crate) type Task = unsafe extern "C-unwind" fn(*const mjModel, *mut mjData, *mut c_void, c_int, c_int);
+
 unsafe extern "C-unwind" {
     pub(crate) fn mju_setLogHandler(handler: mjfLogHandler) -> mjfLogHandler;
 
@@ -78,6 +81,12 @@ unsafe extern "C-unwind" {
         res: *mut [mjtNum; 6],
         flg_local: c_int,
     );
+    pub(crate) fn mju_threadpool(d: *mut mjData, nthread: c_int);
+    /// Exported by the library, but not declared in its headers.
+    pub(crate) fn mju_dispatch(m: *const mjModel, d: *mut mjData, func: Task, arg: *mut c_void, ntask: c_int);
+    /// For the tests of `threads/pool.rs`.
+    #[cfg(test)]
+    pub(crate) fn mju_error(msg: *const c_char, ...);
     pub(crate) fn mju_rayGeom(
         pos: *const [mjtNum; 3],
         mat: *const [mjtNum; 9],

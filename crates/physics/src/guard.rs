@@ -2,7 +2,7 @@
 //!
 //! MuJoCo reports a fatal error to a log handler, and exits the process when the handler returns. The handler here does not
 //! return: it unwinds out of the C code into [`guarded`]. All functions that may raise such an error are declared `C-unwind`
-//! in [`engine`] and called inside `guarded`.
+//! in [`engine`] and called inside `guarded`. Errors on other threads, those of the engine's pool, are in `threads/pool.rs`.
 
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -12,7 +12,7 @@ use std::{
 
 use mujoco_rs::mujoco_c::{mjLogMessage, mjfLogHandler};
 
-use crate::{engine, error::EngineError};
+use crate::{engine, error::EngineError, threads};
 
 /// Why a step failed. The simulation continues from the state before it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -57,8 +57,10 @@ unsafe extern "C-unwind" fn on_message(message: *const mjLogMessage) {
     if message.level == LEVEL_ERROR {
         // SAFETY: MuJoCo ends the subject with a zero inside the array
         let subject = unsafe { CStr::from_ptr(message.subject.as_ptr()) };
+        let message = one_line(&subject.to_string_lossy());
+        threads::on_engine_error(&message);
         // not `panic!`, which would call the panic hook
-        panic::resume_unwind(Box::new(EngineMessage(one_line(&subject.to_string_lossy()))));
+        panic::resume_unwind(Box::new(EngineMessage(message)));
     }
 }
 

@@ -33,6 +33,7 @@ mod spec;
 mod state;
 #[cfg(test)]
 mod testing;
+mod threads;
 pub mod vet;
 mod visual;
 
@@ -50,6 +51,7 @@ pub use setting::Setting;
 pub use sim::{Sim, Velocity};
 pub use source::Source;
 pub use state::State;
+pub use threads::{MAX_THREADS, ParseThreadsError, Threads, ThreadsError};
 pub use visual::{Mesh, Visual, VisualShape};
 
 /// Version of the MuJoCo library in use, such as "3.17.0".

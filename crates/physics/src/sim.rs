@@ -1,6 +1,7 @@
 //! A simulation: model and state, stepped under guard.
 
 mod fork;
+mod helped;
 mod prepared;
 
 use std::{collections::BTreeSet, ffi::c_int, ops::Range};
@@ -22,6 +23,7 @@ use crate::{
     rangefinder::Rangefinders,
     sensor::SensorKind,
     state::{self, STATE, State, read_state, write_state},
+    threads::Helpers,
 };
 
 /// A simulation of one world.
@@ -45,6 +47,7 @@ pub struct Sim {
     controls: Range<usize>,
     /// The next step, as far as it has been computed in advance.
     prepared: Option<PreparedStep>,
+    pub(crate) helpers: Helpers,
     rangefinders: Rangefinders,
     /// Values of user sensors, which the engine clears whenever it evaluates the state.
     user_sensors: Vec<(Range<usize>, Box<[f64]>)>,
@@ -89,6 +92,7 @@ impl Sim {
             before: Vec::new(),
             controls: 0..0,
             prepared: None,
+            helpers: Helpers::default(),
             rangefinders,
             earlier_warnings: 0,
             tuned: BTreeSet::new(),
@@ -174,7 +178,12 @@ impl Sim {
     fn step_with(&mut self, sensing: Sensing) -> Result<(), Fault> {
         self.check_start()?;
         std::mem::swap(&mut self.good, &mut self.before);
-        if let Err(cause) = self.finish_step(sensing) {
+        let warnings = self.warnings();
+        let mut done = self.finish_step(sensing);
+        if self.helpers.have_helped() && (done.is_err() || self.warnings() > warnings) {
+            done = self.repeat_alone(sensing, done.is_err());
+        }
+        if let Err(cause) = done {
             self.rebuild();
             return Err(engine_fault(cause));
         }

@@ -12,6 +12,7 @@ mod learning;
 mod recording;
 mod simulation;
 mod soccer;
+mod threads;
 mod value;
 mod world;
 

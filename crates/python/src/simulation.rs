@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use physics::{Limits, Pose, Source};
+use physics::{Limits, Pose, Source, Threads};
 use pyo3::PyResult;
 use server::{Scenario, serve::build_world};
 use world::{Action, AgentId, Robot, SessionId, Setup, World, event::EventId};
@@ -27,27 +27,30 @@ pub(crate) struct Simulation {
 }
 
 impl Simulation {
-    /// The world of a scenario. `seed` replaces that of the scenario.
+    /// The world of a scenario. `seed` and `threads` replace those of the scenario.
     pub(crate) fn of_scenario(
         mut scenario: Scenario,
         seed: Option<u64>,
+        threads: Option<Threads>,
         record: Option<RecordingOptions>,
     ) -> PyResult<Self> {
         if let Some(seed) = seed {
             scenario.base.world.seed = seed;
             scenario.check().map_err(error::failed)?;
         }
+        scenario.base.world.threads = threads.unwrap_or(scenario.base.world.threads);
         let (setup, world) = build_world(&scenario).map_err(error::failed)?;
         Self::new(scenario.base.title.clone(), &setup, world, record, scenario.base.world.hash_every)
     }
 
     /// The world of a user's model, in its own scenery or on a field.
     pub(crate) fn of_model(model: Model, record: Option<RecordingOptions>) -> PyResult<Self> {
-        let Model { source, base, name, pose, timestep, steps_per_tick, seed } = model;
+        let Model { source, base, name, pose, timestep, steps_per_tick, seed, threads } = model;
         let title = source.name().to_owned();
         let setup =
             Setup { robots: vec![Robot { name, source, pose }], timestep, steps_per_tick, seed, ..Setup::new(base) };
-        let world = World::new(&setup).map_err(error::failed)?;
+        let mut world = World::new(&setup).map_err(error::failed)?;
+        world.set_threads(threads).map_err(error::failed)?;
         Self::new(title, &setup, world, record, HASH_EVERY)
     }
 
@@ -126,6 +129,7 @@ pub(crate) struct Model {
     pub(crate) timestep: Option<f64>,
     pub(crate) steps_per_tick: u32,
     pub(crate) seed: u64,
+    pub(crate) threads: Threads,
 }
 
 impl Model {

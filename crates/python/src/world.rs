@@ -18,13 +18,15 @@ use crate::{
     image::{self, View},
     recording::RecordingOptions,
     simulation::{Model, Simulation},
+    threads::ThreadsArgument,
     value,
 };
 
 /// A simulated world.
 ///
 /// `World("playground")` builds a scenario by its name or from a `.toml` file. Time passes only in `step`. With `record`,
-/// everything done to the world is recorded from its start; `rossum replay --verify` repeats it.
+/// everything done to the world is recorded from its start; `rossum replay --verify` repeats it. `threads` is the number of
+/// threads that help with the physics, or `"auto"` to use idle cores while that is faster; results do not depend on it.
 #[pyclass(frozen, module = "rossum_sim")]
 pub(crate) struct World {
     pub(crate) simulation: Guarded<Simulation>,
@@ -118,23 +120,27 @@ impl World {
 #[pymethods]
 impl World {
     #[new]
-    #[pyo3(signature = (scenario = "playground", *, seed = None, record = None, overwrite = false))]
+    #[pyo3(signature = (scenario = "playground", *, seed = None, record = None, overwrite = false, threads = None))]
     fn build(
         py: Python<'_>,
         scenario: &str,
         seed: Option<u64>,
         record: Option<PathBuf>,
         overwrite: bool,
+        threads: Option<ThreadsArgument>,
     ) -> PyResult<Self> {
+        let threads = threads.map(ThreadsArgument::parse).transpose()?;
         py.detach(|| {
             let scenario = Scenario::load(scenario).map_err(error::failed)?;
-            Simulation::of_scenario(scenario, seed, RecordingOptions::new(record, overwrite)).map(Self::new)
+            Simulation::of_scenario(scenario, seed, threads, RecordingOptions::new(record, overwrite)).map(Self::new)
         })
     }
 
     /// Builds the world of a scenario given as TOML text. Relative paths in it are relative to `folder`.
     #[staticmethod]
-    #[pyo3(signature = (text, *, folder = PathBuf::new(), seed = None, record = None, overwrite = false))]
+    #[pyo3(signature = (
+        text, *, folder = PathBuf::new(), seed = None, record = None, overwrite = false, threads = None
+    ))]
     fn from_toml(
         py: Python<'_>,
         text: &str,
@@ -142,10 +148,12 @@ impl World {
         seed: Option<u64>,
         record: Option<PathBuf>,
         overwrite: bool,
+        threads: Option<ThreadsArgument>,
     ) -> PyResult<Self> {
+        let threads = threads.map(ThreadsArgument::parse).transpose()?;
         py.detach(|| {
             let scenario = Scenario::parse("scenario", text, &folder).map_err(error::failed)?;
-            Simulation::of_scenario(scenario, seed, RecordingOptions::new(record, overwrite)).map(Self::new)
+            Simulation::of_scenario(scenario, seed, threads, RecordingOptions::new(record, overwrite)).map(Self::new)
         })
     }
 
@@ -154,7 +162,7 @@ impl World {
     #[staticmethod]
     #[pyo3(signature = (
         model, *, field = None, name = "Robot", position = [0.0; 3], timestep = None, steps_per_tick = 1, seed = 1,
-        record = None, overwrite = false
+        record = None, overwrite = false, threads = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn from_model(
@@ -168,12 +176,14 @@ impl World {
         seed: u64,
         record: Option<PathBuf>,
         overwrite: bool,
+        threads: Option<ThreadsArgument>,
     ) -> PyResult<Self> {
+        let threads = threads.map(ThreadsArgument::parse).transpose()?.unwrap_or_default();
         py.detach(|| {
             let source = Model::source(model)?;
             let base = Model::base(&source, field)?;
             let pose = Pose { pos: position, ..Pose::IDENTITY };
-            let model = Model { source, base, name: name.to_owned(), pose, timestep, steps_per_tick, seed };
+            let model = Model { source, base, name: name.to_owned(), pose, timestep, steps_per_tick, seed, threads };
             Simulation::of_model(model, RecordingOptions::new(record, overwrite)).map(Self::new)
         })
     }
@@ -212,6 +222,12 @@ impl World {
     #[getter]
     fn state_hash(&self, py: Python<'_>) -> PyResult<u64> {
         self.simulation.with(py, |simulation| Ok(simulation.world.state_hash()))
+    }
+
+    /// Number of threads that helped with the last physics step.
+    #[getter]
+    fn helping_threads(&self, py: Python<'_>) -> PyResult<u8> {
+        self.simulation.with(py, |simulation| Ok(simulation.world.sim().helping_threads()))
     }
 
     /// The robots, by name.

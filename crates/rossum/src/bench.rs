@@ -8,6 +8,7 @@ mod console;
 mod evo;
 mod joining;
 mod many_worlds;
+mod one_world;
 mod osp;
 mod oz;
 mod process;
@@ -107,10 +108,11 @@ impl Goal {
 
 type Measurement = fn(&Options) -> anyhow::Result<Vec<Figure>>;
 
-const MEASUREMENTS: [(&str, Measurement); 4] = [
+const MEASUREMENTS: [(&str, Measurement); 5] = [
     ("tick against bare mj_step", tick::measure),
     ("joining robot", joining::measure),
     ("many worlds", many_worlds::measure),
+    ("one world with helping threads", one_world::measure),
     ("start-up time and memory of the server", process::measure),
 ];
 

@@ -5,8 +5,9 @@ use std::{fs::File, io::Write, path::PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use physics::Threads;
 use server::protocol::restore_director;
-use world::record::{Verdict, replay};
+use world::record::{Verdict, replay_with_threads};
 
 use crate::interrupt;
 
@@ -19,6 +20,9 @@ pub(crate) struct Options {
     /// recording that was only cut off passes
     #[arg(long)]
     verify: bool,
+    /// Threads that help with the physics: a number, or `auto` to use idle cores while that is faster
+    #[arg(long, value_name = "COUNT", default_value_t)]
+    threads: Threads,
 }
 
 pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
@@ -27,7 +31,7 @@ pub(crate) fn run(options: &Options, out: &mut dyn Write) -> anyhow::Result<()> 
     let recording = File::open(&options.file).with_context(|| format!("failed to read the recording {name}"))?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {pos} ticks, {per_sec}, {msg}")?);
-    let verdict = replay(recording, &restore_director, |world, record| {
+    let verdict = replay_with_threads(recording, &restore_director, options.threads, |world, record| {
         bar.set_position(record.tick);
         bar.set_message(format!("{} agents", world.catalogue().agents.len()));
     });

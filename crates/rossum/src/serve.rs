@@ -7,6 +7,7 @@ use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+use physics::Threads;
 use server::{Scenario, Server, address::first_screen, serve::End};
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -60,6 +61,10 @@ pub(crate) struct CommonOptions {
     /// Print the addresses as one JSON object instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Threads that help with the physics: a number, or `auto` to use idle cores while that is faster. Results do not depend
+    /// on it
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) threads: Option<Threads>,
     #[command(flatten)]
     pub(crate) overwrite: OverwriteOption,
     /// Print the complete configuration, including defaults, and exit
@@ -86,6 +91,7 @@ impl Options {
         let base = &mut scenario.base;
         base.world.seed = self.seed.unwrap_or(base.world.seed);
         base.world.pace = self.pace.unwrap_or(base.world.pace);
+        base.world.threads = self.common.threads.unwrap_or(base.world.threads);
         base.server.bind = self.bind.unwrap_or(base.server.bind);
         for network in &self.common.allow {
             let parsed =

@@ -144,10 +144,12 @@ impl Options {
         };
         let pace = if self.no_realtime { "eager" } else { "realtime" };
         let seed = self.seed.saturating_add(game.into());
+        let threads = self.common.threads.unwrap_or_default().to_string();
         Table::from_iter([
             ("field".to_owned(), field.into()),
             ("pace".to_owned(), pace.into()),
             ("seed".to_owned(), Value::Integer(i64::try_from(seed).unwrap_or(i64::MAX))),
+            ("threads".to_owned(), threads.into()),
         ])
     }
 

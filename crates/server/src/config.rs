@@ -3,6 +3,8 @@
 //! This module defines the sections that no protocol owns, with their defaults; each protocol defines its own section.
 //! Unknown keys are refused with a suggestion.
 
+mod threads;
+
 use std::{
     net::{IpAddr, Ipv4Addr},
     path::{Path, PathBuf},
@@ -11,7 +13,7 @@ use std::{
 
 use ipnet::IpNet;
 use library::{LibraryError, ModelKind};
-use physics::Pose;
+use physics::{Pose, Threads};
 use serde::{Deserialize, Deserializer, Serialize};
 use support::suggest;
 use world::{
@@ -91,6 +93,9 @@ pub struct WorldConfig {
     pub silence: f64,
     /// Interval at which a recording contains a hash of the state, in ticks.
     pub hash_every: u64,
+    /// Threads that help with the physics.
+    #[serde(with = "threads")]
+    pub threads: Threads,
 }
 
 impl Default for WorldConfig {
@@ -103,6 +108,7 @@ impl Default for WorldConfig {
             pace: Pace::Realtime,
             silence: 5.0,
             hash_every: 50,
+            threads: Threads::None,
         }
     }
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use ipnet::IpNet;
+use physics::ThreadsError;
 use session::{
     ConversationService, DatagramEffect, DatagramSession, StreamService,
     console::{PuppetAccess, ServerInfo, Shared},
@@ -90,6 +91,9 @@ pub enum ServeError {
         /// Error of the file system.
         cause: io::Error,
     },
+    /// The threads that are to help with the physics do not start.
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// A thread, or the runtime on it, could not be started.
     #[error("failed to start a thread: {0}")]
     Thread(io::Error),
@@ -292,7 +296,8 @@ pub fn build_world(scenario: &Scenario) -> Result<(Setup, World), ServeError> {
         setup.directors.push(format!("{protocol} {description}"));
         directors.push(director);
     }
-    let world = World::with_directors(&setup, directors)?;
+    let mut world = World::with_directors(&setup, directors)?;
+    world.set_threads(scenario.base.world.threads)?;
     Ok((setup, world))
 }
 

@@ -107,6 +107,7 @@ impl World {
 
     fn swap_in(&mut self, mut structure: Structure, change: Change) -> ChangeOutcome {
         structure.sim.carry_over(&self.structure.sim);
+        structure.sim.adopt_threads(&mut self.structure.sim);
         self.structure = structure;
         let mut agents = std::mem::take(&mut self.agents);
         self.agents = self.structure.fresh_agents();

@@ -16,6 +16,6 @@ pub use self::{
     damage::{Damage, DamageCause},
     format::{Entry, RecordedRobot, RecordedSource, TickRecord},
     reader::RecordReader,
-    replay::{Directors, ReplayError, Verdict, no_director, replay},
+    replay::{Directors, ReplayError, Verdict, no_director, replay, replay_with_threads},
     writer::{RecordError, Recorder},
 };

@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-use physics::{Fault, Pose, Sim, Visual};
+use physics::{Fault, Pose, Sim, Threads, ThreadsError, Visual};
 
 use self::saves::Saves;
 pub use self::{
@@ -223,6 +223,15 @@ impl World {
     /// Sets a function to call after each physics step, such as to yield the core to other threads.
     pub fn set_after_step(&mut self, after_step: fn()) {
         self.after_step = after_step;
+    }
+
+    /// Sets how many threads help with the physics. States do not depend on it, so that recordings do not contain it. Threads
+    /// stay with the world when robots join and leave; a fork has as many of its own.
+    ///
+    /// # Errors
+    /// If the threads do not start; none help then.
+    pub fn set_threads(&mut self, threads: Threads) -> Result<(), ThreadsError> {
+        self.structure.sim.set_threads(threads)
     }
 
     // --- actions -----------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ impl Sim {
             before: vec![0.0; self.before.len()],
             controls: self.controls.clone(),
             prepared: None,
+            helpers: self.helpers.fork(),
             rangefinders: self.rangefinders.clone(),
             user_sensors: Vec::new(),
             earlier_warnings: 0,

@@ -7,7 +7,7 @@
 use std::{ffi::c_int, ops::Range};
 
 use mujoco_rs::{
-    mujoco_c::{mjModel, mjtDisableBit, mjtIntegrator},
+    mujoco_c::{mjData, mjtDisableBit, mjtIntegrator},
     wrappers::{MjData, MjModel},
 };
 
@@ -41,18 +41,17 @@ impl Sim {
     /// there is no memory for a second set of data, nothing is prepared, and the step reports the fault.
     pub fn prepare_step(&mut self, without_sensors: bool) {
         let sensing = self.sensing(without_sensors);
-        let has_two_parts = self.data.model_opt().integrator != mjtIntegrator::mjINT_RK4 as c_int;
         // the first part of a step writes the history of delayed sensors
-        if self.has_history() || !has_two_parts || self.pending.is_some() {
+        if self.has_history() || !self.has_two_parts() || self.pending.is_some() {
             return;
         }
         let Some(mut prepared) = self.prepared.take().or_else(|| self.new_prepared().ok()) else { return };
         write_state(&mut prepared.data, &self.good);
         prepared.start.copy_from_slice(&self.good);
         prepared.data.sensordata_mut().copy_from_slice(self.data.sensordata());
-        let computed = self.with_sensing(sensing, |model| {
+        let computed = self.with_sensing(sensing, |sim| {
             // SAFETY: the model is valid, and the data was made for one of the same sizes; after an error it is dropped
-            guarded(|| unsafe { engine::mj_step1(model, prepared.data.ffi_mut()) })
+            guarded(|| unsafe { engine::mj_step1(sim.raw_model(), prepared.data.ffi_mut()) })
         });
         if computed.is_ok() {
             if sensing == Sensing::On {
@@ -67,17 +66,18 @@ impl Sim {
 
     /// Takes a step, and uses the prepared part if it fits.
     pub(super) fn finish_step(&mut self, sensing: Sensing) -> Result<(), EngineError> {
+        let is_helped = self.takes_help() && self.helpers.are_due();
         let Some(mut prepared) = self.prepared.take_if(|prepared| prepared.computed.take() == Some(sensing)) else {
-            return self.whole_step(sensing);
+            return self.whole_step(sensing, is_helped);
         };
         if !self.starts_from(&prepared.start) {
             self.prepared = Some(prepared);
-            return self.whole_step(sensing);
+            return self.whole_step(sensing, is_helped);
         }
         prepared.data.ctrl_mut().copy_from_slice(self.data.ctrl());
-        // SAFETY: as in `prepare_step`
-        let done =
-            self.with_sensing(sensing, |model| guarded(|| unsafe { engine::mj_step2(model, prepared.data.ffi_mut()) }));
+        // SAFETY: only passed to the engine, which keeps its invariants
+        let data = unsafe { prepared.data.ffi_mut() };
+        let done = self.with_sensing(sensing, |sim| sim.second_part(data, is_helped));
         if done.is_err() {
             self.earlier_warnings += count_warnings(&prepared.data);
             return done;
@@ -89,14 +89,36 @@ impl Sim {
         Ok(())
     }
 
-    fn whole_step(&mut self, sensing: Sensing) -> Result<(), EngineError> {
+    /// Takes a step that is not prepared.
+    pub(super) fn whole_step(&mut self, sensing: Sensing, is_helped: bool) -> Result<(), EngineError> {
         let (_, data) = self.raw();
-        // SAFETY: model and data are valid and belong together; after an error the data is dropped
-        self.with_sensing(sensing, |model| guarded(|| unsafe { engine::mj_step(model, data) }))?;
+        self.with_sensing(sensing, |sim| {
+            let model = sim.raw_model();
+            if !is_helped {
+                // SAFETY: model and data are valid and belong together; after an error the data is dropped
+                return guarded(|| unsafe { engine::mj_step(model, data) });
+            }
+            // SAFETY: as above
+            guarded(|| unsafe { engine::mj_step1(model, data) })?;
+            sim.second_part(data, true)
+        })?;
         if sensing == Sensing::On {
             self.rangefinders.measure(&mut self.data);
         }
         Ok(())
+    }
+
+    /// Takes the part of a step that depends on the controls.
+    fn second_part(&mut self, data: *mut mjData, is_helped: bool) -> Result<(), EngineError> {
+        let model = self.raw_model();
+        // SAFETY: as for the first part, which was computed in this data
+        let step = || unsafe { engine::mj_step2(model, data) };
+        if is_helped { self.helpers.assist(data, step) } else { guarded(step) }
+    }
+
+    /// Whether a step can be taken in two parts.
+    pub(super) fn has_two_parts(&self) -> bool {
+        self.data.model_opt().integrator != mjtIntegrator::mjINT_RK4 as c_int
     }
 
     /// Called when a parameter changes.
@@ -116,12 +138,12 @@ impl Sim {
     }
 
     /// Calls `work` with the sensors of the model switched on or off.
-    fn with_sensing<T>(&mut self, sensing: Sensing, work: impl FnOnce(*const mjModel) -> T) -> T {
+    fn with_sensing<T>(&mut self, sensing: Sensing, work: impl FnOnce(&mut Self) -> T) -> T {
         let flags = self.data.model_opt().disableflags;
         if sensing == Sensing::Off {
             self.data.model_opt_mut().disableflags = flags | mjtDisableBit::mjDSBL_SENSOR as c_int;
         }
-        let done = work(self.raw_model());
+        let done = work(self);
         self.data.model_opt_mut().disableflags = flags;
         done
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Seek};
 
-use physics::ModelError;
+use physics::{ModelError, Threads, ThreadsError};
 
 use super::{
     damage::Damage,
@@ -99,6 +99,9 @@ pub enum ReplayError {
     /// A state is not saved or restored as it was when it was recorded.
     #[error("failed to repeat a saved state: {0}")]
     Save(#[from] SaveError),
+    /// The threads that are to help do not start.
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
     /// A director of the recorded world cannot be created.
     #[error("failed to create a director of the recorded world: {reason}")]
     Director {
@@ -159,10 +162,24 @@ pub fn no_director(description: &str) -> Result<Box<dyn DynDirector>, String> {
 pub fn replay<R: Read + Seek>(
     recording: R,
     directors: Directors<'_>,
+    progress: impl FnMut(&World, &TickRecord),
+) -> Result<Verdict, ReplayError> {
+    replay_with_threads(recording, directors, Threads::None, progress)
+}
+
+/// As [`replay`], with threads that help with the physics.
+///
+/// # Errors
+/// As for [`replay`], and if the threads do not start.
+pub fn replay_with_threads<R: Read + Seek>(
+    recording: R,
+    directors: Directors<'_>,
+    threads: Threads,
     mut progress: impl FnMut(&World, &TickRecord),
 ) -> Result<Verdict, ReplayError> {
     let (setup, mut records) = Records::open(recording)?;
     let mut world = restore_world(setup, directors)?;
+    world.set_threads(threads)?;
     let mut verdict = Verdict::default();
     let mut is_lost = false;
     while let Some(found) = records.next()? {

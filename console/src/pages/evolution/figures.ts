@@ -17,7 +17,8 @@ export function progressOf({ generation, generations }: RunSummary): string {
 /** What the workers of a run on a cluster have done; empty if it has none. */
 export function workersOf({ workers: of, state }: RunSummary): string {
   if (of === null) return ''
-  const words = state === 'running' ? [`${counted(of.workers, 'worker')}, ${of.finished} of ${of.total} individuals`] : []
+  const words =
+    state === 'running' ? [`${counted(of.workers, 'worker')}, ${of.finished} of ${of.total} individuals`] : []
   if (of.lost > 0) words.push(`${counted(of.lost, 'worker')} lost, ${counted(of.retried, 'task')} retried`)
   return words.join('; ')
 }

@@ -317,8 +317,15 @@ def test_the_program_evolves_the_same_on_ray_whoever_dies(tmp_path, world):
     flags = ["--ray", "--workers", "2", "--python", sys.executable, "--world", world]
     assert evolve(tmp_path / "there", *flags, kill_after=(1, 3)) == expected
     shown = json.loads((tmp_path / "there/workers.json").read_text())
-    assert shown == {"workers": 2, "lost": 2, "retried": shown["retried"], "finished": 16, "total": 16}
-    assert shown["retried"] >= 2
+    assert (shown["lost"], shown["finished"], shown["total"]) == (2, 16, 16)
+    # the last one may still be starting
+    assert shown["retried"] >= 2 and shown["workers"] in (1, 2)
+
+
+def test_the_program_uses_a_cluster_by_its_address(pool, tmp_path):  # noqa: ARG001  its Ray is the cluster
+    expected = evolve(tmp_path / "here", "--all", "--threads", "1")
+    address = ray.get_runtime_context().gcs_address
+    assert evolve(tmp_path / "there", "--ray", address, "--workers", "2", "--python", sys.executable) == expected
 
 
 def test_the_companion_ends_with_the_program():
@@ -351,11 +358,13 @@ def test_the_companion_ends_with_the_program():
     ("flags", "message"),
     [
         (["--python", "/nowhere/python3"], "choose an interpreter with --python"),
-        (["--ray", "127.0.0.1:1"], "no Ray cluster at 127.0.0.1:1"),
+        (["--ray", "127.0.0.1:1"], "no Ray cluster at 127.0.0.1:1 ([Errno 111] Connection refused)"),
+        (["--ray", "somewhere"], "expected an address such as 10.0.0.1:6379"),
     ],
 )
 def test_the_program_says_why_it_cannot_use_ray(tmp_path, flags, message):
     flags = ["--ray", *flags] if "--ray" not in flags else [*flags, "--python", sys.executable]
-    ended = subprocess.run([ROSSUM, "evolve", "--out", tmp_path / "run", *flags], capture_output=True, text=True)
+    command = [ROSSUM, "evolve", "--out", tmp_path / "run", *flags]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
     assert ended.returncode == 1 and message in ended.stderr
     assert not (tmp_path / "run").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # Ray's store on a machine of its own: only what is on its way between processes
 STORE_BYTES = 128 << 20
 MAX_WORKERS = 10_000
+# time for the head of a cluster to accept a connection, in s
+CONNECT_TIMEOUT = 10.0
 
 
 @dataclass(frozen=True)
@@ -180,10 +183,20 @@ def connect(address: str | None, workers: int | None) -> bool:
         ray.init("local", num_cpus=workers, include_dashboard=False, object_store_memory=STORE_BYTES, **quiet)
         return True
     try:
+        check_reachable(address)
         ray.init(address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+    except (OSError, RuntimeError, ValueError, RayError) as error:
         raise ConnectionError(
             f"no Ray cluster at {address} ({cause(error)}); start one with `ray start --head`, and this machine's part of it "
             f"with `ray start --address {address}`"
         ) from error
     return True
+
+
+def check_reachable(address: str) -> None:
+    """Raises an error if nobody listens at an address: Ray itself would try again for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        raise ValueError("expected an address such as 10.0.0.1:6379, local or auto")
+    with socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT):
+        pass

@@ -14,6 +14,8 @@ use crate::{field::Landmark, rules::Side, scene::PlayerId, truncate::truncate};
 
 /// Half the field of view, horizontally and vertically, in degrees.
 pub const HALF_FIELD_OF_VIEW_DEG: f64 = 60.0;
+/// Tangent of an angle a little beyond half the field of view.
+const BEYOND_VIEW: f64 = 1.734;
 /// Decimals of the directions that agents receive. The field of view is compared with the truncated value.
 const DIGITS: u8 = 2;
 
@@ -93,16 +95,32 @@ pub enum Detection<'a> {
 impl Camera {
     /// Distance and direction of a point in the field's frame.
     pub fn polar(&self, point: DVec3) -> Polar {
-        let seen = self.rotation.inverse() * (point - self.position);
-        Polar {
+        Polar::of(self.seen(point))
+    }
+
+    /// A point of the field's frame in the camera's.
+    fn seen(&self, point: DVec3) -> DVec3 {
+        self.rotation.inverse() * (point - self.position)
+    }
+}
+
+/// Whether a point in the camera's frame is certainly outside the field of view. Spares most points the trigonometry.
+fn is_beyond_view(seen: DVec3) -> bool {
+    seen.x < 0.0
+        || seen.y.abs() > BEYOND_VIEW * seen.x
+        || seen.z * seen.z > BEYOND_VIEW * BEYOND_VIEW * seen.truncate().length_squared()
+}
+
+impl Polar {
+    /// Distance and direction of a point in the camera's frame.
+    fn of(seen: DVec3) -> Self {
+        Self {
             distance: seen.length(),
             azimuth_deg: seen.y.atan2(seen.x).to_degrees(),
             elevation_deg: seen.z.atan2(seen.truncate().length()).to_degrees(),
         }
     }
-}
 
-impl Polar {
     /// Whether it is in the field of view, as decided by the truncated angles that agents receive.
     pub fn is_in_view(&self) -> bool {
         let within = |angle_deg| truncate(angle_deg, DIGITS).abs() <= HALF_FIELD_OF_VIEW_DEG;
@@ -142,7 +160,8 @@ pub struct IdealVision;
 
 impl Vision for IdealVision {
     fn detect(&mut self, camera: &Camera, point: DVec3) -> Option<Polar> {
-        Some(camera.polar(point)).filter(Polar::is_in_view)
+        let seen = camera.seen(point);
+        (!is_beyond_view(seen)).then(|| Polar::of(seen)).filter(Polar::is_in_view)
     }
 }
 
@@ -439,7 +458,29 @@ mod tests {
         assert!(eye.detect(&AHEAD, at(0.0, 0.0, 0.9)).is_some());
     }
 
+    #[test]
+    fn the_edge_of_the_view_is_that_of_the_truncated_angles() {
+        let edges = (0..=8).map(|step| 59.98 + 0.01 * f64::from(step));
+        for edge in edges.flat_map(|edge| [edge, -edge]) {
+            for point in [at(edge, 0.0, 3.0), at(0.0, edge, 3.0), at(edge, edge, 3.0), at(edge, 1.0, 0.1)] {
+                assert_eq!(IdealVision.detect(&AHEAD, point), Some(AHEAD.polar(point)).filter(Polar::is_in_view));
+            }
+        }
+        for offset in [DVec3::ZERO, DVec3::X, -DVec3::X, DVec3::Y, DVec3::Z, -DVec3::Z, DVec3::NAN] {
+            let expected = Some(AHEAD.polar(AHEAD.position + offset)).filter(Polar::is_in_view);
+            let seen = IdealVision.detect(&AHEAD, AHEAD.position + offset);
+            assert_eq!(format!("{seen:?}"), format!("{expected:?}"), "{offset}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn nothing_in_view_is_missed(x in -9.0..9.0, y in -9.0..9.0, z in -9.0..9.0, turn in -4.0..4.0, tilt in -1.0..1.0) {
+            let rotation = DQuat::from_rotation_z(turn) * DQuat::from_rotation_y(tilt);
+            let (camera, point) = (Camera { position: DVec3::ZERO, rotation }, DVec3::new(x, y, z));
+            prop_assert_eq!(IdealVision.detect(&camera, point), Some(camera.polar(point)).filter(Polar::is_in_view));
+        }
+
         #[test]
         fn whatever_is_seen_lies_in_that_direction(x in -60.0..60.0, y in -40.0..40.0, z in 0.0..3.0, turn in -4.0..4.0, tilt in -1.0..1.0) {
             let rotation = DQuat::from_rotation_z(turn) * DQuat::from_rotation_y(tilt);

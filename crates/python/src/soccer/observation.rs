@@ -122,7 +122,7 @@ fn put_seen(out: &mut Vec<f64>, member: &Member, team_size: u8) {
     put_place(out, see.ball.map(cartesian));
     for own in [true, false] {
         for number in (1..=team_size).filter(|number| !own || *number != member.number) {
-            let seen = see.players.iter().find(|seen| (seen.team == member.team) == own && seen.number == number);
+            let seen = see.players.iter().find(|seen| seen.number == number && (seen.team == member.team) == own);
             let middle = seen.filter(|seen| !seen.markers.is_empty()).map(|seen| {
                 let sum: DVec3 = seen.markers.iter().map(|marker| cartesian(marker.polar)).sum();
                 sum / seen.markers.len() as f64

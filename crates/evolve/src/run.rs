@@ -324,7 +324,8 @@ impl Run {
         let best = self.best_of(evaluations);
         let statistics = self.statistics(evaluations, best.as_ref(), diversity);
         let improves = |best: &Best| self.checkpoint.best.as_ref().is_none_or(|old| best.fitness > old.fitness);
-        if best.as_ref().is_some_and(improves) {
+        let is_improved = best.as_ref().is_some_and(improves);
+        if is_improved {
             self.checkpoint.best.clone_from(&best);
         }
         self.checkpoint.last = Some(statistics.clone());
@@ -333,7 +334,9 @@ impl Run {
         self.folder.log(&statistics)?;
         self.folder.add_best(best.as_ref())?;
         self.folder.save(&self.checkpoint)?;
-        self.folder.save_best(self.checkpoint.best.as_ref())?;
+        if is_improved {
+            self.folder.save_best(best.as_ref())?;
+        }
         self.history.push(statistics);
         self.history.last().ok_or(RunError::Folder(FolderError::Empty))
     }

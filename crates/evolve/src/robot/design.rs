@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arena::{Body, Layer};
 
 use super::{
-    body::{BodyFile, BodyFileError, FitnessFile, HeadFile, InternalInput, ValuesFile},
+    body::{BodyFile, BodyFileError, FitnessFile, HeadFile, InternalInput, StartPoses, ValuesFile},
     drive::Drive,
     library,
     net::{NetSpec, ParameterSpec},
@@ -140,6 +140,12 @@ impl Design {
     /// Number of behaviour values of an evaluation.
     pub fn behaviours(&self) -> usize {
         self.script.behaviours()
+    }
+
+    /// Whether a trial is the same in a world of its own as after another one: the body keeps its shape, which the last trial
+    /// could otherwise leave turned, and the world does not choose the start poses one after the other.
+    pub(super) fn has_independent_trials(&self) -> bool {
+        self.shapes.len() == 1 && !matches!(self.file().trial.start, StartPoses::Placed)
     }
 
     pub(super) fn neutral_shape(&self) -> usize {

@@ -69,6 +69,42 @@ pub struct Outcome {
     pub path: Vec<PathPoint>,
 }
 
+impl Outcome {
+    /// The outcome of an evaluation from those of its trials, in their order.
+    pub(super) fn of_trials(design: &Design, trials: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = trials.into_iter();
+        let mut outcome = all.next().unwrap_or_default();
+        for trial in all {
+            outcome.fitness += trial.fitness;
+            outcome.behaviour.iter_mut().zip(trial.behaviour).for_each(|(sum, value)| *sum += value);
+            outcome.figures.iter_mut().zip(trial.figures).for_each(|(sum, figure)| *sum += figure);
+            outcome.steps += trial.steps;
+            outcome.deaths += trial.deaths;
+            outcome.blocked += trial.blocked;
+            outcome.not_finite += trial.not_finite;
+            outcome.path.extend(trial.path);
+        }
+        outcome.average(design);
+        outcome
+    }
+
+    /// Turns sums over all trials into means.
+    fn average(&mut self, design: &Design) {
+        let mean = |sum: f64| sum / f64::from(design.file().trial.trials);
+        let fitness = mean(self.fitness);
+        // a sum of finite numbers can still overflow
+        self.fitness = if fitness.is_finite() { fitness } else { design.file().fitness.worst };
+        for sum in &mut self.behaviour {
+            let value = mean(*sum);
+            *sum = if value.is_finite() { value } else { 0.0 };
+        }
+        self.figures.iter_mut().for_each(|sum| *sum = mean(*sum));
+        if self.blocked > 0 || !self.figures.iter().all(|figure| figure.is_finite()) {
+            self.figures.clear();
+        }
+    }
+}
+
 /// A response that does not match the request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("expected {expected} from the world, not {found}")]
@@ -100,11 +136,13 @@ pub struct EvaluationTask {
     robot: Option<RobotId>,
     /// Number of the current trial, from 0.
     number: u32,
+    /// The only trial to be run; `None` for all.
+    only: Option<u32>,
     starts: RandomStream,
     trial: Trial,
     /// Where it jumps or moves to; `None` if the world chooses.
     goal: Option<Pose>,
-    fitness: f64,
+    /// Sums over the trials until the evaluation has ended.
     outcome: Outcome,
     /// Maximum number of recorded positions.
     max_path: usize,
@@ -132,13 +170,22 @@ impl EvaluationTask {
             phase: Phase::Create { tries: 0 },
             robot: None,
             number: 0,
+            only: None,
             goal: None,
-            fitness: 0.0,
             outcome: Outcome::default(),
             max_path: 0,
         };
         task.restart();
         Ok(task)
+    }
+
+    /// Runs one trial only; the outcome is for [`Outcome::of_trials`]. Where trials are independent
+    /// ([`Design::has_independent_trials`]), those of an individual may run at the same time, in worlds of their own.
+    #[must_use]
+    pub(super) fn of_trial(mut self, number: u32) -> Self {
+        self.only = Some(number);
+        self.restart();
+        self
     }
 
     /// Records all positions.
@@ -187,14 +234,13 @@ impl EvaluationTask {
     /// Starts over, in a world that does not know the robot.
     pub fn restart(&mut self) {
         self.robot = None;
-        self.fitness = 0.0;
         self.outcome = Outcome {
             behaviour: vec![0.0; self.design.behaviours()],
             figures: vec![0.0; self.design.summary().figures()],
             clamped: self.trial.clamped(),
             ..Outcome::default()
         };
-        self.begin(0);
+        self.begin(self.only.unwrap_or(0));
         self.place(0);
         // there is none to be placed yet
         self.phase = Phase::Create { tries: 0 };
@@ -332,7 +378,7 @@ impl EvaluationTask {
             self.place(tries);
         } else {
             self.outcome.blocked += 1;
-            self.fitness += self.design.file().fitness.worst;
+            self.outcome.fitness += self.design.file().fitness.worst;
             self.next();
         }
     }
@@ -348,7 +394,7 @@ impl EvaluationTask {
         let worst = self.design.file().fitness.worst;
         let fitness = self.trial.fitness(&self.design);
         self.outcome.not_finite += u32::from(!fitness.is_finite());
-        self.fitness += if fitness.is_finite() { fitness } else { worst };
+        self.outcome.fitness += if fitness.is_finite() { fitness } else { worst };
         for (sum, value) in self.outcome.behaviour.iter_mut().zip(self.trial.behaviour(&self.design)) {
             self.outcome.not_finite += u32::from(!value.is_finite());
             *sum += if value.is_finite() { value } else { 0.0 };
@@ -361,23 +407,13 @@ impl EvaluationTask {
 
     /// Starts the next trial, or ends the evaluation.
     fn next(&mut self) {
-        let trials = self.design.file().trial.trials;
-        if self.number + 1 < trials {
+        if self.only.is_none() && self.number + 1 < self.design.file().trial.trials {
             self.begin(self.number + 1);
             self.place(0);
             return;
         }
-        let mean = |sum: f64| sum / f64::from(trials);
-        let fitness = mean(self.fitness);
-        // a sum of finite numbers can still overflow
-        self.outcome.fitness = if fitness.is_finite() { fitness } else { self.design.file().fitness.worst };
-        for sum in &mut self.outcome.behaviour {
-            let value = mean(*sum);
-            *sum = if value.is_finite() { value } else { 0.0 };
-        }
-        self.outcome.figures.iter_mut().for_each(|sum| *sum = mean(*sum));
-        if self.outcome.blocked > 0 || !self.outcome.figures.iter().all(|figure| figure.is_finite()) {
-            self.outcome.figures.clear();
+        if self.only.is_none() {
+            self.outcome.average(&self.design);
         }
         self.phase = Phase::Ended;
     }

@@ -3,7 +3,13 @@
 mod directions;
 mod in_process;
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicUsize, Ordering},
+    },
+};
 
 use arena::{Request, Response};
 
@@ -258,6 +264,9 @@ pub enum EvaluationError {
     World(#[from] WorldLost),
 }
 
+/// Tasks for each thread below which individuals are divided into their trials, so that no thread waits long for the last one.
+const TASKS_PER_THREAD: usize = 100;
+
 /// Evaluates all individuals of a generation on several threads. Each has a world of its own, so that the results depend
 /// neither on the number of threads nor on the order. Individuals are numbered from 1. `progress` is called with the number of
 /// finished evaluations.
@@ -273,20 +282,42 @@ pub fn evaluate_all<W: World>(
     world: impl Fn() -> Result<W, WorldLost> + Sync,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Outcome>, EvaluationError> {
-    let evaluate = |nth: usize| evaluate_alone(design, generation, nth as u64 + 1, &genotypes[nth], world()?);
-    in_parallel(genotypes.len(), threads, evaluate, progress)
+    let evaluate = |nth: usize, trial: Option<u32>| {
+        let key = Key { owner: 0, generation, individual: nth as u64 + 1 };
+        evaluate_alone(design, key, &genotypes[nth], trial, world()?)
+    };
+    let is_few = threads > 1 && genotypes.len() < threads.saturating_mul(TASKS_PER_THREAD);
+    if !(is_few && design.has_independent_trials()) {
+        return in_parallel(genotypes.len(), threads, |nth| evaluate(nth, None), progress);
+    }
+    let trials = design.file().trial.trials;
+    let left: Vec<_> = genotypes.iter().map(|_| AtomicU32::new(trials)).collect();
+    let finished = AtomicUsize::new(0);
+    let evaluate_trial = |nth: usize| -> Result<Outcome, EvaluationError> {
+        let (individual, trial) = (nth / trials as usize, (nth % trials as usize) as u32);
+        let outcome = evaluate(individual, Some(trial))?;
+        if left[individual].fetch_sub(1, Ordering::Relaxed) == 1 {
+            progress(1 + finished.fetch_add(1, Ordering::Relaxed));
+        }
+        Ok(outcome)
+    };
+    let outcomes = in_parallel(genotypes.len() * trials as usize, threads, evaluate_trial, &|_| ())?;
+    let mut outcomes = outcomes.into_iter();
+    Ok(genotypes.iter().map(|_| Outcome::of_trials(design, outcomes.by_ref().take(trials as usize))).collect())
 }
 
-/// Evaluates one individual in a world of its own.
+/// Evaluates one individual in a world of its own, or only one of its trials, for [`Outcome::of_trials`].
 pub(crate) fn evaluate_alone(
     design: &Arc<Design>,
-    generation: u64,
-    individual: u64,
+    key: Key,
     genotype: &Genotype,
+    trial: Option<u32>,
     mut world: impl World,
 ) -> Result<Outcome, EvaluationError> {
+    let task = EvaluationTask::new(design.clone(), genotype, key.generation, key.individual)?;
+    let task = if let Some(trial) = trial { task.of_trial(trial) } else { task };
     let mut simulator = Simulator::new(design.clone()).with_concurrent(1);
-    simulator.submit(Key { owner: 0, generation, individual }, genotype)?;
+    simulator.submit_task(key, task);
     loop {
         if let Some(finished) = simulator.round(&mut world)?.pop() {
             return Ok(finished.outcome);

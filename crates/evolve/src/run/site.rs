@@ -9,7 +9,7 @@ use crate::{
     Genotype,
     robot::{
         BodyFile, BodyFileError, Design, Encounter, EvaluationError, EvaluationTask, FitnessFile, GenotypeError,
-        InProcessWorld, Outcome, WorldLost, evaluate_alone, in_parallel,
+        InProcessWorld, Key, Outcome, WorldLost, evaluate_all, evaluate_alone, in_parallel,
     },
 };
 
@@ -75,6 +75,10 @@ impl LocalSite {
         threads: usize,
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Outcome>, EvaluationError> {
+        if let Encounters::Nobody = self.encounters {
+            let world = || Ok(InProcessWorld::new(self.world.clone(), self.arena_seed(generation)));
+            return evaluate_all(&self.design, generation, individuals, threads, world, progress);
+        }
         let groups = self.groups(generation, individuals.len())?;
         let evaluate = |nth: usize| {
             let members: Vec<_> = groups[nth].iter().map(|&member| (member as u64 + 1, &individuals[member])).collect();
@@ -117,7 +121,8 @@ impl LocalSite {
         match (&self.encounters, members) {
             (Encounters::Nobody, &[(number, genotype)]) => {
                 let world = InProcessWorld::new(self.world.clone(), self.arena_seed(generation));
-                Ok(vec![evaluate_alone(&self.design, generation, number, genotype, world)?])
+                let key = Key { owner: 0, generation, individual: number };
+                Ok(vec![evaluate_alone(&self.design, key, genotype, None, world)?])
             }
             (Encounters::Group(size), [_, ..]) if members.len() <= (*size).max(1) => {
                 Ok(self.group(generation, members.iter().copied(), 0)?.run()?)

@@ -83,6 +83,16 @@ fn outcomes_depend_on_nobody_else() {
 }
 
 #[test]
+fn trials_are_divided_only_where_they_are_independent() {
+    for (body, expected) in [("platine", true), ("sonar", true), ("liner", false)] {
+        assert_eq!(short(body).has_independent_trials(), expected, "{body}");
+    }
+    let mut placed = crate::robot::library::body("platine").unwrap();
+    placed.trial.start = StartPoses::Placed;
+    assert!(!Design::new(placed, None).unwrap().has_independent_trials());
+}
+
+#[test]
 fn one_exchange_serves_all() {
     let design = short("platine");
     let mut world = FakeWorld { keeps_log: true, ..FakeWorld::default() };

@@ -162,7 +162,7 @@ mod tests {
             let simulators = json!({"robot": null, "world": [], "robot_world": robot_world});
             json!({"type": "evolution", "simulators": simulators, "runs": [{
                 "name": "a", "algorithm": "ga", "place": place, "seed": 1, "generations": 2, "generation": 1, "best": [],
-                "state": "failed", "words": words, "here": here,
+                "state": "failed", "words": words, "here": here, "workers": null,
             }]})
         };
         let health = |works: bool, words: &str| {

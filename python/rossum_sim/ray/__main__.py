@@ -117,6 +117,8 @@ def main() -> int:
     options.add_argument("--workers", type=int, help="number of workers; one for each CPU by default")
     given = options.parse_args()
     output = private_output()
+    # a program in the background ignores it, and so would this one
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def write(message: dict[str, Any]) -> None:
         output.write(json.dumps(message, allow_nan=False).encode() + b"\n")

@@ -34,7 +34,8 @@ use physics::vet;
 use server::model_check::{self, Trial};
 
 /// Also serves MuJoCo. Models of several megabytes come and go with every robot, on several threads; with the C library's
-/// allocator, the fragmentation that this leaves keeps growing for as long as the server runs.
+/// allocator, the fragmentation that this leaves keeps growing for as long as the server runs. Huge pages, which the feature
+/// `no_thp` rules out, would double the memory of a full game.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
